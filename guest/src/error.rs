@@ -1,0 +1,53 @@
+//! The guest's one public error: few kinds, each saying what the reader should do.
+
+use thiserror::Error;
+
+/// What the person who meets the error should do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The request is wrong: fix it.
+    Invalid,
+    /// The index's bytes are wrong: rebuild or restore them.
+    Data,
+    /// The store could not be read: try again.
+    Unavailable,
+    /// A limit was reached: raise it or narrow the query.
+    Limit,
+    /// A defect: report it.
+    Internal,
+}
+
+/// Why a session ended without an answer, or why one split is missing from it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct SearchError {
+    /// What to do about it.
+    pub kind: ErrorKind,
+    /// What happened, naming the split, field or range concerned.
+    pub message: String,
+}
+
+impl SearchError {
+    /// An error of the given kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// The request is wrong.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, message)
+    }
+
+    /// The index's bytes are wrong.
+    pub fn data(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Data, message)
+    }
+
+    /// A defect of the guest.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+}
