@@ -1,1 +1,32 @@
-//! placeholder
+//! The bytes that the index builder writes and the guest reads: splits and manifests.
+//!
+//! This crate holds the writer and the reader of each structure side by side. It performs no I/O
+//! and knows nothing of queries. `README.md` beside it is the specification.
+//!
+//! Every reader takes bytes from outside: whatever they hold, it answers with a value or a
+//! [`FormatError`], never with a panic.
+
+mod block_checksums;
+mod codec;
+mod error;
+mod file_table;
+mod head;
+mod hotcache;
+mod manifest;
+mod rollup;
+mod split;
+mod time_index;
+mod version;
+
+pub use block_checksums::BlockChecksums;
+pub use error::FormatError;
+pub use file_table::{FileEntry, FileTable};
+pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
+pub use hotcache::{HotRange, Hotcache};
+pub use manifest::{Manifest, ManifestFile, SplitEntry};
+pub use rollup::{FieldRollup, Rollup};
+pub use split::{WrittenSplit, write_split};
+pub use time_index::TimeIndex;
+pub use version::{
+    HEAD_PREFIX_LEN, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64, split_object,
+};

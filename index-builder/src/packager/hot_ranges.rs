@@ -1,0 +1,151 @@
+//! Which byte ranges of a segment go into the head.
+//!
+//! 1. What opening the segment reads: file footers, dictionary indexes, the doc store's skip index.
+//! 2. Small dictionaries whole, so that looking up a keyword (or saying that it does not occur)
+//!    costs no read.
+//! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
+
+use std::ops::Range;
+
+use canter_doc_mapper::DocMapper;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Index, ReloadPolicy, SegmentReader};
+
+use super::recording_directory::RecordingDirectory;
+use super::segment_files::{META, SegmentFiles};
+use crate::BuildError;
+
+/// A dictionary up to this size is kept in the head.
+const SMALL_DICTIONARY_BYTES: u64 = 8 * 1024;
+/// A posting list up to this size may be kept in the head …
+const SHORT_POSTINGS_BYTES: usize = 2 * 1024;
+/// … as long as all of them together stay below this.
+const POSTINGS_BUDGET_BYTES: usize = 8 * 1024;
+
+/// A column up to this size is kept in the head.
+const TINY_COLUMN_BYTES: u64 = 256;
+
+/// A segment opened as a guest opens it, with a record of what that read.
+pub(crate) struct Trial {
+    directory: RecordingDirectory,
+    pub(crate) segment: SegmentReader,
+    hot: Vec<(u32, Range<usize>)>,
+}
+
+impl Trial {
+    /// The hot ranges with their bytes: `(file_ord, start, bytes)`.
+    pub(crate) fn into_hot_ranges(
+        self,
+        files: &SegmentFiles,
+    ) -> Result<Vec<(u32, u64, Vec<u8>)>, BuildError> {
+        let named = files.named();
+        self.hot
+            .into_iter()
+            .map(|(file_ord, range)| {
+                let bytes = usize::try_from(file_ord)
+                    .ok()
+                    .and_then(|ord| named.get(ord))
+                    .and_then(|(_, bytes)| bytes.get(range.clone()))
+                    .ok_or_else(|| BuildError::internal("a hot range lies outside its file"))?;
+                Ok((file_ord, range.start as u64, bytes.to_vec()))
+            })
+            .collect()
+    }
+}
+
+/// Opens the segment over a recording directory and collects its hot ranges.
+pub(crate) fn open_recording(
+    files: &SegmentFiles,
+    mapper: &DocMapper,
+) -> Result<Trial, BuildError> {
+    let paths: Vec<String> = files
+        .named()
+        .iter()
+        .map(|(name, _)| match *name {
+            META => META.to_owned(),
+            extension => format!("{:032x}.{extension}", 0),
+        })
+        .collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let directory = RecordingDirectory::new(files, &paths);
+    let mut index = Index::open(directory.clone()).map_err(BuildError::tantivy)?;
+    index.set_tokenizers(mapper.tokenizers());
+    index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
+    let reader = index
+        .reader_builder()
+        .reload_policy(ReloadPolicy::Manual)
+        .try_into()
+        .map_err(BuildError::tantivy)?;
+    let searcher = reader.searcher();
+    let [segment] = searcher.segment_readers() else {
+        return Err(BuildError::internal("a packaged split must hold one segment"));
+    };
+    let trial = Trial {
+        segment: segment.clone(),
+        directory,
+        hot: Vec::new(),
+    };
+    touch_all(trial).map_err(BuildError::tantivy)
+}
+
+/// Reads what queries of any kind read before they know what they look for.
+fn touch_all(mut trial: Trial) -> tantivy::Result<Trial> {
+    let segment = &trial.segment;
+    segment.get_store_reader(0)?;
+    let mut short_postings: Vec<(u32, Range<usize>)> = Vec::new();
+    for (field, entry) in segment.schema().fields() {
+        if !entry.is_indexed() {
+            continue;
+        }
+        let inverted_index = segment.inverted_index(field)?;
+        let dictionary = inverted_index.terms();
+        if dictionary.num_bytes().get_bytes() > SMALL_DICTIONARY_BYTES {
+            continue;
+        }
+        // Streaming a whole dictionary reads all its blocks, which is what puts them in the head.
+        let mut stream = dictionary.stream()?;
+        while stream.advance() {
+            let info = stream.value().clone();
+            if info.postings_range.len() <= SHORT_POSTINGS_BYTES {
+                let (postings, reads) = trial.directory.observe(|| {
+                    inverted_index.read_postings_from_terminfo(&info, IndexRecordOption::Basic)
+                });
+                postings?;
+                short_postings.extend(reads);
+            }
+        }
+    }
+    touch_columns(segment)?;
+    let mut hot = trial.directory.reads();
+    short_postings.sort_by_key(|(_, range)| range.len());
+    let mut budget = POSTINGS_BUDGET_BYTES;
+    for (file_ord, range) in short_postings {
+        let Some(rest) = budget.checked_sub(range.len()) else {
+            break;
+        };
+        budget = rest;
+        hot.push((file_ord, range));
+    }
+    trial.hot = hot;
+    Ok(trial)
+}
+
+/// Finds every column (which reads the directory of columns) and reads the tiny ones.
+fn touch_columns(segment: &SegmentReader) -> tantivy::Result<()> {
+    let columns = segment.fast_fields();
+    for (_, entry) in segment.schema().fields() {
+        if !entry.is_fast() {
+            continue;
+        }
+        let mut handles = columns.dynamic_column_handles(entry.name())?;
+        if entry.field_type().is_json() {
+            handles.extend(columns.dynamic_subpath_column_handles(entry.name())?);
+        }
+        for handle in handles {
+            if handle.num_bytes().get_bytes() <= TINY_COLUMN_BYTES {
+                handle.file_slice().read_bytes()?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The packager: one tantivy segment in RAM → one split in RAM.
+//!
+//! It renames the segment's files (a segment's own name is random), lets a trial opening say which
+//! byte ranges every opening touches, and adds to the head what lets common queries read less:
+//! small dictionaries, short posting lists, the time index and rollups.
+
+mod hot_ranges;
+mod recording_directory;
+mod segment_files;
+mod summaries;
+
+use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::{SplitEntry, SplitMetadata, split_object, write_split};
+use tantivy::Index;
+
+use crate::BuildError;
+use segment_files::SegmentFiles;
+
+/// What the packager cannot read off the segment.
+#[derive(Clone, Debug, Default)]
+pub struct SplitFacts {
+    /// Number of bytes of the input lines that the documents came from.
+    pub raw_num_bytes: u64,
+}
+
+/// A split that is ready to be uploaded and published.
+#[derive(Clone, Debug)]
+pub struct PackagedSplit {
+    /// What the manifest will say of it.
+    pub entry: SplitEntry,
+    /// The whole object.
+    pub bytes: Vec<u8>,
+}
+
+impl PackagedSplit {
+    /// Name of the object, relative to the index's URI.
+    pub fn object(&self) -> String {
+        split_object(&self.entry.id)
+    }
+
+    /// The split's head: the first `head_len` bytes of the object.
+    pub fn head(&self) -> &[u8] {
+        let head_len = usize::try_from(self.entry.head_len).unwrap_or(usize::MAX);
+        self.bytes.get(..head_len).unwrap_or(&self.bytes)
+    }
+}
+
+/// Packages the one segment of `index`, whose documents must stand in timestamp order.
+///
+/// # Errors
+/// If the index has not exactly one segment, or if the segment cannot be read.
+pub fn package_split(
+    index: &Index,
+    mapper: &DocMapper,
+    config: &IndexConfig,
+    facts: &SplitFacts,
+) -> Result<PackagedSplit, BuildError> {
+    let files = SegmentFiles::of_index(index)?;
+    let trial = hot_ranges::open_recording(&files, mapper)?;
+    let timestamps = match mapper.timestamp_field() {
+        Some((_, name)) => Some((name.to_owned(), summaries::read_timestamps(&trial.segment, name)?)),
+        None => None,
+    };
+    let time_range = timestamps.as_ref().and_then(|(_, values)| summaries::time_range_of(values));
+    let (time_index, rollup) = match &timestamps {
+        Some((_, values)) => (
+            Some(summaries::time_index_of(values)?),
+            summaries::rollup_of(values, &trial.segment)?,
+        ),
+        None => (None, None),
+    };
+    let tags = summaries::tags_of(&trial.segment, mapper)?;
+    let metadata = SplitMetadata {
+        num_docs: trial.segment.max_doc(),
+        raw_num_bytes: facts.raw_num_bytes,
+        time_range,
+        sort_field: timestamps.map(|(name, _)| name),
+        index_config: serde_json::to_value(config)
+            .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
+    };
+    let written = write_split(
+        metadata,
+        &files.named(),
+        trial.into_hot_ranges(&files)?,
+        time_index,
+        rollup,
+    )
+    .map_err(|error| BuildError::internal(error.to_string()))?;
+    let entry = SplitEntry {
+        id: written.id,
+        len: written.bytes.len() as u64,
+        head_len: written.head_len,
+        head_checksum: written.head_checksum,
+        head_offset: None,
+        num_docs: files.num_docs(),
+        raw_num_bytes: facts.raw_num_bytes,
+        time_range,
+        tags,
+    };
+    Ok(PackagedSplit {
+        entry,
+        bytes: written.bytes,
+    })
+}

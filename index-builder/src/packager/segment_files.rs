@@ -1,0 +1,104 @@
+//! The files of a tantivy segment under names that do not depend on its random id.
+
+use std::path::Path;
+
+use tantivy::Index;
+use tantivy::directory::OwnedBytes;
+
+use crate::BuildError;
+
+/// The id that every packaged segment carries. Part of the split format.
+const SEGMENT_ID: &str = "00000000000000000000000000000000";
+
+/// Extensions in body order: what small queries touch first stands together at the front.
+const EXTENSIONS: [&str; 6] = ["fieldnorm", "term", "idx", "pos", "fast", "store"];
+
+/// Name of tantivy's index metadata.
+pub(crate) const META: &str = "meta.json";
+
+/// The files of one segment, and the metadata that names it.
+pub(crate) struct SegmentFiles {
+    files: Vec<(&'static str, OwnedBytes)>,
+    num_docs: u64,
+}
+
+impl SegmentFiles {
+    pub(crate) fn of_index(index: &Index) -> Result<Self, BuildError> {
+        let metas = index.load_metas().map_err(BuildError::tantivy)?;
+        let [segment] = metas.segments.as_slice() else {
+            return Err(BuildError::internal(format!(
+                "a split is made of exactly one segment, not {}",
+                metas.segments.len()
+            )));
+        };
+        let segment_id = segment.id().uuid_string();
+        let mut files = vec![(META, OwnedBytes::new(normalised_meta(index, &segment_id)?))];
+        for extension in EXTENSIONS {
+            let path = format!("{segment_id}.{extension}");
+            let bytes = index
+                .directory()
+                .get_file_handle(Path::new(&path))
+                .and_then(|file| {
+                    file.read_bytes(0..tantivy::HasLen::len(&file)).map_err(|error| {
+                        tantivy::directory::error::OpenReadError::wrap_io_error(
+                            error,
+                            path.clone().into(),
+                        )
+                    })
+                })
+                .map_err(|error| BuildError::internal(format!("segment file {path}: {error}")))?;
+            files.push((extension, bytes));
+        }
+        Ok(Self {
+            files,
+            num_docs: u64::from(segment.max_doc()),
+        })
+    }
+
+    /// `(name, bytes)` in body order; a file's place here is its `file_ord`.
+    pub(crate) fn named(&self) -> Vec<(&str, &[u8])> {
+        self.files.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect()
+    }
+
+    /// The `file_ord` and bytes of the file that tantivy asks for under `path`.
+    pub(crate) fn find(&self, path: &Path) -> Option<(u32, OwnedBytes)> {
+        let name = path.to_str()?;
+        let name = name
+            .strip_prefix(SEGMENT_ID)
+            .and_then(|rest| rest.strip_prefix('.'))
+            .unwrap_or(name);
+        (0..)
+            .zip(&self.files)
+            .find(|(_, (file, _))| *file == name)
+            .map(|(file_ord, (_, bytes))| (file_ord, bytes.clone()))
+    }
+
+    pub(crate) fn num_docs(&self) -> u64 {
+        self.num_docs
+    }
+}
+
+/// tantivy's metadata with the segment's random id replaced and nothing else that varies.
+fn normalised_meta(index: &Index, segment_id: &str) -> Result<Vec<u8>, BuildError> {
+    let bytes = index
+        .directory()
+        .atomic_read(Path::new(META))
+        .map_err(|error| BuildError::internal(format!("{META}: {error}")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| BuildError::internal(format!("{META}: {error}")))?;
+    let hyphenated = format!(
+        "{}-{}-{}-{}-{}",
+        &segment_id[..8],
+        &segment_id[8..12],
+        &segment_id[12..16],
+        &segment_id[16..20],
+        &segment_id[20..]
+    );
+    let meta: serde_json::Value = serde_json::from_str(
+        &text
+            .replace(&hyphenated, "00000000-0000-0000-0000-000000000000")
+            .replace(segment_id, SEGMENT_ID),
+    )
+    .map_err(|error| BuildError::internal(format!("{META}: {error}")))?;
+    Ok(meta.to_string().into_bytes())
+}

@@ -1,0 +1,165 @@
+//! Little-endian integers, varints and length-prefixed bytes: the alphabet of every component.
+//!
+//! The reader checks every length against what is left before it allocates.
+
+use crate::FormatError;
+
+/// Appends encoded values to a buffer.
+#[derive(Default)]
+pub(crate) struct Writer {
+    buf: Vec<u8>,
+}
+
+impl Writer {
+    pub(crate) fn u32(&mut self, value: u32) {
+        self.buf.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn u64(&mut self, value: u64) {
+        self.buf.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.buf.extend_from_slice(bytes);
+    }
+
+    /// LEB128: seven bits a byte, lowest first.
+    pub(crate) fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.buf.push((value as u8 & 0x7f) | 0x80);
+            value >>= 7;
+        }
+        self.buf.push(value as u8);
+    }
+
+    /// A signed varint, zigzag-coded.
+    pub(crate) fn varint_signed(&mut self, value: i64) {
+        self.varint(((value << 1) ^ (value >> 63)) as u64);
+    }
+
+    /// A varint length, then the bytes.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.varint(bytes.len() as u64);
+        self.raw(bytes);
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.buf
+    }
+}
+
+/// Takes encoded values off the front of a slice.
+pub(crate) struct Reader<'a> {
+    component: &'static str,
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(component: &'static str, bytes: &'a [u8]) -> Self {
+        Self {
+            component,
+            rest: bytes,
+        }
+    }
+
+    pub(crate) fn error(&self, problem: impl Into<String>) -> FormatError {
+        FormatError::new(self.component, problem)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// How many bytes are left.
+    pub(crate) fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    pub(crate) fn raw(&mut self, len: usize) -> Result<&'a [u8], FormatError> {
+        match self.rest.split_at_checked(len) {
+            Some((head, rest)) => {
+                self.rest = rest;
+                Ok(head)
+            }
+            None => Err(self.error(format!(
+                "cut short: {len} more bytes are needed and {} are left",
+                self.rest.len()
+            ))),
+        }
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, rest)) => {
+                self.rest = rest;
+                Ok(*head)
+            }
+            None => Err(self.error("cut short")),
+        }
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, FormatError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64, FormatError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn tag(&mut self) -> Result<[u8; 4], FormatError> {
+        self.array()
+    }
+
+    pub(crate) fn varint(&mut self) -> Result<u64, FormatError> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let [byte] = self.array::<1>()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                return Err(self.error("a varint does not fit 64 bits"));
+            }
+            value |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(self.error("a varint is longer than ten bytes"))
+    }
+
+    pub(crate) fn varint_signed(&mut self) -> Result<i64, FormatError> {
+        let zigzag = self.varint()?;
+        Ok((zigzag >> 1).cast_signed() ^ -((zigzag & 1).cast_signed()))
+    }
+
+    pub(crate) fn varint_u32(&mut self) -> Result<u32, FormatError> {
+        let value = self.varint()?;
+        u32::try_from(value).map_err(|_| self.error(format!("{value} does not fit 32 bits")))
+    }
+
+    /// A count of things of which each takes at least `min_len` bytes: refused if they cannot fit.
+    pub(crate) fn count(&mut self, min_len: usize) -> Result<usize, FormatError> {
+        let count = self.varint()?;
+        usize::try_from(count)
+            .ok()
+            .filter(|count| count.saturating_mul(min_len.max(1)) <= self.rest.len())
+            .ok_or_else(|| self.error(format!("a count of {count} cannot fit what is left")))
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], FormatError> {
+        let len = self.count(1)?;
+        self.raw(len)
+    }
+
+    pub(crate) fn string(&mut self) -> Result<&'a str, FormatError> {
+        let bytes = self.bytes()?;
+        std::str::from_utf8(bytes).map_err(|_| self.error("a name is not UTF-8"))
+    }
+
+    pub(crate) fn finish(self) -> Result<(), FormatError> {
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(self.error(format!("{} bytes too many", self.rest.len())))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The file table: which tantivy file stands where in the body.
+
+use crate::FormatError;
+use crate::codec::{Reader, Writer};
+use crate::version::FILE_TABLE;
+
+/// One file of the body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Extension of the tantivy file, for example `term` or `fast`.
+    pub name: String,
+    /// First byte, counted from the start of the body.
+    pub offset: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+/// The files of a body in the order in which they stand there: no gaps, no overlap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileTable {
+    files: Vec<FileEntry>,
+}
+
+impl FileTable {
+    /// Lays files of the given names and lengths one after the other.
+    pub fn lay_out<'a>(files: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
+        let mut offset = 0;
+        let files = files
+            .into_iter()
+            .map(|(name, len)| {
+                let entry = FileEntry {
+                    name: name.to_owned(),
+                    offset,
+                    len,
+                };
+                offset += len;
+                entry
+            })
+            .collect();
+        Self { files }
+    }
+
+    /// The files in body order. A file's place here is its `file_ord`.
+    pub fn files(&self) -> &[FileEntry] {
+        &self.files
+    }
+
+    /// The file of that name, with its `file_ord`.
+    pub fn find(&self, name: &str) -> Option<(u32, &FileEntry)> {
+        (0..).zip(&self.files).find(|(_, file)| file.name == name)
+    }
+
+    /// Number of bytes of the whole body.
+    pub fn body_len(&self) -> u64 {
+        self.files.last().map_or(0, |file| file.offset + file.len)
+    }
+
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.varint(self.files.len() as u64);
+        for file in &self.files {
+            out.bytes(file.name.as_bytes());
+            out.varint(file.len);
+        }
+        out.into_bytes()
+    }
+
+    pub(crate) fn open(bytes: &[u8]) -> Result<Self, FormatError> {
+        let mut reader = Reader::new(FILE_TABLE.name, bytes);
+        let num_files = reader.count(2)?;
+        let mut files: Vec<FileEntry> = Vec::with_capacity(num_files);
+        let mut offset = 0u64;
+        for _ in 0..num_files {
+            let name = reader.string()?.to_owned();
+            let len = reader.varint()?;
+            if files.iter().any(|file| file.name == name) {
+                return Err(reader.error(format!("the file {name:?} is named twice")));
+            }
+            let next = offset
+                .checked_add(len)
+                .ok_or_else(|| reader.error("the body is longer than 64 bits can say"))?;
+            files.push(FileEntry { name, offset, len });
+            offset = next;
+        }
+        reader.finish()?;
+        Ok(Self { files })
+    }
+}

@@ -1,0 +1,223 @@
+//! The head of a split: everything a reader needs before it touches the body.
+//!
+//! ```text
+//!   0        8         12         20          28
+//!   ├────────┼─────────┼──────────┼───────────┼─────────────┬─────────────┬── ─ ─ ──┤ head_len
+//!   │ magic  │ version │ head_len │ checksum  │ component   │ component   │   ...   │
+//!   └────────┴─────────┴──────────┴───────────┴─────────────┴─────────────┴── ─ ─ ──┘
+//!                                  XXH3-64 of   tag u8[4] · version u32 · len u64 · payload
+//!                                  all that
+//!                                  follows it
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::codec::{Reader, Writer};
+use crate::version::{
+    BLOCK_CHECKSUMS, ComponentKind, FILE_TABLE, HEAD_PREFIX_LEN, HOTCACHE, METADATA, ROLLUP,
+    SPLIT_MAGIC, SPLIT_VERSION, TIME_INDEX, checksum64,
+};
+use crate::{BlockChecksums, FileTable, FormatError, Hotcache, Rollup, TimeIndex};
+
+const PREFIX: &str = "split head";
+
+/// A range of time in nanoseconds since 1970, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeRange {
+    /// Earliest timestamp.
+    pub start_ns: i64,
+    /// Latest timestamp.
+    pub end_ns: i64,
+}
+
+/// Facts about a split that a reader wants before its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SplitMetadata {
+    /// Number of documents.
+    pub num_docs: u32,
+    /// Number of bytes of the input the documents came from.
+    pub raw_num_bytes: u64,
+    /// Earliest and latest timestamp, if the index has a timestamp field.
+    pub time_range: Option<TimeRange>,
+    /// The fast field by which documents are sorted, ascending.
+    pub sort_field: Option<String>,
+    /// The index config the split was built with, as the doc mapper serialises it.
+    pub index_config: serde_json::Value,
+}
+
+/// A split's head.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Facts about the split.
+    pub metadata: SplitMetadata,
+    /// Which file stands where in the body.
+    pub files: FileTable,
+    /// Ranges of the body kept in the head.
+    pub hotcache: Hotcache,
+    /// Which document starts each time bucket; absent without a timestamp field.
+    pub time_index: Option<TimeIndex>,
+    /// Counts per time bucket and value; absent without a timestamp field.
+    pub rollup: Option<Rollup>,
+    /// Checksums of the body.
+    pub block_checksums: BlockChecksums,
+}
+
+/// Reads the head's length from the first [`HEAD_PREFIX_LEN`] bytes of a split.
+///
+/// # Errors
+/// If the bytes are no split, or a split of a version this reader does not know.
+pub fn head_len_of(prefix: &[u8]) -> Result<u64, FormatError> {
+    let mut reader = Reader::new(PREFIX, prefix);
+    if reader.raw(SPLIT_MAGIC.len())? != SPLIT_MAGIC {
+        return Err(reader.error("this is not a Canter split (wrong magic number)"));
+    }
+    let version = reader.u32()?;
+    if version != SPLIT_VERSION {
+        return Err(reader.error(format!(
+            "split format version {version} is not known (this reader knows {SPLIT_VERSION}): \
+             use a newer Canter or rebuild the split"
+        )));
+    }
+    let head_len = reader.u64()?;
+    if head_len < HEAD_PREFIX_LEN as u64 {
+        return Err(reader.error(format!("a head length of {head_len} is too short")));
+    }
+    Ok(head_len)
+}
+
+impl Head {
+    /// Encodes the head.
+    ///
+    /// # Errors
+    /// If the metadata cannot be written as JSON.
+    pub fn write(&self) -> Result<Vec<u8>, FormatError> {
+        let metadata = serde_json::to_vec(&self.metadata)
+            .map_err(|error| FormatError::new(METADATA.name, error.to_string()))?;
+        let mut components = Writer::default();
+        let mut put = |kind: ComponentKind, payload: &[u8]| {
+            components.raw(&kind.tag);
+            components.u32(kind.version);
+            components.u64(payload.len() as u64);
+            components.raw(payload);
+        };
+        put(METADATA, &metadata);
+        put(FILE_TABLE, &self.files.write());
+        if let Some(time_index) = &self.time_index {
+            put(TIME_INDEX, &time_index.write());
+        }
+        if let Some(rollup) = &self.rollup {
+            put(ROLLUP, &rollup.write());
+        }
+        put(BLOCK_CHECKSUMS, &self.block_checksums.write());
+        put(HOTCACHE, &self.hotcache.write());
+        let components = components.into_bytes();
+
+        let mut out = Writer::default();
+        out.raw(&SPLIT_MAGIC);
+        out.u32(SPLIT_VERSION);
+        out.u64((HEAD_PREFIX_LEN + components.len()) as u64);
+        out.u64(checksum64(&components));
+        out.raw(&components);
+        Ok(out.into_bytes())
+    }
+
+    /// Decodes and verifies a whole head; `bytes` may go on into the body.
+    ///
+    /// # Errors
+    /// If the bytes are no head, are damaged or cut short.
+    pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
+        let head_len = head_len_of(bytes)?;
+        let error = |problem: String| FormatError::new(PREFIX, problem);
+        let head = usize::try_from(head_len)
+            .ok()
+            .and_then(|len| bytes.get(..len))
+            .ok_or_else(|| {
+                error(format!(
+                    "cut short: it is {head_len} bytes long and {} are here",
+                    bytes.len()
+                ))
+            })?;
+        let mut prefix = Reader::new(PREFIX, head);
+        prefix.raw(20)?;
+        let wanted = prefix.u64()?;
+        let components = prefix.raw(prefix.remaining())?;
+        if checksum64(components) != wanted {
+            return Err(error(
+                "its checksum does not match: the bytes are damaged".into(),
+            ));
+        }
+        Self::open_components(components)
+    }
+
+    fn open_components(bytes: &[u8]) -> Result<Self, FormatError> {
+        let mut reader = Reader::new(PREFIX, bytes);
+        let mut found: Vec<(ComponentKind, &[u8])> = Vec::new();
+        while !reader.is_empty() {
+            let tag = reader.tag()?;
+            let version = reader.u32()?;
+            let len = usize::try_from(reader.u64()?).unwrap_or(usize::MAX);
+            let payload = reader.raw(len)?;
+            let known = [
+                METADATA,
+                FILE_TABLE,
+                TIME_INDEX,
+                ROLLUP,
+                BLOCK_CHECKSUMS,
+                HOTCACHE,
+            ];
+            // A component of a later version that this reader does not know by name is optional by
+            // definition: what a reader must understand raises the version of the split.
+            let Some(kind) = known.into_iter().find(|kind| kind.tag == tag) else {
+                continue;
+            };
+            if kind.version != version {
+                return Err(FormatError::new(
+                    kind.name,
+                    format!(
+                        "version {version} is not known (this reader knows {})",
+                        kind.version
+                    ),
+                ));
+            }
+            found.push((kind, payload));
+        }
+        let find = |wanted: ComponentKind| {
+            found
+                .iter()
+                .find(|(kind, _)| *kind == wanted)
+                .map(|(_, payload)| *payload)
+        };
+        let need =
+            |kind: ComponentKind| find(kind).ok_or_else(|| FormatError::new(kind.name, "missing"));
+        let metadata: SplitMetadata = serde_json::from_slice(need(METADATA)?)
+            .map_err(|error| FormatError::new(METADATA.name, error.to_string()))?;
+        let files = FileTable::open(need(FILE_TABLE)?)?;
+        let block_checksums = BlockChecksums::open(need(BLOCK_CHECKSUMS)?)?;
+        if block_checksums.body_len() != files.body_len() {
+            return Err(FormatError::new(
+                BLOCK_CHECKSUMS.name,
+                "they cover another length than the file table",
+            ));
+        }
+        let time_index = find(TIME_INDEX).map(TimeIndex::open).transpose()?;
+        if time_index
+            .as_ref()
+            .is_some_and(|index| index.num_docs() != metadata.num_docs)
+        {
+            return Err(FormatError::new(
+                TIME_INDEX.name,
+                "it counts other documents than the metadata",
+            ));
+        }
+        Ok(Self {
+            hotcache: Hotcache::open(need(HOTCACHE)?, &files)?,
+            rollup: find(ROLLUP).map(Rollup::open).transpose()?,
+            metadata,
+            files,
+            time_index,
+            block_checksums,
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! Magic numbers, version codes and object names. **Never change a released value**: a reader of
+//! any later version must still know it. `tests/never_change.rs` pins them.
+
+/// First eight bytes of every split.
+pub(crate) const SPLIT_MAGIC: [u8; 8] = *b"CANTERSP";
+/// First eight bytes of every manifest.
+pub(crate) const MANIFEST_MAGIC: [u8; 8] = *b"CANTERMF";
+
+/// Version of the split's frame: prefix and component directory.
+pub(crate) const SPLIT_VERSION: u32 = 1;
+/// Version of the manifest's frame.
+pub(crate) const MANIFEST_VERSION: u32 = 1;
+
+/// Length of the fixed prefix at offset 0 of a split: magic, version, head length, checksum.
+pub const HEAD_PREFIX_LEN: usize = 28;
+
+/// What to read from offset 0 of a split whose head length is not known: opens most splits at once.
+pub const SPECULATIVE_HEAD_LEN: u64 = 64 * 1024;
+
+/// Name of the manifest, relative to the index's URI. The only object of an index that changes.
+pub const MANIFEST_OBJECT: &str = "manifest.canter";
+
+/// Name of a split's object, relative to the index's URI.
+pub fn split_object(id: &str) -> String {
+    format!("splits/{id}.split")
+}
+
+/// XXH3-64 of `bytes`: the checksum of heads and manifests, and (cut to 32 bits) of body blocks.
+pub fn checksum64(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
+/// The tagged components of a head, each with its own version code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ComponentKind {
+    pub(crate) tag: [u8; 4],
+    pub(crate) version: u32,
+    pub(crate) name: &'static str,
+}
+
+pub(crate) const METADATA: ComponentKind = component(*b"META", 1, "split metadata");
+pub(crate) const FILE_TABLE: ComponentKind = component(*b"FILE", 1, "file table");
+pub(crate) const HOTCACHE: ComponentKind = component(*b"HOTC", 1, "hotcache");
+pub(crate) const TIME_INDEX: ComponentKind = component(*b"TIME", 1, "time index");
+pub(crate) const ROLLUP: ComponentKind = component(*b"ROLL", 1, "rollup");
+pub(crate) const BLOCK_CHECKSUMS: ComponentKind = component(*b"BLKS", 1, "block checksums");
+
+const fn component(tag: [u8; 4], version: u32, name: &'static str) -> ComponentKind {
+    ComponentKind { tag, version, name }
+}
