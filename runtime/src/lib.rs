@@ -1,1 +1,35 @@
-//! placeholder
+//! Canter's host: drives a search session, fetches byte ranges, caches them, keeps the limits.
+//!
+//! The runtime knows objects, byte ranges and opaque cache keys. It does **not** know what a split, a
+//! manifest or a query is: all of that is the guest's, which runs either as a WebAssembly component
+//! (feature `wasm`) or linked as a Rust library (feature `native`). With neither feature the crate
+//! still compiles, for a host that brings an [`engine::Engine`] of its own.
+//!
+//! ```text
+//!   Searcher ── plan ─┬─ leaf ─┬─ root        one worker thread per guest instance
+//!                     ├─ leaf ─┤
+//!                     └─ leaf ─┘
+//!      each session:  step ─→ demand ─→ cache ─→ coalesce ─→ fetch ─→ supplies ─→ step …
+//! ```
+
+mod error;
+pub mod session;
+
+pub mod cache;
+pub mod engine;
+pub mod fetch;
+
+mod driver;
+mod interrupt;
+mod profile;
+mod searcher;
+mod wave;
+mod worker;
+
+pub use cache::RangeCache;
+pub use engine::Engine;
+pub use error::{ErrorKind, SearchError};
+pub use fetch::RangeFetcher;
+pub use interrupt::Interrupt;
+pub use profile::{ClassCount, Profile, RequestRecord, Wave};
+pub use searcher::{Limits, SearchResponse, Searcher, SearcherBuilder};

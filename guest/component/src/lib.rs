@@ -1,1 +1,9 @@
-//! placeholder
+//! The thin wasm shell: `canter_guest::Session` behind the interface of `wit/canter-search.wit`.
+//!
+//! It translates types and nothing else. The component it becomes has no imports at all: no clock, no
+//! randomness, no I/O, so it runs unchanged under wasmtime and, transpiled, on every JavaScript host.
+//! Byte vectors are moved across, never copied.
+
+mod exports;
+#[cfg(target_arch = "wasm32")]
+mod randomness;

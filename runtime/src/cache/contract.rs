@@ -1,0 +1,47 @@
+//! The trait every cache implements.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+
+use crate::session::ByteClass;
+
+/// Bytes of an object that a cache holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedPiece {
+    /// Where the bytes stand in the object.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
+/// Keeps ranges of immutable objects, and entries under keys that only the guest understands.
+///
+/// A cache may forget anything at any time. The calls are asynchronous because a cache may sit on a
+/// disk or behind a network; an error is a miss.
+pub trait RangeCache: Send + Sync {
+    /// What the cache holds of `range` of `object`: pieces inside the range, in order, not
+    /// overlapping. The object name begins with the index's namespace.
+    fn get<'a>(
+        &'a self,
+        object: &'a str,
+        range: Range<u64>,
+        class: ByteClass,
+    ) -> BoxFuture<'a, Vec<CachedPiece>>;
+
+    /// Offers the bytes of `object` that begin at `offset`.
+    fn put<'a>(
+        &'a self,
+        object: &'a str,
+        offset: u64,
+        bytes: Bytes,
+        class: ByteClass,
+    ) -> BoxFuture<'a, ()>;
+
+    /// The entry under an opaque key.
+    fn get_entry<'a>(&'a self, key: &'a str, class: ByteClass) -> BoxFuture<'a, Option<Bytes>>;
+
+    /// Offers an entry under an opaque key.
+    fn put_entry<'a>(&'a self, key: &'a str, bytes: Bytes, class: ByteClass) -> BoxFuture<'a, ()>;
+}

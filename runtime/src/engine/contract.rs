@@ -1,0 +1,27 @@
+//! The traits of an engine and of one instance of it.
+
+use crate::session::{Progress, SessionRequest, Supply};
+use crate::{Interrupt, SearchError};
+
+/// Starts instances of the guest.
+pub trait Engine: Send + Sync + 'static {
+    /// A fresh instance for (a part of) one query. It stops when `interrupt` says so, as promptly as
+    /// the engine can.
+    fn start(&self, interrupt: &Interrupt) -> Result<Box<dyn EngineInstance>, SearchError>;
+
+    /// The most instances that may exist at once.
+    fn max_instances(&self) -> usize;
+
+    /// The engine's name in messages: `wasm`, `native`.
+    fn name(&self) -> &'static str;
+}
+
+/// One instance: it runs one session at a time, on the thread that started it.
+pub trait EngineInstance {
+    /// Opens a session; a session that was open before is dropped.
+    fn open(&mut self, request: SessionRequest) -> Result<(), SearchError>;
+
+    /// Resumes the open session with what has arrived; nothing the first time. After `Done` or an
+    /// error the session is over.
+    fn step(&mut self, supplies: Vec<Supply>) -> Result<Progress, SearchError>;
+}

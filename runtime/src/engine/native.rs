@@ -1,0 +1,177 @@
+//! The guest linked as a Rust library: no sandbox, no memory cap, the fastest start.
+
+use canter_guest::session::protocol as guest;
+
+use super::{Engine, EngineInstance};
+use crate::fetch::FetchErrorKind;
+use crate::session::{
+    ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
+    SessionRequest, Supply, SupplyResult,
+};
+use crate::{ErrorKind, Interrupt, SearchError};
+
+/// Instances hold nothing but their session, so this only bounds the number of threads.
+const MAX_INSTANCES: usize = 256;
+
+/// The guest as a Rust library. An interrupt is noticed between two steps, not within one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NativeEngine;
+
+impl NativeEngine {
+    /// The engine.
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl Engine for NativeEngine {
+    fn start(&self, interrupt: &Interrupt) -> Result<Box<dyn EngineInstance>, SearchError> {
+        Ok(Box::new(NativeInstance {
+            interrupt: interrupt.clone(),
+            session: None,
+        }))
+    }
+
+    fn max_instances(&self) -> usize {
+        MAX_INSTANCES
+    }
+
+    fn name(&self) -> &'static str {
+        "native"
+    }
+}
+
+struct NativeInstance {
+    interrupt: Interrupt,
+    session: Option<canter_guest::Session>,
+}
+
+impl EngineInstance for NativeInstance {
+    fn open(&mut self, request: SessionRequest) -> Result<(), SearchError> {
+        self.session = None;
+        let session = match request {
+            SessionRequest::Search { request, limits } => {
+                canter_guest::Session::search(&request, &limits)
+            }
+            SessionRequest::Plan {
+                request,
+                limits,
+                max_leaves,
+            } => canter_guest::Session::plan(&request, &limits, max_leaves),
+            SessionRequest::Leaf(request) => canter_guest::Session::leaf(&request),
+            SessionRequest::Root { root, partials } => {
+                canter_guest::Session::root(&root, &partials)
+            }
+        };
+        self.session = Some(session.map_err(search_error)?);
+        Ok(())
+    }
+
+    fn step(&mut self, supplies: Vec<Supply>) -> Result<Progress, SearchError> {
+        self.interrupt.check()?;
+        let session = self
+            .session
+            .as_mut()
+            .ok_or_else(|| SearchError::internal("a step without an open session"))?;
+        let supplies = supplies.into_iter().map(guest_supply).collect();
+        match session.step(supplies) {
+            guest::Progress::Pending(demand) => Ok(Progress::Pending(host_demand(demand))),
+            guest::Progress::Done(outcome) => Ok(Progress::Done(host_outcome(outcome))),
+            guest::Progress::Failed(error) => Err(search_error(error)),
+        }
+    }
+}
+
+fn guest_supply(supply: Supply) -> guest::Supply {
+    guest::Supply {
+        id: supply.id,
+        outcome: match supply.outcome {
+            // Moves the buffer when nobody else holds it, copies a part of a larger one.
+            SupplyResult::Bytes(bytes) => guest::SupplyResult::Bytes(bytes.into()),
+            SupplyResult::Miss => guest::SupplyResult::Miss,
+            SupplyResult::Failed { kind, message } => guest::SupplyResult::Failed {
+                kind: guest_fetch_error_kind(kind),
+                message,
+            },
+        },
+    }
+}
+
+fn guest_fetch_error_kind(kind: FetchErrorKind) -> guest::FetchErrorKind {
+    match kind {
+        FetchErrorKind::NotFound => guest::FetchErrorKind::NotFound,
+        FetchErrorKind::Truncated => guest::FetchErrorKind::Truncated,
+        FetchErrorKind::Denied => guest::FetchErrorKind::Denied,
+        FetchErrorKind::Protocol => guest::FetchErrorKind::Protocol,
+        FetchErrorKind::Unavailable => guest::FetchErrorKind::Unavailable,
+        FetchErrorKind::Budget => guest::FetchErrorKind::Budget,
+    }
+}
+
+fn host_demand(demand: guest::Demand) -> Demand {
+    Demand {
+        reads: demand
+            .reads
+            .into_iter()
+            .map(|read| ReadRequest {
+                id: read.id,
+                object: read.object,
+                offset: read.offset,
+                len: read.len,
+                class: host_class(read.class),
+            })
+            .collect(),
+        lookups: demand
+            .lookups
+            .into_iter()
+            .map(|lookup| CacheLookup {
+                id: lookup.id,
+                key: lookup.key,
+                class: host_class(lookup.class),
+            })
+            .collect(),
+        stores: demand
+            .stores
+            .into_iter()
+            .map(|store| CacheStore {
+                key: store.key,
+                bytes: store.bytes.into(),
+                class: host_class(store.class),
+            })
+            .collect(),
+    }
+}
+
+fn host_class(class: guest::ByteClass) -> ByteClass {
+    match class {
+        guest::ByteClass::Manifest => ByteClass::Manifest,
+        guest::ByteClass::Head => ByteClass::Head,
+        guest::ByteClass::Dictionary => ByteClass::Dictionary,
+        guest::ByteClass::Postings => ByteClass::Postings,
+        guest::ByteClass::FastField => ByteClass::FastField,
+        guest::ByteClass::DocStore => ByteClass::DocStore,
+        guest::ByteClass::PartialResult => ByteClass::PartialResult,
+    }
+}
+
+fn host_outcome(outcome: guest::Outcome) -> Outcome {
+    match outcome {
+        guest::Outcome::Response(json) => Outcome::Response(json),
+        guest::Outcome::Plan(plan) => Outcome::Plan(QueryPlan {
+            leaves: plan.leaves,
+            root: plan.root,
+        }),
+        guest::Outcome::Partial(bytes) => Outcome::Partial(bytes),
+    }
+}
+
+fn search_error(error: canter_guest::SearchError) -> SearchError {
+    let kind = match error.kind {
+        canter_guest::ErrorKind::Invalid => ErrorKind::Invalid,
+        canter_guest::ErrorKind::Data => ErrorKind::Data,
+        canter_guest::ErrorKind::Unavailable => ErrorKind::Unavailable,
+        canter_guest::ErrorKind::Limit => ErrorKind::Limit,
+        canter_guest::ErrorKind::Internal => ErrorKind::Internal,
+    };
+    SearchError::new(kind, error.message)
+}

@@ -1,0 +1,112 @@
+//! wasmtime's settings: those that the compiled code depends on, and those of the instance pool.
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::SearchError;
+
+/// Native stack that one call into the guest may use. Worker threads have more (see `worker.rs`).
+pub(super) const MAX_WASM_STACK: usize = 2 << 20;
+
+/// Settings of a [`super::WasmEngine`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WasmOptions {
+    /// Most instances at once; a query takes one, or one per core. Each reserves 4 GiB of address
+    /// space, and memory only as it is used.
+    pub max_instances: u32,
+    /// Most linear memory of one instance.
+    pub max_memory_bytes: usize,
+    /// Folder for compiled components, for when none comes precompiled; `None` compiles each time.
+    /// Its files are run as native code: nobody else may be able to write there.
+    pub cache_dir: Option<std::path::PathBuf>,
+}
+
+impl Default for WasmOptions {
+    /// 32 instances of at most 512 MiB, no cache folder.
+    fn default() -> Self {
+        Self {
+            max_instances: 32,
+            max_memory_bytes: 512 << 20,
+            cache_dir: None,
+        }
+    }
+}
+
+impl WasmOptions {
+    /// Keeps compiled components in `$XDG_CACHE_HOME/canter` or `~/.cache/canter`, if either is set.
+    pub fn with_default_cache_dir(mut self) -> Self {
+        let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        self.cache_dir = folder("XDG_CACHE_HOME")
+            .map(std::path::PathBuf::from)
+            .or_else(|| Some(std::path::PathBuf::from(folder("HOME")?).join(".cache")))
+            .map(|parent| parent.join("canter"));
+        self
+    }
+}
+
+/// A wasmtime engine that compiles, loads and runs the guest.
+pub(super) fn new_engine(options: &WasmOptions) -> Result<Engine, SearchError> {
+    // The pool reserves its address space at once. Where that is not to be had (a tight ulimit, some
+    // containers), instances are mapped one by one: slower to start, the same otherwise.
+    let mut config = base_config()?;
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(options)));
+    if let Ok(engine) = Engine::new(&config) {
+        return Ok(engine);
+    }
+    Engine::new(&base_config()?)
+        .map_err(|error| SearchError::internal(format!("wasmtime cannot start: {error:#}")))
+}
+
+/// Everything that compiled code depends on. A change here makes wasmtime refuse code that was
+/// compiled before it, which is then compiled anew.
+fn base_config() -> Result<Config, SearchError> {
+    let mut config = Config::new();
+    // Naming the target turns off tuning for the processor at hand: code that is compiled on one
+    // machine loads on any other of the same architecture.
+    config
+        .target(env!("CANTER_TARGET"))
+        .map_err(|error| SearchError::internal(format!("wasmtime: {error:#}")))?;
+    for flag in baseline_flags() {
+        // SAFETY: these flags only name instructions that `baseline_flags` found on this processor,
+        // and wasmtime checks them again when code is loaded.
+        #[allow(unsafe_code, reason = "cranelift's flags are not checked by a type")]
+        unsafe {
+            config.cranelift_flag_enable(flag);
+        }
+    }
+    config.epoch_interruption(true);
+    config.max_wasm_stack(MAX_WASM_STACK);
+    config.memory_init_cow(true);
+    Ok(config)
+}
+
+/// The instructions that code may use beyond the architecture's first version: x86-64-v2, which is
+/// what every server processor since 2009 has. All or none.
+fn baseline_flags() -> &'static [&'static str] {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("sse4.2")
+        && is_x86_feature_detected!("ssse3")
+        && is_x86_feature_detected!("popcnt")
+    {
+        return &[
+            "has_sse3",
+            "has_ssse3",
+            "has_sse41",
+            "has_sse42",
+            "has_popcnt",
+        ];
+    }
+    &[]
+}
+
+fn pool(options: &WasmOptions) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    // One core module with one memory and one table, and the adapters that the component format may
+    // put beside it.
+    pool.total_component_instances(options.max_instances)
+        .total_core_instances(options.max_instances.saturating_mul(4))
+        .total_memories(options.max_instances)
+        .total_tables(options.max_instances.saturating_mul(4))
+        .max_memory_size(options.max_memory_bytes)
+        .max_unused_warm_slots(options.max_instances.min(16));
+    pool
+}

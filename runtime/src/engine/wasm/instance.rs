@@ -1,0 +1,280 @@
+//! One instance of the component: a store of its own, a memory cap, a deadline.
+
+use std::sync::Arc;
+
+use wasmtime::component::ResourceAny;
+use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
+
+use super::engine::Shared;
+use super::ticker::Running;
+use crate::engine::EngineInstance;
+use crate::fetch::FetchErrorKind;
+use crate::session::{
+    ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
+    SessionRequest, Supply, SupplyResult,
+};
+use crate::{ErrorKind, Interrupt, SearchError};
+
+#[allow(
+    missing_docs,
+    unsafe_code,
+    unreachable_pub,
+    reason = "generated from wit/canter-search.wit, which documents it"
+)]
+mod bindings {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "guest",
+        ownership: Borrowing { duplicate_if_necessary: true },
+    });
+}
+
+pub(super) use bindings::GuestPre;
+use bindings::exports::canter::search::engine as wit;
+
+/// What wasmtime keeps beside an instance.
+pub(super) struct InstanceState {
+    max_memory_bytes: usize,
+    is_over_memory: bool,
+}
+
+impl ResourceLimiter for InstanceState {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if desired > self.max_memory_bytes {
+            self.is_over_memory = true;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(maximum.is_none_or(|maximum| desired <= maximum))
+    }
+}
+
+/// One instance and the session that is open in it.
+pub(super) struct WasmInstance {
+    shared: Arc<Shared>,
+    store: Store<InstanceState>,
+    guest: bindings::Guest,
+    session: Option<ResourceAny>,
+    interrupt: Interrupt,
+    /// Set by the first trap: what the memory holds after it means nothing.
+    is_broken: bool,
+    _running: Running,
+}
+
+impl WasmInstance {
+    pub(super) fn start(shared: Arc<Shared>, interrupt: Interrupt) -> Result<Self, SearchError> {
+        interrupt.check()?;
+        let running = shared.ticker.run();
+        let state = InstanceState {
+            max_memory_bytes: shared.options.max_memory_bytes,
+            is_over_memory: false,
+        };
+        let mut store = Store::new(&shared.wasmtime, state);
+        store.limiter(|state| state);
+        let due = interrupt.clone();
+        store.epoch_deadline_callback(move |_| match due.is_due() {
+            true => Err(Trap::Interrupt.into()),
+            false => Ok(UpdateDeadline::Continue(1)),
+        });
+        store.set_epoch_deadline(1);
+        let guest = shared.guest.instantiate(&mut store).map_err(|error| {
+            SearchError::internal(format!("the guest cannot be instantiated: {error:#}"))
+        })?;
+        Ok(Self {
+            shared,
+            store,
+            guest,
+            session: None,
+            interrupt,
+            is_broken: false,
+            _running: running,
+        })
+    }
+
+    /// What a call that did not return means for the one who asked.
+    fn trapped(&mut self, error: &wasmtime::Error) -> SearchError {
+        self.is_broken = true;
+        self.session = None;
+        let max_memory_bytes = self.shared.options.max_memory_bytes;
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => self.interrupt.error(),
+            Some(Trap::StackOverflow) => SearchError::limit(
+                "the query is nested too deeply for the guest's stack; simplify it",
+            ),
+            _ if self.store.data().is_over_memory => SearchError::limit(format!(
+                "the guest needs more than its {} MiB of memory; raise max_memory_bytes or narrow the query",
+                max_memory_bytes >> 20
+            )),
+            _ => SearchError::internal(format!(
+                "the guest trapped: {error:#}; the native engine would print the reason"
+            )),
+        }
+    }
+
+    fn check_usable(&self) -> Result<(), SearchError> {
+        if self.is_broken {
+            return Err(SearchError::internal(
+                "a call into a guest that has trapped",
+            ));
+        }
+        self.interrupt.check()
+    }
+}
+
+impl EngineInstance for WasmInstance {
+    fn open(&mut self, request: SessionRequest) -> Result<(), SearchError> {
+        self.check_usable()?;
+        if let Some(session) = self.session.take() {
+            session
+                .resource_drop(&mut self.store)
+                .map_err(|error| self.trapped(&error))?;
+        }
+        let sessions = self.guest.canter_search_engine().session();
+        let store = &mut self.store;
+        let opened = match &request {
+            SessionRequest::Search { request, limits } => {
+                sessions.call_search(store, request, limits)
+            }
+            SessionRequest::Plan {
+                request,
+                limits,
+                max_leaves,
+            } => sessions.call_plan(store, request, limits, *max_leaves),
+            SessionRequest::Leaf(request) => sessions.call_leaf(store, request),
+            SessionRequest::Root { root, partials } => {
+                let partials: Vec<&[u8]> = partials.iter().map(Vec::as_slice).collect();
+                sessions.call_root(store, root, &partials)
+            }
+        };
+        let session = opened
+            .map_err(|error| self.trapped(&error))?
+            .map_err(search_error)?;
+        self.session = Some(session);
+        Ok(())
+    }
+
+    fn step(&mut self, supplies: Vec<Supply>) -> Result<Progress, SearchError> {
+        self.check_usable()?;
+        let session = self
+            .session
+            .ok_or_else(|| SearchError::internal("a step without an open session"))?;
+        let supplies: Vec<wit::Supply<'_>> = supplies.iter().map(wit_supply).collect();
+        let progress = self
+            .guest
+            .canter_search_engine()
+            .session()
+            .call_step(&mut self.store, session, &supplies)
+            .map_err(|error| self.trapped(&error))?;
+        match progress {
+            wit::Progress::Pending(demand) => Ok(Progress::Pending(host_demand(demand))),
+            wit::Progress::Done(outcome) => Ok(Progress::Done(host_outcome(outcome))),
+            wit::Progress::Failed(error) => Err(search_error(error)),
+        }
+    }
+}
+
+fn wit_supply(supply: &Supply) -> wit::Supply<'_> {
+    wit::Supply {
+        id: supply.id,
+        outcome: match &supply.outcome {
+            SupplyResult::Bytes(bytes) => wit::SupplyResult::Bytes(bytes),
+            SupplyResult::Miss => wit::SupplyResult::Miss,
+            SupplyResult::Failed { kind, message } => wit::SupplyResult::Failed(wit::FetchError {
+                kind: wit_fetch_error_kind(*kind),
+                message,
+            }),
+        },
+    }
+}
+
+fn wit_fetch_error_kind(kind: FetchErrorKind) -> wit::FetchErrorKind {
+    match kind {
+        FetchErrorKind::NotFound => wit::FetchErrorKind::NotFound,
+        FetchErrorKind::Truncated => wit::FetchErrorKind::Truncated,
+        FetchErrorKind::Denied => wit::FetchErrorKind::Denied,
+        FetchErrorKind::Protocol => wit::FetchErrorKind::Protocol,
+        FetchErrorKind::Unavailable => wit::FetchErrorKind::Unavailable,
+        FetchErrorKind::Budget => wit::FetchErrorKind::Budget,
+    }
+}
+
+fn host_demand(demand: wit::Demand) -> Demand {
+    Demand {
+        reads: demand
+            .reads
+            .into_iter()
+            .map(|read| ReadRequest {
+                id: read.id,
+                object: read.object,
+                offset: read.offset,
+                len: read.len,
+                class: host_class(read.class),
+            })
+            .collect(),
+        lookups: demand
+            .lookups
+            .into_iter()
+            .map(|lookup| CacheLookup {
+                id: lookup.id,
+                key: lookup.key,
+                class: host_class(lookup.class),
+            })
+            .collect(),
+        stores: demand
+            .stores
+            .into_iter()
+            .map(|store| CacheStore {
+                key: store.key,
+                bytes: store.bytes.into(),
+                class: host_class(store.class),
+            })
+            .collect(),
+    }
+}
+
+fn host_class(class: wit::ByteClass) -> ByteClass {
+    match class {
+        wit::ByteClass::Manifest => ByteClass::Manifest,
+        wit::ByteClass::Head => ByteClass::Head,
+        wit::ByteClass::Dictionary => ByteClass::Dictionary,
+        wit::ByteClass::Postings => ByteClass::Postings,
+        wit::ByteClass::FastField => ByteClass::FastField,
+        wit::ByteClass::DocStore => ByteClass::DocStore,
+        wit::ByteClass::PartialResult => ByteClass::PartialResult,
+    }
+}
+
+fn host_outcome(outcome: wit::Outcome) -> Outcome {
+    match outcome {
+        wit::Outcome::Response(json) => Outcome::Response(json),
+        wit::Outcome::Plan(plan) => Outcome::Plan(QueryPlan {
+            leaves: plan.leaves,
+            root: plan.root,
+        }),
+        wit::Outcome::Partial(bytes) => Outcome::Partial(bytes),
+    }
+}
+
+fn search_error(error: wit::SearchError) -> SearchError {
+    let kind = match error.kind {
+        wit::SearchErrorKind::Invalid => ErrorKind::Invalid,
+        wit::SearchErrorKind::Data => ErrorKind::Data,
+        wit::SearchErrorKind::Unavailable => ErrorKind::Unavailable,
+        wit::SearchErrorKind::Limit => ErrorKind::Limit,
+        wit::SearchErrorKind::Internal => ErrorKind::Internal,
+    };
+    SearchError::new(kind, error.message)
+}

@@ -1,0 +1,191 @@
+//! Merges near ranges of one object into one request: a pure function, no I/O.
+//!
+//! A request costs more than the bytes between two ranges (on S3, a round trip and the price of
+//! roughly 100 KiB of transfer time), so ranges with a small gap are fetched as one:
+//!
+//! ```text
+//!   reads      [--A--]   [---B---]              [-C-]
+//!   requests   [===========A+B=====]            [=C=]      gap(A,B) ≤ max_gap < gap(B,C)
+//! ```
+
+use std::ops::Range;
+
+/// When two ranges become one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoalesceOptions {
+    /// Largest number of bytes between two ranges that are fetched as one.
+    pub max_gap_bytes: u64,
+    /// Largest request that merging may make. A single range may be longer.
+    pub max_request_bytes: u64,
+}
+
+impl Default for CoalesceOptions {
+    /// Gaps up to 128 KiB, requests up to 8 MiB.
+    fn default() -> Self {
+        Self {
+            max_gap_bytes: 128 << 10,
+            max_request_bytes: 8 << 20,
+        }
+    }
+}
+
+impl CoalesceOptions {
+    /// No merging, except of ranges that contain one another.
+    pub fn off() -> Self {
+        Self {
+            max_gap_bytes: 0,
+            max_request_bytes: 0,
+        }
+    }
+}
+
+/// One range to read: its object (as an index of the caller's), and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read<'a> {
+    /// Object name.
+    pub object: &'a str,
+    /// First byte and the byte after the last.
+    pub bytes: Range<u64>,
+}
+
+/// One request, and the reads that it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// Object name.
+    pub object: &'a str,
+    /// First byte and the byte after the last.
+    pub bytes: Range<u64>,
+    /// Indices into the list of reads. Each lies inside `bytes`.
+    pub reads: Vec<usize>,
+}
+
+/// Merges `reads` into requests, ordered by object and offset. Every read is in exactly one request.
+pub fn coalesce<'a>(reads: &[Read<'a>], options: CoalesceOptions) -> Vec<Request<'a>> {
+    let mut order: Vec<usize> = (0..reads.len()).collect();
+    // Longer first among equal offsets, so that a contained range follows what contains it.
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&reads[a], &reads[b]);
+        (a.object, a.bytes.start, b.bytes.end).cmp(&(b.object, b.bytes.start, a.bytes.end))
+    });
+    let mut requests: Vec<Request<'a>> = Vec::new();
+    for index in order {
+        let read = &reads[index];
+        match requests.last_mut() {
+            Some(last) if joins(last, read, options) => {
+                last.bytes.end = last.bytes.end.max(read.bytes.end);
+                last.reads.push(index);
+            }
+            _ => requests.push(Request {
+                object: read.object,
+                bytes: read.bytes.clone(),
+                reads: vec![index],
+            }),
+        }
+    }
+    requests
+}
+
+/// Whether `read`, which starts no earlier than `last`, becomes part of it.
+fn joins(last: &Request<'_>, read: &Read<'_>, options: CoalesceOptions) -> bool {
+    if last.object != read.object {
+        return false;
+    }
+    if read.bytes.end <= last.bytes.end {
+        return true;
+    }
+    let gap = read.bytes.start.saturating_sub(last.bytes.end);
+    let merged_len = read.bytes.end - last.bytes.start;
+    gap <= options.max_gap_bytes && merged_len <= options.max_request_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn merged(
+        reads: &[(&str, Range<u64>)],
+        max_gap_bytes: u64,
+    ) -> Vec<(String, Range<u64>, usize)> {
+        let reads: Vec<Read<'_>> = reads
+            .iter()
+            .map(|(object, bytes)| Read {
+                object,
+                bytes: bytes.clone(),
+            })
+            .collect();
+        let options = CoalesceOptions {
+            max_gap_bytes,
+            max_request_bytes: 1000,
+        };
+        coalesce(&reads, options)
+            .into_iter()
+            .map(|request| {
+                (
+                    request.object.to_owned(),
+                    request.bytes,
+                    request.reads.len(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_small_gap_is_fetched_along() {
+        assert_eq!(
+            merged(&[("a", 0..10), ("a", 20..30)], 10),
+            [("a".to_owned(), 0..30, 2)]
+        );
+        assert_eq!(merged(&[("a", 0..10), ("a", 20..30)], 9).len(), 2);
+    }
+
+    #[test]
+    fn objects_are_never_mixed() {
+        assert_eq!(merged(&[("a", 0..10), ("b", 10..20)], 100).len(), 2);
+    }
+
+    #[test]
+    fn a_request_does_not_grow_past_its_maximum() {
+        assert_eq!(merged(&[("a", 0..600), ("a", 600..1100)], 100).len(), 2);
+        assert_eq!(
+            merged(&[("a", 0..5000)], 100),
+            [("a".to_owned(), 0..5000, 1)]
+        );
+    }
+
+    #[test]
+    fn equal_and_contained_ranges_cost_nothing() {
+        let reads = [("a", 5..6), ("a", 0..2000), ("a", 0..2000), ("a", 0..10)];
+        assert_eq!(merged(&reads, 0), [("a".to_owned(), 0..2000, 4)]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_read_lies_in_exactly_one_request(
+            reads in prop::collection::vec((0usize..3, 0u64..3000, 1u64..500), 0..40),
+            max_gap_bytes in 0u64..400,
+            max_request_bytes in 0u64..2000,
+        ) {
+            let objects = ["a", "b", "c"];
+            let reads: Vec<Read<'_>> = reads
+                .into_iter()
+                .map(|(object, offset, len)| Read { object: objects[object], bytes: offset..offset + len })
+                .collect();
+            let options = CoalesceOptions { max_gap_bytes, max_request_bytes };
+            let mut seen = vec![0; reads.len()];
+            for request in coalesce(&reads, options) {
+                let longest = request.reads.iter().map(|&i| reads[i].bytes.end - reads[i].bytes.start).max();
+                let len = request.bytes.end - request.bytes.start;
+                prop_assert!(len <= max_request_bytes.max(longest.unwrap_or(0)));
+                for index in request.reads {
+                    seen[index] += 1;
+                    prop_assert_eq!(reads[index].object, request.object);
+                    prop_assert!(request.bytes.start <= reads[index].bytes.start);
+                    prop_assert!(reads[index].bytes.end <= request.bytes.end);
+                }
+            }
+            prop_assert!(seen.iter().all(|count| *count == 1));
+        }
+    }
+}

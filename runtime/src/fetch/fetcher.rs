@@ -1,0 +1,151 @@
+//! The trait every source of bytes implements, and what it answers with.
+
+use std::fmt;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use thiserror::Error;
+
+/// Default cap on a read to the end of an object (its length is not known beforehand): 64 MiB.
+pub const MAX_WHOLE_OBJECT_BYTES: u64 = 64 << 20;
+
+/// A range of one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ByteRange {
+    /// First byte, from the start of the object.
+    pub offset: u64,
+    /// Number of bytes; `None` reads to the end of the object.
+    pub len: Option<u64>,
+}
+
+impl ByteRange {
+    /// The `len` bytes from `offset`.
+    pub fn new(offset: u64, len: u64) -> Self {
+        Self {
+            offset,
+            len: Some(len),
+        }
+    }
+
+    /// Everything from `offset` to the end of the object.
+    pub fn from(offset: u64) -> Self {
+        Self { offset, len: None }
+    }
+}
+
+/// `bytes 100-199` or `bytes 100-`, as in an HTTP `Range` header.
+impl fmt::Display for ByteRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.len {
+            Some(len) => {
+                let last = self.offset.saturating_add(len).saturating_sub(1);
+                write!(f, "bytes {}-{last}", self.offset)
+            }
+            None => write!(f, "bytes {}-", self.offset),
+        }
+    }
+}
+
+/// What a fetcher answers with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FetchedRange {
+    /// Exactly the bytes of the range.
+    pub bytes: Bytes,
+    /// The version of the object they were read from, where the store tells.
+    pub etag: Option<String>,
+    /// How often the read was repeated after a failure.
+    pub num_retries: u32,
+}
+
+impl FetchedRange {
+    /// An answer without a version.
+    pub fn new(bytes: Bytes) -> Self {
+        Self {
+            bytes,
+            etag: None,
+            num_retries: 0,
+        }
+    }
+}
+
+/// Why a range could not be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FetchErrorKind {
+    /// The object does not exist.
+    NotFound,
+    /// The object is shorter than the range, or the answer was cut short.
+    Truncated,
+    /// The store refused the credentials.
+    Denied,
+    /// The store answered with something that is not the range asked for.
+    Protocol,
+    /// The store did not answer, or not in time.
+    Unavailable,
+    /// The host's limits do not allow this read.
+    Budget,
+}
+
+/// A range that could not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct FetchError {
+    /// Why.
+    pub kind: FetchErrorKind,
+    /// What happened, with the object and the range in it.
+    pub message: String,
+    /// Whether the same read may succeed a moment later.
+    pub is_transient: bool,
+    /// How often the read was repeated before it was given up.
+    pub num_retries: u32,
+}
+
+impl FetchError {
+    /// A failure of `object` in `range`. It counts as transient when the kind is
+    /// [`FetchErrorKind::Unavailable`].
+    pub fn new(
+        kind: FetchErrorKind,
+        object: &str,
+        range: ByteRange,
+        what: impl fmt::Display,
+    ) -> Self {
+        Self {
+            kind,
+            message: format!("{object}, {range}: {what}"),
+            is_transient: kind == FetchErrorKind::Unavailable,
+            num_retries: 0,
+        }
+    }
+
+    /// The same failure, worth another try.
+    pub fn transient(mut self) -> Self {
+        self.is_transient = true;
+        self
+    }
+
+    /// The object ended, or the answer did, before the range was complete.
+    pub fn short(object: &str, range: ByteRange, num_bytes: u64) -> Self {
+        let wanted = range.len.map_or("more".to_owned(), |len| len.to_string());
+        let what = format!("only {num_bytes} of {wanted} bytes came");
+        Self::new(FetchErrorKind::Truncated, object, range, what)
+    }
+
+    /// The object is longer than a read to its end may be.
+    pub fn too_large(object: &str, range: ByteRange, max_bytes: u64) -> Self {
+        let what = format!("the object is longer than the {max_bytes} bytes a whole read may have");
+        Self::new(FetchErrorKind::Budget, object, range, what)
+    }
+}
+
+/// Reads byte ranges of objects.
+///
+/// An implementation returns **exactly** the range asked for or an error, never asks for an object's
+/// size beforehand, and caps reads to the end of an object (see [`MAX_WHOLE_OBJECT_BYTES`]).
+/// Cancelling is dropping the future.
+pub trait RangeFetcher: Send + Sync {
+    /// Fetches `range` of `object`, whose name is relative to what the fetcher was opened on.
+    fn fetch<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>>;
+}

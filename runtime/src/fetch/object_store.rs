@@ -1,0 +1,224 @@
+//! Objects of a bucket or folder, through the `object_store` crate.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, FutureExt};
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, GetResult, ObjectStore, ObjectStoreExt as _};
+
+use super::{
+    ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
+};
+
+/// Reads objects below a prefix of any [`ObjectStore`].
+pub struct ObjectStoreFetcher {
+    store: Arc<dyn ObjectStore>,
+    prefix: Path,
+}
+
+impl ObjectStoreFetcher {
+    /// Reads the objects of `store` whose names begin with `prefix` (empty for all of them).
+    pub fn new(store: Arc<dyn ObjectStore>, prefix: Path) -> Self {
+        Self { store, prefix }
+    }
+
+    async fn read(&self, object: &str, range: ByteRange) -> Result<FetchedRange, FetchError> {
+        let location = self.location(object, range)?;
+        let wanted = match range {
+            ByteRange { len: Some(0), .. } => return Ok(FetchedRange::default()),
+            ByteRange {
+                offset,
+                len: Some(len),
+            } => Some(GetRange::Bounded(offset..offset.saturating_add(len))),
+            ByteRange {
+                offset: 0,
+                len: None,
+            } => None,
+            ByteRange { offset, len: None } => Some(GetRange::Offset(offset)),
+        };
+        let options = GetOptions::default().with_range(wanted);
+        let result = self
+            .store
+            .get_opts(&location, options)
+            .await
+            .map_err(|error| fetch_error(object, range, &error))?;
+        let etag = result.meta.e_tag.clone();
+        let bytes = collect(object, range, result).await?;
+        Ok(FetchedRange {
+            etag,
+            ..FetchedRange::new(bytes)
+        })
+    }
+
+    fn location(&self, object: &str, range: ByteRange) -> Result<Path, FetchError> {
+        let relative = Path::parse(object)
+            .map_err(|error| FetchError::new(FetchErrorKind::NotFound, object, range, error))?;
+        Ok(self.prefix.parts().chain(relative.parts()).collect())
+    }
+}
+
+impl RangeFetcher for ObjectStoreFetcher {
+    fn fetch<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
+        self.read(object, range).boxed()
+    }
+}
+
+/// Reads the answer's body: exactly `range.len` bytes, or all of it up to the cap.
+async fn collect(object: &str, range: ByteRange, result: GetResult) -> Result<Bytes, FetchError> {
+    let max_bytes = range.len.unwrap_or(MAX_WHOLE_OBJECT_BYTES);
+    let mut num_bytes = 0;
+    let mut parts: Vec<Bytes> = Vec::new();
+    let mut body = result.into_stream();
+    while let Some(part) = body.next().await {
+        let part = part.map_err(|error| fetch_error(object, range, &error))?;
+        num_bytes += part.len() as u64;
+        if num_bytes > max_bytes {
+            return Err(match range.len {
+                Some(_) => protocol(object, range, "more bytes came than were asked for"),
+                None => FetchError::too_large(object, range, max_bytes),
+            });
+        }
+        parts.push(part);
+    }
+    if range.len.is_some_and(|len| num_bytes < len) {
+        return Err(FetchError::short(object, range, num_bytes));
+    }
+    Ok(match parts.len() {
+        1 => parts.swap_remove(0),
+        _ => parts.concat().into(),
+    })
+}
+
+fn protocol(object: &str, range: ByteRange, what: &str) -> FetchError {
+    FetchError::new(FetchErrorKind::Protocol, object, range, what)
+}
+
+/// Sorts an error of the `object_store` crate into our kinds. What is not named by a variant is told
+/// apart by its text, because the types behind `Generic` are private to that crate.
+fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> FetchError {
+    use object_store::Error as E;
+    let text = with_causes(error);
+    let kind = match error {
+        E::NotFound { .. } => FetchErrorKind::NotFound,
+        E::PermissionDenied { .. } | E::Unauthenticated { .. } => FetchErrorKind::Denied,
+        E::InvalidPath { .. } | E::NotSupported { .. } | E::UnknownConfigurationKey { .. } => {
+            FetchErrorKind::Protocol
+        }
+        _ if is_past_the_end(&text) => FetchErrorKind::Truncated,
+        _ if is_wrong_answer(&text) => FetchErrorKind::Protocol,
+        _ => FetchErrorKind::Unavailable,
+    };
+    FetchError::new(kind, object, range, text)
+}
+
+fn is_past_the_end(text: &str) -> bool {
+    [
+        "416",
+        "but object was only",
+        "Requested range was invalid",
+        "Out of range",
+    ]
+    .iter()
+    .any(|part| text.contains(part))
+}
+
+fn is_wrong_answer(text: &str) -> bool {
+    [
+        "non-partial response",
+        "Content-Range",
+        "CONTENT_RANGE",
+        "got actual",
+        ", got ",
+    ]
+    .iter()
+    .any(|part| text.contains(part))
+}
+
+/// The error and everything that caused it, without what a message already repeats.
+pub(super) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::local::LocalFileSystem;
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    async fn stores(folder: &std::path::Path) -> Vec<ObjectStoreFetcher> {
+        let stores: [Arc<dyn ObjectStore>; 2] = [
+            Arc::new(InMemory::new()),
+            Arc::new(LocalFileSystem::new_with_prefix(folder).unwrap()),
+        ];
+        let mut fetchers = Vec::new();
+        for store in stores {
+            let path = Path::from("index/splits/a.split");
+            store
+                .put(&path, Bytes::from_static(b"0123456789").into())
+                .await
+                .unwrap();
+            fetchers.push(ObjectStoreFetcher::new(store, Path::from("index")));
+        }
+        fetchers
+    }
+
+    async fn check(range: ByteRange, expect: Result<&'static [u8], FetchErrorKind>) {
+        let folder = tempfile::tempdir().unwrap();
+        for fetcher in stores(folder.path()).await {
+            let answer = fetcher.fetch("splits/a.split", range).await;
+            let answer = answer
+                .map(|fetched| fetched.bytes)
+                .map_err(|error| error.kind);
+            assert_eq!(answer, expect.map(Bytes::from_static), "{range}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_range_is_exactly_its_bytes() {
+        check(ByteRange::new(2, 3), Ok(b"234")).await;
+        check(ByteRange::new(0, 10), Ok(b"0123456789")).await;
+        check(ByteRange::new(4, 0), Ok(b"")).await;
+    }
+
+    #[tokio::test]
+    async fn an_open_range_reads_to_the_end() {
+        check(ByteRange::from(0), Ok(b"0123456789")).await;
+        check(ByteRange::from(8), Ok(b"89")).await;
+    }
+
+    #[tokio::test]
+    async fn a_range_past_the_end_is_truncated() {
+        check(ByteRange::new(8, 3), Err(FetchErrorKind::Truncated)).await;
+        check(ByteRange::new(50, 3), Err(FetchErrorKind::Truncated)).await;
+    }
+
+    #[tokio::test]
+    async fn an_absent_object_is_not_found() {
+        let folder = tempfile::tempdir().unwrap();
+        for fetcher in stores(folder.path()).await {
+            let error = fetcher
+                .fetch("splits/b.split", ByteRange::new(0, 1))
+                .await
+                .unwrap_err();
+            assert_eq!(error.kind, FetchErrorKind::NotFound);
+            assert!(!error.is_transient);
+        }
+    }
+}

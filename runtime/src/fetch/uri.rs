@@ -1,0 +1,175 @@
+//! Opens a fetcher on an index's URI, with settings from the environment.
+
+use std::path::{Path as FsPath, PathBuf};
+use std::sync::Arc;
+
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, RetryConfig};
+use url::Url;
+
+use super::object_store::with_causes;
+use super::{HttpFetcher, HttpOptions, ObjectStoreFetcher, RangeFetcher, Retry, RetryOptions};
+use crate::SearchError;
+
+/// Settings of [`open_uri`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Settings of web servers.
+    pub http: HttpOptions,
+    /// How failed reads are repeated.
+    pub retry: RetryOptions,
+}
+
+/// Opens a fetcher on the objects below `uri`, with retries:
+///
+/// | URI | store | settings |
+/// |---|---|---|
+/// | `folder`, `file:///folder` | local files | |
+/// | `s3://bucket/prefix` | S3 and what speaks it | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL[_S3]`, `AWS_ALLOW_HTTP`, `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`, `AWS_SKIP_SIGNATURE`, … |
+/// | `gs://bucket/prefix` | Google Cloud Storage | `GOOGLE_SERVICE_ACCOUNT`, … |
+/// | `az://container/prefix` | Azure Blob Storage | `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY`, … |
+/// | `https://host/path` | any web server that honours `Range` | |
+///
+/// Nothing is read yet: a wrong bucket shows on the first fetch.
+pub fn open_uri(uri: &str, options: &OpenOptions) -> Result<Arc<dyn RangeFetcher>, SearchError> {
+    let fetcher: Arc<dyn RangeFetcher> = match uri.split_once("://") {
+        None => Arc::new(open_folder(FsPath::new(uri))?),
+        Some(("file", _)) => Arc::new(open_folder(&file_path(uri)?)?),
+        Some(("http" | "https", _)) => {
+            Arc::new(HttpFetcher::new(parse(uri)?, options.http.clone())?)
+        }
+        Some(("s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss", _)) => {
+            Arc::new(open_bucket(&parse(uri)?)?)
+        }
+        Some((scheme, _)) => {
+            return Err(SearchError::invalid(format!(
+                "cannot open {uri:?}: no store is known for {scheme:?}; use a folder, s3://, gs://, az://, http:// or https://"
+            )));
+        }
+    };
+    Ok(Arc::new(Retry::new(fetcher, options.retry)))
+}
+
+fn parse(uri: &str) -> Result<Url, SearchError> {
+    Url::parse(uri).map_err(|error| SearchError::invalid(format!("cannot open {uri:?}: {error}")))
+}
+
+fn file_path(uri: &str) -> Result<PathBuf, SearchError> {
+    parse(uri)?.to_file_path().map_err(|()| {
+        SearchError::invalid(format!(
+            "cannot open {uri:?}: not an absolute path on this machine"
+        ))
+    })
+}
+
+fn open_folder(folder: &FsPath) -> Result<ObjectStoreFetcher, SearchError> {
+    let store = LocalFileSystem::new_with_prefix(folder).map_err(|error| {
+        SearchError::invalid(format!(
+            "cannot open folder {}: {}",
+            folder.display(),
+            with_causes(&error)
+        ))
+    })?;
+    Ok(ObjectStoreFetcher::new(Arc::new(store), Path::default()))
+}
+
+/// Retries are ours (see [`Retry`]): they are counted, bounded and the same for every store.
+fn no_retries() -> RetryConfig {
+    RetryConfig {
+        max_retries: 0,
+        ..RetryConfig::default()
+    }
+}
+
+fn open_bucket(url: &Url) -> Result<ObjectStoreFetcher, SearchError> {
+    let invalid = |error: &dyn std::error::Error| {
+        SearchError::invalid(format!("cannot open {url}: {}", with_causes(error)))
+    };
+    let store: Arc<dyn ObjectStore> = match url.scheme() {
+        "s3" | "s3a" => {
+            let mut builder = AmazonS3Builder::from_env().with_url(url.as_str());
+            // As with the AWS CLI: the variable for S3 goes before the general one, and an endpoint
+            // that is written with http:// may be spoken to over http.
+            let endpoint = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]
+                .iter()
+                .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+            if let Some(endpoint) = endpoint {
+                let is_plain = endpoint.starts_with("http://");
+                builder = builder.with_endpoint(endpoint);
+                if is_plain {
+                    builder = builder.with_allow_http(true);
+                }
+            }
+            Arc::new(
+                builder
+                    .with_retry(no_retries())
+                    .build()
+                    .map_err(|e| invalid(&e))?,
+            )
+        }
+        "gs" => Arc::new(
+            GoogleCloudStorageBuilder::from_env()
+                .with_url(url.as_str())
+                .with_retry(no_retries())
+                .build()
+                .map_err(|e| invalid(&e))?,
+        ),
+        _ => Arc::new(
+            MicrosoftAzureBuilder::from_env()
+                .with_url(url.as_str())
+                .with_retry(no_retries())
+                .build()
+                .map_err(|e| invalid(&e))?,
+        ),
+    };
+    let prefix = Path::from_url_path(url.path()).map_err(|e| invalid(&e))?;
+    Ok(ObjectStoreFetcher::new(store, prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::fetch::ByteRange;
+
+    #[tokio::test]
+    async fn a_folder_opens_by_path_and_by_file_uri() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("manifest.json"), b"{}").unwrap();
+        let path = folder.path().to_str().unwrap();
+        for uri in [
+            path.to_owned(),
+            format!("{path}/"),
+            format!("file://{path}"),
+        ] {
+            let fetcher = open_uri(&uri, &OpenOptions::default()).unwrap();
+            let fetched = fetcher
+                .fetch("manifest.json", ByteRange::from(0))
+                .await
+                .unwrap();
+            assert_eq!(&fetched.bytes[..], b"{}", "{uri}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_scheme_names_what_is_known() {
+        let error = open_uri("ftp://host/x", &OpenOptions::default())
+            .err()
+            .unwrap();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+        assert!(error.message.contains("s3://"), "{error}");
+    }
+
+    #[test]
+    fn an_absent_folder_is_named() {
+        let error = open_uri("/no/such/folder", &OpenOptions::default())
+            .err()
+            .unwrap();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+        assert!(error.message.contains("/no/such/folder"), "{error}");
+    }
+}

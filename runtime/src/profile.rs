@@ -1,0 +1,219 @@
+//! What a search cost in requests, bytes, waves and cache hits, as it stands in a response's `profile`.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::session::ByteClass;
+
+/// One request that went to the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RequestRecord {
+    /// Object name relative to the index's URI.
+    pub object: String,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes that came back; of a failed request, the number asked for (0 if open-ended).
+    pub length: u64,
+    /// Class of the largest read in it (several reads may have been coalesced).
+    pub class: ByteClass,
+    /// How many of the guest's reads it answers.
+    pub num_reads: u32,
+    /// How often it was repeated after a failure.
+    pub num_retries: u32,
+    /// When it was issued, microseconds since the search began.
+    pub start_us: u64,
+    /// When its last byte had arrived, microseconds since the search began.
+    pub end_us: u64,
+    /// What went wrong, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// All requests that were issued together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Wave {
+    /// The requests, in the order of their objects and offsets.
+    pub requests: Vec<RequestRecord>,
+}
+
+/// A count per [`ByteClass`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassCount([u64; ByteClass::ALL.len()]);
+
+impl ClassCount {
+    /// The count of one class.
+    pub fn get(&self, class: ByteClass) -> u64 {
+        self.0[class.ord()]
+    }
+
+    /// The sum over all classes.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, class: ByteClass, count: u64) {
+        self.0[class.ord()] += count;
+    }
+
+    fn merge(&mut self, other: &ClassCount) {
+        for (count, more) in self.0.iter_mut().zip(other.0) {
+            *count += more;
+        }
+    }
+
+    /// The classes that were counted at all, by name.
+    fn to_json(&self) -> Value {
+        ByteClass::ALL
+            .into_iter()
+            .filter(|class| self.get(*class) > 0)
+            .map(|class| (class.as_str().to_owned(), Value::from(self.get(class))))
+            .collect::<Map<_, _>>()
+            .into()
+    }
+}
+
+/// The I/O of one search. What went to the store is counted after coalescing and caching, and a
+/// retried request counts each time it was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Dependent rounds to the store: waves in which nothing had to be fetched are not counted.
+    pub num_waves: u64,
+    /// Requests that went to the store, retries included.
+    pub num_requests: u64,
+    /// Bytes that came from the store.
+    pub num_bytes: u64,
+    /// How many of `num_requests` repeated a failed one.
+    pub num_retries: u64,
+    /// Reads and lookups that the cache answered in full.
+    pub num_cache_hits: ClassCount,
+    /// Reads and lookups that the cache could have answered and did not, or only in part.
+    pub num_cache_misses: ClassCount,
+    /// Bytes that came from the cache.
+    pub num_cache_bytes: u64,
+    /// Calls into the guest.
+    pub num_steps: u64,
+    /// Guest instances that took part.
+    pub num_instances: u64,
+    /// The waves that are counted in `num_waves`.
+    pub waves: Vec<Wave>,
+}
+
+impl Profile {
+    pub(crate) fn push_wave(&mut self, wave: Wave) {
+        for request in &wave.requests {
+            self.num_requests += 1 + u64::from(request.num_retries);
+            self.num_retries += u64::from(request.num_retries);
+            if request.error.is_none() {
+                self.num_bytes += request.length;
+            }
+        }
+        if !wave.requests.is_empty() {
+            self.num_waves += 1;
+            self.waves.push(wave);
+        }
+    }
+
+    /// Appends a session that ran after this one.
+    pub(crate) fn append(&mut self, later: Profile) {
+        self.add_counts(&later);
+        self.num_waves += later.num_waves;
+        self.waves.extend(later.waves);
+    }
+
+    /// Joins a session that ran beside this one: wave k of both becomes one wave.
+    pub(crate) fn join(&mut self, beside: Profile) {
+        self.add_counts(&beside);
+        self.num_waves = self.num_waves.max(beside.num_waves);
+        let common = self.waves.len().min(beside.waves.len());
+        let mut theirs = beside.waves.into_iter();
+        for (ours, theirs) in self.waves.iter_mut().zip(theirs.by_ref().take(common)) {
+            ours.requests.extend(theirs.requests);
+        }
+        self.waves.extend(theirs);
+    }
+
+    fn add_counts(&mut self, other: &Profile) {
+        self.num_requests += other.num_requests;
+        self.num_bytes += other.num_bytes;
+        self.num_retries += other.num_retries;
+        self.num_cache_hits.merge(&other.num_cache_hits);
+        self.num_cache_misses.merge(&other.num_cache_misses);
+        self.num_cache_bytes += other.num_cache_bytes;
+        self.num_steps += other.num_steps;
+        self.num_instances += other.num_instances;
+    }
+
+    /// Adds this profile's keys to the guest's own profile object.
+    pub(crate) fn merge_into(&self, profile: &mut Map<String, Value>) {
+        let counts = [
+            ("num_waves", self.num_waves),
+            ("num_requests", self.num_requests),
+            ("num_bytes", self.num_bytes),
+            ("num_retries", self.num_retries),
+            ("num_cache_hits", self.num_cache_hits.total()),
+            ("num_cache_misses", self.num_cache_misses.total()),
+            ("num_cache_bytes", self.num_cache_bytes),
+            ("num_steps", self.num_steps),
+            ("num_instances", self.num_instances),
+        ];
+        for (key, count) in counts {
+            profile.insert(key.to_owned(), count.into());
+        }
+        profile.insert("cache_hits".to_owned(), self.num_cache_hits.to_json());
+        profile.insert("cache_misses".to_owned(), self.num_cache_misses.to_json());
+        let waves = serde_json::to_value(&self.waves).unwrap_or_default();
+        profile.insert("waves".to_owned(), waves);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile_of(waves: &[&[&str]]) -> Profile {
+        let mut profile = Profile::default();
+        for objects in waves {
+            profile.push_wave(Wave {
+                requests: objects
+                    .iter()
+                    .map(|object| RequestRecord {
+                        object: (*object).to_owned(),
+                        offset: 0,
+                        length: 10,
+                        class: ByteClass::Postings,
+                        num_reads: 1,
+                        num_retries: 0,
+                        start_us: 0,
+                        end_us: 1,
+                        error: None,
+                    })
+                    .collect(),
+            });
+        }
+        profile
+    }
+
+    #[test]
+    fn a_wave_without_requests_is_not_counted() {
+        assert_eq!(profile_of(&[&["a"], &[], &["b"]]).num_waves, 2);
+    }
+
+    #[test]
+    fn waves_of_parallel_sessions_merge_pairwise() {
+        let mut left = profile_of(&[&["a"], &["b"]]);
+        left.join(profile_of(&[&["c"], &["d"], &["e"]]));
+        assert_eq!(left.num_waves, 3);
+        assert_eq!(left.num_requests, 5);
+        assert_eq!(left.num_bytes, 50);
+        let lens: Vec<usize> = left.waves.iter().map(|wave| wave.requests.len()).collect();
+        assert_eq!(lens, [2, 2, 1]);
+    }
+
+    #[test]
+    fn waves_of_successive_sessions_add_up() {
+        let mut first = profile_of(&[&["manifest"]]);
+        first.append(profile_of(&[&["a"], &["b"]]));
+        assert_eq!(first.num_waves, 3);
+        assert_eq!(first.waves.len(), 3);
+    }
+}

@@ -1,0 +1,123 @@
+//! Puts a searcher together from its parts.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::Searcher;
+use crate::fetch::{CoalesceOptions, OpenOptions, RangeFetcher, open_uri};
+use crate::{Engine, RangeCache, SearchError};
+
+/// Default number of requests in flight at once, over all searches of one searcher.
+const MAX_CONCURRENT_REQUESTS: usize = 64;
+
+/// The parts of a searcher.
+pub(super) struct Settings {
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) fetcher: Arc<dyn RangeFetcher>,
+    pub(super) cache: Option<Arc<dyn RangeCache>>,
+    pub(super) namespace: Arc<str>,
+    pub(super) coalesce: CoalesceOptions,
+    pub(super) max_parallel_leaves: u32,
+    pub(super) supply_order: Option<u64>,
+}
+
+/// Collects the parts of a [`Searcher`].
+#[derive(Default)]
+pub struct SearcherBuilder {
+    engine: Option<Arc<dyn Engine>>,
+    fetcher: Option<Arc<dyn RangeFetcher>>,
+    cache: Option<Arc<dyn RangeCache>>,
+    namespace: String,
+    coalesce: CoalesceOptions,
+    max_parallel_leaves: Option<u32>,
+    max_concurrent_requests: Option<usize>,
+    supply_order: Option<u64>,
+}
+
+impl SearcherBuilder {
+    /// The engine that searches. Required.
+    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engine = Some(engine);
+        self
+    }
+
+    /// Where the index's objects come from. Required (or [`SearcherBuilder::uri`]).
+    pub fn fetcher(mut self, fetcher: Arc<dyn RangeFetcher>) -> Self {
+        self.fetcher = Some(fetcher);
+        self
+    }
+
+    /// The index's URI (see [`open_uri`]); it is also the namespace of its cache keys.
+    pub fn uri(mut self, uri: &str, options: &OpenOptions) -> Result<Self, SearchError> {
+        self.fetcher = Some(open_uri(uri, options)?);
+        self.namespace = uri.trim_end_matches('/').to_owned();
+        Ok(self)
+    }
+
+    /// Keeps what was fetched for later searches. Without one, every search starts cold.
+    pub fn cache(mut self, cache: Arc<dyn RangeCache>) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// Begins every key in the cache. Searchers that share a cache need one per index; it defaults to
+    /// the URI if there is one.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = namespace.into();
+        self
+    }
+
+    /// When near ranges are fetched as one.
+    pub fn coalesce(mut self, coalesce: CoalesceOptions) -> Self {
+        self.coalesce = coalesce;
+        self
+    }
+
+    /// How many leaf sessions of one search run at once, each in an instance of its own; the number
+    /// of cores by default. With 1, a search is a single session.
+    pub fn max_parallel_leaves(mut self, max_parallel_leaves: u32) -> Self {
+        self.max_parallel_leaves = Some(max_parallel_leaves);
+        self
+    }
+
+    /// How many requests are in flight at once, over all searches; 64 by default.
+    pub fn max_concurrent_requests(mut self, max_concurrent_requests: usize) -> Self {
+        self.max_concurrent_requests = Some(max_concurrent_requests);
+        self
+    }
+
+    /// For tests: hands supplies to the guest in an order drawn from this seed. No answer may depend
+    /// on it.
+    pub fn shuffle_supplies(mut self, seed: u64) -> Self {
+        self.supply_order = Some(seed);
+        self
+    }
+
+    /// Puts the searcher together. Reads nothing yet.
+    pub fn build(self) -> Result<Searcher, SearchError> {
+        let missing = |what: &str| SearchError::invalid(format!("a searcher needs {what}"));
+        let engine = self.engine.ok_or_else(|| missing("an engine"))?;
+        let fetcher = self.fetcher.ok_or_else(|| missing("a fetcher or a URI"))?;
+        let num_cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let num_cores = u32::try_from(num_cores).unwrap_or(u32::MAX);
+        let max_instances = engine.max_instances().clamp(1, Semaphore::MAX_PERMITS);
+        let max_requests = self
+            .max_concurrent_requests
+            .unwrap_or(MAX_CONCURRENT_REQUESTS)
+            .clamp(1, Semaphore::MAX_PERMITS);
+        Ok(Searcher {
+            settings: Settings {
+                engine,
+                fetcher,
+                cache: self.cache,
+                namespace: self.namespace.into(),
+                coalesce: self.coalesce,
+                max_parallel_leaves: self.max_parallel_leaves.unwrap_or(num_cores).max(1),
+                supply_order: self.supply_order,
+            },
+            instance_permits: Arc::new(Semaphore::new(max_instances)),
+            fetch_permits: Arc::new(Semaphore::new(max_requests)),
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! The host's mirror of the protocol in `wit/canter-search.wit`.
+//!
+//! The same types stand in the guest; these differ only in that bytes are [`Bytes`], so that a range
+//! cut out of a larger answer or out of the cache is not copied before it enters the guest.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::fetch::FetchErrorKind;
+
+/// What a range holds: lets a host give each class its own cache budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ByteClass {
+    /// The index's manifest: the only mutable object, never cached by the runtime.
+    Manifest,
+    /// A split's head.
+    Head,
+    /// Blocks of a term dictionary.
+    Dictionary,
+    /// Posting lists and positions.
+    Postings,
+    /// Fast field columns and field norms.
+    FastField,
+    /// Blocks of stored documents.
+    DocStore,
+    /// A leaf's partial result.
+    PartialResult,
+}
+
+impl ByteClass {
+    /// Every class, in the order of [`ByteClass::ord`].
+    pub const ALL: [ByteClass; 7] = [
+        ByteClass::Manifest,
+        ByteClass::Head,
+        ByteClass::Dictionary,
+        ByteClass::Postings,
+        ByteClass::FastField,
+        ByteClass::DocStore,
+        ByteClass::PartialResult,
+    ];
+
+    /// The class's place in [`ByteClass::ALL`].
+    pub fn ord(self) -> usize {
+        self as usize
+    }
+
+    /// The class's name in profiles.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ByteClass::Manifest => "manifest",
+            ByteClass::Head => "head",
+            ByteClass::Dictionary => "dictionary",
+            ByteClass::Postings => "postings",
+            ByteClass::FastField => "fast_field",
+            ByteClass::DocStore => "doc_store",
+            ByteClass::PartialResult => "partial_result",
+        }
+    }
+}
+
+/// One byte range of one object, to be fetched together with all others of its demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadRequest {
+    /// Names this request in the [`Supply`] that answers it; unique within a session.
+    pub id: u64,
+    /// Object name relative to the index's URI.
+    pub object: String,
+    /// First byte, from the start of the object.
+    pub offset: u64,
+    /// Number of bytes; `None` asks for everything from `offset` to the end of the object.
+    pub len: Option<u64>,
+    /// What the range holds.
+    pub class: ByteClass,
+}
+
+/// A question to the cache, under a key that only the guest understands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheLookup {
+    /// Names this lookup in the [`Supply`] that answers it.
+    pub id: u64,
+    /// The key, opaque to the host.
+    pub key: String,
+    /// What the entry holds.
+    pub class: ByteClass,
+}
+
+/// An entry for the cache. The host may drop it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheStore {
+    /// The key, opaque to the host.
+    pub key: String,
+    /// The entry.
+    pub bytes: Bytes,
+    /// What the entry holds.
+    pub class: ByteClass,
+}
+
+/// Everything one step needs. Every read and every lookup is answered by one [`Supply`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Ranges to fetch, all at once.
+    pub reads: Vec<ReadRequest>,
+    /// Cache entries to look up.
+    pub lookups: Vec<CacheLookup>,
+    /// Cache entries to keep, fire and forget.
+    pub stores: Vec<CacheStore>,
+}
+
+/// What the host gives for one read or lookup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SupplyResult {
+    /// The bytes asked for: all of them.
+    Bytes(Bytes),
+    /// A cache lookup found nothing.
+    Miss,
+    /// The range could not be had.
+    Failed {
+        /// Why.
+        kind: FetchErrorKind,
+        /// What happened, for the person who reads the answer.
+        message: String,
+    },
+}
+
+/// The answer to one read or lookup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supply {
+    /// The id of the [`ReadRequest`] or [`CacheLookup`].
+    pub id: u64,
+    /// What came of it.
+    pub outcome: SupplyResult,
+}
+
+/// Which session to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionRequest {
+    /// A whole search in one session.
+    Search {
+        /// The search request, a JSON object.
+        request: String,
+        /// The guest's limits, a JSON object.
+        limits: String,
+    },
+    /// Reads the manifest and cuts the search into leaf requests.
+    Plan {
+        /// The search request, a JSON object.
+        request: String,
+        /// The guest's limits, a JSON object.
+        limits: String,
+        /// At most this many leaf requests.
+        max_leaves: u32,
+    },
+    /// Searches the splits of one leaf request (opaque, from a plan).
+    Leaf(Vec<u8>),
+    /// Merges partial results and fetches the documents of the hits.
+    Root {
+        /// What the plan gave for the root, opaque.
+        root: Vec<u8>,
+        /// One partial result per leaf, in the plan's order.
+        partials: Vec<Vec<u8>>,
+    },
+}
+
+/// What a plan session ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryPlan {
+    /// One opaque request per leaf session.
+    pub leaves: Vec<Vec<u8>>,
+    /// What the root session needs, opaque.
+    pub root: Vec<u8>,
+}
+
+/// The end of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The answer of a search or root session: one JSON object.
+    Response(String),
+    /// The answer of a plan session.
+    Plan(QueryPlan),
+    /// The answer of a leaf session, opaque.
+    Partial(Vec<u8>),
+}
+
+/// What one step comes to. A session that fails is an `Err` of the step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The session needs these bytes before it can go on.
+    Pending(Demand),
+    /// The session is over.
+    Done(Outcome),
+}

@@ -1,0 +1,131 @@
+//! A thread that holds one guest instance.
+//!
+//! Stepping a session is pure computation and may take long, so it never runs on the threads that
+//! carry I/O. The instance lives and dies on its thread, which makes no demand on it to be `Send`,
+//! and gives it a stack of a known size. A panic in a native guest ends the query, not the process.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use crate::session::{Progress, SessionRequest, Supply};
+use crate::{Engine, Interrupt, SearchError};
+
+/// Stack of a worker: the wasm engine may use half of it.
+const STACK_LEN: usize = 4 << 20;
+
+enum Call {
+    Open(SessionRequest),
+    Step(Vec<Supply>),
+}
+
+type Answer = Result<Progress, SearchError>;
+
+/// A handle on the thread. Dropping it interrupts the instance and lets the thread end.
+pub(crate) struct Worker {
+    calls: mpsc::Sender<(Call, oneshot::Sender<Answer>)>,
+    interrupt: Interrupt,
+}
+
+impl Worker {
+    /// Starts the thread, which starts the instance on its first call. `permit` is given back when
+    /// the instance is gone.
+    pub(crate) fn spawn(
+        engine: Arc<dyn Engine>,
+        interrupt: &Interrupt,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Self, SearchError> {
+        let interrupt = interrupt.sibling();
+        let (calls, inbox) = mpsc::channel();
+        let theirs = interrupt.clone();
+        thread::Builder::new()
+            .name("canter-guest".to_owned())
+            .stack_size(STACK_LEN)
+            .spawn(move || {
+                serve(&*engine, &theirs, &inbox);
+                drop(permit);
+            })
+            .map_err(|error| {
+                SearchError::unavailable(format!("cannot start a thread for the guest: {error}"))
+            })?;
+        Ok(Self { calls, interrupt })
+    }
+
+    /// Opens a session and takes its first step.
+    pub(crate) async fn open(&self, request: SessionRequest) -> Answer {
+        self.call(Call::Open(request)).await
+    }
+
+    /// Resumes the open session.
+    pub(crate) async fn step(&self, supplies: Vec<Supply>) -> Answer {
+        self.call(Call::Step(supplies)).await
+    }
+
+    async fn call(&self, call: Call) -> Answer {
+        let (reply, answer) = oneshot::channel();
+        let gone = || SearchError::internal("the guest's thread is gone");
+        self.calls.send((call, reply)).map_err(|_| gone())?;
+        // The wasm engine watches the deadline itself; the native one can only be left behind.
+        match self.interrupt.deadline() {
+            None => answer.await.map_err(|_| gone())?,
+            Some(deadline) => tokio::time::timeout_at(deadline.into(), answer)
+                .await
+                .map_err(|_| self.interrupt.error())?
+                .map_err(|_| gone())?,
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.interrupt.cancel();
+    }
+}
+
+/// Runs on the thread until the handle is dropped.
+fn serve(
+    engine: &dyn Engine,
+    interrupt: &Interrupt,
+    inbox: &mpsc::Receiver<(Call, oneshot::Sender<Answer>)>,
+) {
+    let mut instance = None;
+    for (call, reply) in inbox {
+        let answer = catch_unwind(AssertUnwindSafe(|| {
+            let instance = match &mut instance {
+                Some(instance) => instance,
+                none => none.insert(engine.start(interrupt)?),
+            };
+            match call {
+                Call::Open(request) => {
+                    instance.open(request)?;
+                    instance.step(Vec::new())
+                }
+                Call::Step(supplies) => instance.step(supplies),
+            }
+        }));
+        let is_broken = answer.is_err();
+        let answer = answer.unwrap_or_else(|panic| {
+            let message = panic_message(&*panic);
+            Err(SearchError::internal(format!(
+                "the {} guest panicked: {message}",
+                engine.name()
+            )))
+        });
+        // Nobody waiting is no error: the handle was dropped.
+        let _ = reply.send(answer);
+        if is_broken {
+            return;
+        }
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+}
