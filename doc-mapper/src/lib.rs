@@ -1,1 +1,23 @@
-//! placeholder
+//! What an index means: the index config (Quickwit's YAML, accepted unchanged) and the doc mapper
+//! compiled from it. Builder and guest share this crate, so both see the same fields, tokenizers and
+//! dates.
+//!
+//! This crate reads no file, no clock and no environment: the caller hands it text, and a closure for
+//! `${VAR}`. It writes no index and runs no query; it says which tantivy field a path means, and turns
+//! a JSON line into a tantivy document and back.
+//!
+//! Read in this order: [`config`] (what the user wrote), [`datetime`] (every date format in one place),
+//! [`mapper`] (the compiled form), [`tokenizers`].
+
+pub mod config;
+pub mod datetime;
+mod doc_error;
+mod field_path;
+pub mod mapper;
+pub mod tokenizers;
+
+pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
+pub use datetime::parse_datetime_literal;
+pub use doc_error::{DocError, DocErrorReason};
+pub use field_path::{escape_segment, split_path};
+pub use mapper::{DocMapper, ParsedDoc, ResolvedField};

@@ -1,0 +1,37 @@
+//! The index config: what a user writes to say how documents are indexed.
+//!
+//! ```text
+//! YAML text ──${VAR}──► events ──► Node (tree with lines) ─┐
+//! JSON ────────────────────────► Node (no lines) ──────────┴─► read ─► validate ─► IndexConfig
+//! ```
+//!
+//! Both formats go through one reader, so that an unknown key is refused in the same words in both.
+//! `IndexConfig` serialises to one canonical JSON form: every default is written out, and the order of
+//! keys is fixed, so equal configs are equal bytes.
+
+mod error;
+mod field;
+mod index;
+mod node;
+mod read;
+mod read_field;
+mod read_settings;
+mod settings;
+mod units;
+mod validate;
+#[cfg(feature = "yaml")]
+mod yaml;
+
+pub use error::ConfigError;
+pub use field::{
+    BytesFormat, BytesKind, DateKind, FieldKind, FieldMapping, JsonKind, Normalizer, NumericKind,
+    TextKind,
+};
+pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
+pub use settings::{
+    DEFAULT_DOCSTORE_BLOCKSIZE, IndexingResources, IndexingSettings, IngestSettings, MergePolicy,
+    RetentionPolicy,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! The settings of an index beside its doc mapping, as plain data with their defaults.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::units;
+
+/// The doc store's block size in bytes when a config does not say.
+///
+/// Quickwit's is 1 000 000. Here a hit is fetched by range over the network, and ten hits are ten
+/// blocks, so the default is the size of one checksummed block of a split.
+pub const DEFAULT_DOCSTORE_BLOCKSIZE: usize = 64 * 1024;
+
+/// How splits are made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IndexingSettings {
+    /// The most seconds a document waits for its split.
+    pub commit_timeout_secs: u64,
+    /// Kept for Quickwit's sake: the doc store is compressed with LZ4, which has no level.
+    pub docstore_compression_level: i32,
+    /// In bytes, before compression.
+    pub docstore_blocksize: usize,
+    /// A split of this many documents is not merged any more.
+    pub split_num_docs_target: u64,
+    /// Which splits are merged.
+    pub merge_policy: MergePolicy,
+    /// What building may use.
+    pub resources: IndexingResources,
+}
+
+/// What building may use.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IndexingResources {
+    /// In bytes.
+    pub heap_size: u64,
+}
+
+/// Which splits are merged.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum MergePolicy {
+    /// Splits of similar size and close times.
+    StableLog {
+        /// Below this many documents all splits are of the same level.
+        min_level_num_docs: u64,
+        /// Splits per merge.
+        merge_factor: u64,
+        /// The most splits per merge.
+        max_merge_factor: u64,
+        /// After this a split is left alone, as it was written: `48h`.
+        maturation_period: String,
+    },
+    /// A split is merged a limited number of times.
+    LimitMerge {
+        /// The most merges of one document.
+        max_merge_ops: u64,
+        /// Splits per merge.
+        merge_factor: u64,
+        /// The most splits per merge.
+        max_merge_factor: u64,
+        /// After this a split is left alone, as it was written: `48h`.
+        maturation_period: String,
+        /// The most merges that end an indexing run.
+        max_finalize_merge_operations: u64,
+        /// Splits of more documents take no part in those.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_finalize_split_num_docs: Option<u64>,
+    },
+    /// Never.
+    NoMerge,
+}
+
+impl MergePolicy {
+    /// How long after its creation a split may still be merged; `None` when never.
+    pub fn maturation_period(&self) -> Option<Duration> {
+        match self {
+            MergePolicy::StableLog { maturation_period, .. }
+            | MergePolicy::LimitMerge { maturation_period, .. } => {
+                units::parse_duration(maturation_period).ok()
+            }
+            MergePolicy::NoMerge => None,
+        }
+    }
+}
+
+/// Accepted for Quickwit's sake: there are no ingest shards here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IngestSettings {
+    /// Not used.
+    pub min_shards: u64,
+    /// Not used: documents are always validated.
+    pub validate_docs: bool,
+}
+
+/// How long documents are kept.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RetentionPolicy {
+    /// As it was written: `90 days`.
+    pub period: String,
+    /// `hourly`, `daily`, …, or a cron expression.
+    pub schedule: String,
+}
+
+impl RetentionPolicy {
+    /// The period as a duration; zero for text that never went through a reader and makes no sense.
+    pub fn period(&self) -> Duration {
+        units::parse_duration(&self.period).unwrap_or_default()
+    }
+}
+
+impl Default for MergePolicy {
+    fn default() -> MergePolicy {
+        MergePolicy::StableLog {
+            min_level_num_docs: 100_000,
+            merge_factor: 10,
+            max_merge_factor: 12,
+            maturation_period: "48h".to_string(),
+        }
+    }
+}
+
+impl Default for IndexingSettings {
+    fn default() -> IndexingSettings {
+        IndexingSettings {
+            commit_timeout_secs: 60,
+            docstore_compression_level: 8,
+            docstore_blocksize: DEFAULT_DOCSTORE_BLOCKSIZE,
+            split_num_docs_target: 10_000_000,
+            merge_policy: MergePolicy::default(),
+            resources: IndexingResources { heap_size: 2_000_000_000 },
+        }
+    }
+}
+
+impl Default for IngestSettings {
+    fn default() -> IngestSettings {
+        IngestSettings { min_shards: 1, validate_docs: true }
+    }
+}

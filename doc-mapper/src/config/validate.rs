@@ -1,0 +1,122 @@
+//! What must hold between the parts of a config: the named fields exist and are of a kind that can do
+//! what is asked of them.
+
+use super::node::Result;
+use super::{ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode};
+use crate::field_path::split_path;
+
+/// tantivy numbers fields with 16 bits; this many is far more than a useful mapping has.
+const MAX_FIELDS: usize = 10_000;
+
+pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
+    let mapping = &config.doc_mapping;
+    let num_fields = count_leaves(&mapping.field_mappings);
+    if num_fields > MAX_FIELDS {
+        let message = format!("{num_fields} fields are mapped; at most {MAX_FIELDS} may be");
+        return Err(ConfigError::new("doc_mapping.field_mappings", message));
+    }
+    timestamp_field(mapping)?;
+    for (i, path) in mapping.tag_fields.iter().enumerate() {
+        tag_field(mapping, path)
+            .map_err(|message| ConfigError::new(format!("doc_mapping.tag_fields[{i}]"), message))?;
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for (i, path) in config.search_settings.default_search_fields.iter().enumerate() {
+        let checked = match seen.contains(&path.as_str()) {
+            true => Err(format!("default search field {path:?} is listed twice")),
+            false => default_search_field(mapping, path),
+        };
+        let at = format!("search_settings.default_search_fields[{i}]");
+        checked.map_err(|message| ConfigError::new(at, message))?;
+        seen.push(path);
+    }
+    if config.retention.is_some() && mapping.timestamp_field.is_none() {
+        let message = "\"retention\" needs a \"timestamp_field\" in doc_mapping";
+        return Err(ConfigError::new("retention", message));
+    }
+    Ok(())
+}
+
+fn count_leaves(fields: &[FieldMapping]) -> usize {
+    fields
+        .iter()
+        .map(|field| match &field.kind {
+            FieldKind::Object(children) => count_leaves(children),
+            _ => 1,
+        })
+        .sum()
+}
+
+/// The mapped field a path leads to, and the segments that are left (inside a JSON field).
+fn find<'m>(fields: &'m [FieldMapping], path: &[String]) -> Option<(&'m FieldMapping, usize)> {
+    let (first, rest) = path.split_first()?;
+    let field = fields.iter().find(|field| &field.name == first)?;
+    match &field.kind {
+        FieldKind::Object(children) if !rest.is_empty() => find(children, rest),
+        _ => Some((field, rest.len())),
+    }
+}
+
+fn timestamp_field(mapping: &DocMapping) -> Result<()> {
+    let Some(path) = &mapping.timestamp_field else { return Ok(()) };
+    let check = || -> std::result::Result<(), String> {
+        let Some((field, 0)) = find(&mapping.field_mappings, &split_path(path)) else {
+            return Err(format!("timestamp field {path:?} is not in \"field_mappings\""));
+        };
+        if !matches!(field.kind, FieldKind::Date(_)) {
+            return Err(format!(
+                "timestamp field {path:?} must have the type datetime, not {}",
+                field.type_id()
+            ));
+        }
+        if field.multi_valued {
+            return Err(format!("timestamp field {path:?} must have one value: datetime, not array<datetime>"));
+        }
+        if field.fast.is_none() {
+            return Err(format!("timestamp field {path:?} must be fast: add \"fast: true\""));
+        }
+        Ok(())
+    };
+    check().map_err(|message| ConfigError::new("doc_mapping.timestamp_field", message))
+}
+
+fn tag_field(mapping: &DocMapping, path: &str) -> std::result::Result<(), String> {
+    let Some((field, 0)) = find(&mapping.field_mappings, &split_path(path)) else {
+        return Err(format!("tag field {path:?} is not in \"field_mappings\""));
+    };
+    if !field.indexed {
+        return Err(format!("tag field {path:?} must be indexed: remove \"indexed: false\""));
+    }
+    match &field.kind {
+        FieldKind::Text(text) if text.tokenizer == "raw" => Ok(()),
+        FieldKind::Text(text) => Err(format!(
+            "tag field {path:?} must have the tokenizer raw, not {}",
+            text.tokenizer
+        )),
+        FieldKind::I64(_) | FieldKind::U64(_) => Ok(()),
+        _ => Err(format!(
+            "tag field {path:?} must have the type text (tokenizer raw), i64 or u64, not {}",
+            field.type_id()
+        )),
+    }
+}
+
+fn default_search_field(mapping: &DocMapping, path: &str) -> std::result::Result<(), String> {
+    let segments = split_path(path);
+    let not_indexed = || Err(format!("default search field {path:?} is not indexed"));
+    match find(&mapping.field_mappings, &segments) {
+        Some((FieldMapping { kind: FieldKind::Object(_), .. }, _)) => {
+            Err(format!("default search field {path:?} is an object; name one of its fields"))
+        }
+        Some((field, rest)) if rest == 0 || matches!(field.kind, FieldKind::Json(_)) => {
+            if field.indexed { Ok(()) } else { not_indexed() }
+        }
+        _ => match (&mapping.mode, &mapping.dynamic_mapping) {
+            (Mode::Dynamic, Some(dynamic)) if dynamic.indexed => Ok(()),
+            (Mode::Dynamic, _) => not_indexed(),
+            _ => Err(format!(
+                "default search field {path:?} is not in \"field_mappings\", and the mode is not dynamic"
+            )),
+        },
+    }
+}

@@ -1,0 +1,106 @@
+//! Dates → JSON, as hits show them.
+
+use jiff::Timestamp;
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::fmt::temporal;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use tantivy::DateTime;
+
+
+const RFC2822: &str = "%a, %d %b %Y %H:%M:%S +0000";
+
+/// The `output_format` of a datetime field. Every text is in UTC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DateOutput {
+    /// `2024-05-01T10:00:00.25Z`.
+    Rfc3339,
+    /// `Wed, 01 May 2024 10:00:00 +0000`.
+    Rfc2822,
+    /// `2024-05-01T10:00:00.250000000Z`.
+    Iso8601,
+    /// A number of seconds, cut.
+    UnixSecs,
+    /// A number of milliseconds, cut.
+    UnixMillis,
+    /// A number of microseconds, cut.
+    UnixMicros,
+    /// A number of nanoseconds.
+    UnixNanos,
+    /// A strftime pattern.
+    Strftime(String),
+}
+
+impl DateOutput {
+    /// Reads the name of a format, or a strftime pattern, which is tried out.
+    ///
+    /// # Errors
+    /// What is wrong with it, without the name of the field.
+    pub fn parse(text: &str) -> Result<DateOutput, String> {
+        Ok(match text.to_ascii_lowercase().as_str() {
+            "rfc3339" => DateOutput::Rfc3339,
+            "rfc2822" => DateOutput::Rfc2822,
+            "iso8601" => DateOutput::Iso8601,
+            "unix_timestamp_secs" => DateOutput::UnixSecs,
+            "unix_timestamp_millis" => DateOutput::UnixMillis,
+            "unix_timestamp_micros" => DateOutput::UnixMicros,
+            "unix_timestamp_nanos" => DateOutput::UnixNanos,
+            _ if !text.contains('%') => {
+                return Err(format!(
+                    "unknown format {text:?}; allowed: rfc3339, rfc2822, iso8601, unix_timestamp_secs, unix_timestamp_millis, unix_timestamp_micros, unix_timestamp_nanos, or a strftime pattern with %"
+                ));
+            }
+            _ => {
+                strftime(text, Timestamp::UNIX_EPOCH)
+                    .map_err(|e| format!("strftime pattern {text:?} does not work: {e}"))?;
+                DateOutput::Strftime(text.to_string())
+            }
+        })
+    }
+
+    /// The name in a config, or the pattern.
+    pub fn as_str(&self) -> &str {
+        match self {
+            DateOutput::Rfc3339 => "rfc3339",
+            DateOutput::Rfc2822 => "rfc2822",
+            DateOutput::Iso8601 => "iso8601",
+            DateOutput::UnixSecs => "unix_timestamp_secs",
+            DateOutput::UnixMillis => "unix_timestamp_millis",
+            DateOutput::UnixMicros => "unix_timestamp_micros",
+            DateOutput::UnixNanos => "unix_timestamp_nanos",
+            DateOutput::Strftime(pattern) => pattern,
+        }
+    }
+
+    /// The date as a hit shows it: a string, or a number of seconds and so on.
+    pub fn to_json(&self, date: DateTime) -> Value {
+        let text = match self {
+            DateOutput::UnixSecs => return date.into_timestamp_secs().into(),
+            DateOutput::UnixMillis => return date.into_timestamp_millis().into(),
+            DateOutput::UnixMicros => return date.into_timestamp_micros().into(),
+            DateOutput::UnixNanos => return date.into_timestamp_nanos().into(),
+            DateOutput::Rfc3339 => return rfc3339_string(date).into(),
+            DateOutput::Rfc2822 => strftime(RFC2822, timestamp(date)),
+            DateOutput::Iso8601 => {
+                let printer = temporal::DateTimePrinter::new().precision(Some(9));
+                Ok(printer.timestamp_to_string(&timestamp(date)))
+            }
+            DateOutput::Strftime(pattern) => strftime(pattern, timestamp(date)),
+        };
+        text.map_or_else(|_| rfc3339_string(date).into(), Value::String)
+    }
+}
+
+fn strftime(pattern: &str, timestamp: Timestamp) -> Result<String, jiff::Error> {
+    BrokenDownTime::from(&timestamp.to_zoned(TimeZone::UTC)).to_string(pattern)
+}
+
+/// Every 64-bit count of nanoseconds is within jiff's years -9999 to 9999.
+fn timestamp(date: DateTime) -> Timestamp {
+    Timestamp::from_nanosecond(i128::from(date.into_timestamp_nanos())).unwrap_or_default()
+}
+
+/// As few digits of a fraction as say it exactly.
+pub(crate) fn rfc3339_string(date: DateTime) -> String {
+    timestamp(date).to_string()
+}

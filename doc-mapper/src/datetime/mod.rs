@@ -1,0 +1,18 @@
+//! Every date format in one place: what documents may hold, what hits show, what queries may write.
+//!
+//! There is no clock here: a pattern without a year is refused when the config is loaded, because the
+//! year could only be guessed.
+
+mod format;
+mod parse;
+mod rfc3339;
+
+pub use format::DateOutput;
+pub use parse::{DateInput, DateParseError, parse_datetime_literal};
+pub(crate) use parse::{Number, parse_number, parse_str};
+pub(crate) use rfc3339::infer_rfc3339;
+
+pub(crate) use format::rfc3339_string;
+
+#[cfg(test)]
+mod tests;

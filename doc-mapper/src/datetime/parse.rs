@@ -1,0 +1,228 @@
+//! Text and numbers → dates, by the formats a field accepts.
+
+use jiff::civil;
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::fmt::{rfc2822, temporal};
+use jiff::tz::TimeZone;
+use tantivy::DateTime;
+
+use super::rfc3339;
+
+/// The seconds that are seconds in every reading: a smaller number of milliseconds is a larger one of
+/// seconds. 1972-04-13 to 2242-03-16.
+const MIN_SECS: i64 = 72_057_595;
+const MAX_SECS: i64 = 8_589_934_591;
+
+/// One entry of `input_formats`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DateInput {
+    /// `2024-05-01T10:00:00Z`.
+    Rfc3339,
+    /// `Wed, 1 May 2024 10:00:00 +0000`.
+    Rfc2822,
+    /// ISO 8601: also `20240501T100000Z`, a date alone, and no offset, which means UTC.
+    Iso8601,
+    /// Seconds, milliseconds, microseconds or nanoseconds, told apart by magnitude; a fraction is one
+    /// of seconds.
+    UnixTimestamp,
+    /// A strptime pattern.
+    Strptime(String),
+}
+
+/// Why a value is no date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateParseError {
+    /// It has none of the accepted formats.
+    Format,
+    /// It has, but is outside 1677 to 2262 (or, for a number, 1972 to 2242).
+    Range,
+}
+
+impl DateInput {
+    /// Reads the name of a format, or a strptime pattern, which is tried out.
+    ///
+    /// # Errors
+    /// What is wrong with it, without the name of the field.
+    pub fn parse(text: &str) -> Result<DateInput, String> {
+        Ok(match text.to_ascii_lowercase().as_str() {
+            "rfc3339" => DateInput::Rfc3339,
+            "rfc2822" => DateInput::Rfc2822,
+            "iso8601" => DateInput::Iso8601,
+            "unix_timestamp" => DateInput::UnixTimestamp,
+            _ if !text.contains('%') => {
+                return Err(format!(
+                    "unknown format {text:?}; allowed: rfc3339, rfc2822, iso8601, unix_timestamp, or a strptime pattern with %"
+                ));
+            }
+            _ => {
+                check_pattern(text)?;
+                DateInput::Strptime(text.to_string())
+            }
+        })
+    }
+
+    /// The name in a config, or the pattern.
+    pub fn as_str(&self) -> &str {
+        match self {
+            DateInput::Rfc3339 => "rfc3339",
+            DateInput::Rfc2822 => "rfc2822",
+            DateInput::Iso8601 => "iso8601",
+            DateInput::UnixTimestamp => "unix_timestamp",
+            DateInput::Strptime(pattern) => pattern,
+        }
+    }
+}
+
+/// A pattern works if it can write a date and read it back, to the day at least.
+fn check_pattern(pattern: &str) -> Result<(), String> {
+    let works = |e: jiff::Error| format!("strptime pattern {pattern:?} does not work: {e}");
+    let sample = civil::date(2021, 3, 4).at(5, 6, 7, 0).to_zoned(TimeZone::UTC).map_err(works)?;
+    let text = BrokenDownTime::from(&sample).to_string(pattern.trim()).map_err(works)?;
+    let parsed = parse_broken_down(pattern, text.trim()).map_err(works)?;
+    match to_nanos(&parsed) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!(
+            "strptime pattern {pattern:?} does not give a full date; it needs a year, a month and a day"
+        )),
+    }
+}
+
+fn parse_broken_down(pattern: &str, text: &str) -> Result<BrokenDownTime, jiff::Error> {
+    let pattern = pattern.trim();
+    // `%z` takes `+0200`; Quickwit's also takes `+02:00`, which is jiff's `%:z`.
+    BrokenDownTime::parse(pattern, text).or_else(|error| match pattern.contains("%z") {
+        true => BrokenDownTime::parse(pattern.replace("%z", "%:z"), text),
+        false => Err(error),
+    })
+}
+
+/// No offset means UTC, no time means midnight.
+fn to_nanos(parsed: &BrokenDownTime) -> Result<i64, DateParseError> {
+    if let Some(timestamp) = parsed.timestamp() {
+        return narrow(timestamp);
+    }
+    if parsed.offset().is_some() {
+        return narrow(parsed.to_timestamp().map_err(|_| DateParseError::Format)?);
+    }
+    let date = parsed.to_date().map_err(|_| DateParseError::Format)?;
+    let time = if parsed.hour().is_none() {
+        civil::Time::midnight()
+    } else {
+        parsed.to_time().map_err(|_| DateParseError::Format)?
+    };
+    civil_nanos(date.to_datetime(time))
+}
+
+fn civil_nanos(datetime: civil::DateTime) -> Result<i64, DateParseError> {
+    narrow(datetime.to_zoned(TimeZone::UTC).map_err(|_| DateParseError::Range)?.timestamp())
+}
+
+fn narrow(timestamp: jiff::Timestamp) -> Result<i64, DateParseError> {
+    i64::try_from(timestamp.as_nanosecond()).map_err(|_| DateParseError::Range)
+}
+
+/// Tries the formats in their order. White space around the text does not count.
+pub(crate) fn parse_str(text: &str, formats: &[DateInput]) -> Result<DateTime, DateParseError> {
+    let text = text.trim_ascii();
+    let mut error = DateParseError::Format;
+    for format in formats {
+        let nanos = match format {
+            DateInput::Rfc3339 => rfc3339::parse(text.as_bytes()),
+            DateInput::Rfc2822 => rfc2822::DateTimeParser::new()
+                .relaxed_weekday(true)
+                .parse_timestamp(text)
+                .map_err(|_| DateParseError::Format)
+                .and_then(narrow),
+            DateInput::Iso8601 => parse_iso8601(text),
+            DateInput::UnixTimestamp => parse_decimal(text),
+            DateInput::Strptime(pattern) => parse_broken_down(pattern, text)
+                .map_err(|_| DateParseError::Format)
+                .and_then(|parsed| to_nanos(&parsed)),
+        };
+        match nanos {
+            Ok(nanos) => return Ok(DateTime::from_timestamp_nanos(nanos)),
+            Err(DateParseError::Range) => error = DateParseError::Range,
+            Err(DateParseError::Format) => {}
+        }
+    }
+    Err(error)
+}
+
+fn parse_iso8601(text: &str) -> Result<i64, DateParseError> {
+    let parser = temporal::DateTimeParser::new();
+    if let Ok(timestamp) = parser.parse_timestamp(text) {
+        return narrow(timestamp);
+    }
+    // A local time must not pass silently for UTC when it names a zone that is not known here.
+    if text.contains(['[', 'Z', 'z']) {
+        return Err(DateParseError::Format);
+    }
+    civil_nanos(parser.parse_datetime(text).map_err(|_| DateParseError::Format)?)
+}
+
+/// A number in a document: only where `unix_timestamp` is an accepted format.
+pub(crate) fn parse_number(number: Number, formats: &[DateInput]) -> Result<DateTime, DateParseError> {
+    if !formats.contains(&DateInput::UnixTimestamp) {
+        return Err(DateParseError::Format);
+    }
+    let nanos = match number {
+        Number::Int(n) => by_magnitude(n),
+        Number::Float(n) if n.fract() == 0.0 && n.abs() < 9e18 => by_magnitude(n as i64),
+        // A double near today holds a bit more than microseconds, so those are what was meant.
+        Number::Float(n) if (MIN_SECS as f64..=MAX_SECS as f64).contains(&n) => {
+            Some((n * 1e6).round() as i64 * 1_000)
+        }
+        Number::Float(_) => None,
+    };
+    nanos.map(DateTime::from_timestamp_nanos).ok_or(DateParseError::Range)
+}
+
+/// A JSON number, before anyone knows what it counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Number {
+    Int(i64),
+    Float(f64),
+}
+
+fn by_magnitude(n: i64) -> Option<i64> {
+    let nanos_per_unit = [1_000_000_000, 1_000_000, 1_000, 1];
+    let units_per_sec = [1, 1_000, 1_000_000, 1_000_000_000];
+    let (nanos, _) = nanos_per_unit
+        .into_iter()
+        .zip(units_per_sec)
+        .find(|(_, per_sec)| (MIN_SECS * per_sec..=MAX_SECS * per_sec).contains(&n))?;
+    n.checked_mul(nanos)
+}
+
+/// `1337602154`, `1337602154.25`: exact, where a double would not be.
+fn parse_decimal(text: &str) -> Result<i64, DateParseError> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let whole: i64 = whole.parse().map_err(|_| DateParseError::Format)?;
+    if !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(DateParseError::Format);
+    }
+    if fraction.is_empty() {
+        return by_magnitude(whole).ok_or(DateParseError::Range);
+    }
+    if !(MIN_SECS..=MAX_SECS).contains(&whole) {
+        return Err(DateParseError::Range);
+    }
+    let digits = fraction.bytes().map(|b| i64::from(b - b'0')).chain(std::iter::repeat(0));
+    let nanos = digits.take(9).fold(0, |nanos, digit| nanos * 10 + digit);
+    Ok(whole * 1_000_000_000 + nanos)
+}
+
+/// A date in a query: RFC 3339, ISO 8601 with or without a time or offset (UTC then), or a Unix
+/// timestamp whose unit follows from its magnitude.
+///
+/// A number too small to be told apart is one of seconds, so that `0` is the epoch.
+pub fn parse_datetime_literal(text: &str) -> Option<DateTime> {
+    let text = text.trim_ascii();
+    if let Ok(n) = text.parse::<i64>() {
+        let nanos = by_magnitude(n).or_else(|| {
+            (n.unsigned_abs() <= MAX_SECS.unsigned_abs()).then(|| n.checked_mul(1_000_000_000))?
+        })?;
+        return Some(DateTime::from_timestamp_nanos(nanos));
+    }
+    parse_str(text, &[DateInput::Rfc3339, DateInput::Iso8601, DateInput::UnixTimestamp]).ok()
+}

@@ -1,0 +1,105 @@
+//! RFC 3339, strictly, by hand: it is the format of most logs, and this is several times faster than a
+//! general parser.
+//!
+//! ```text
+//! 2024-05-01T10:20:30.123456789+02:00
+//! └───────fixed────────┘└fraction┘└offset, or Z┘
+//! ```
+
+use super::parse::DateParseError;
+
+/// Nanoseconds since the epoch. A space may stand for the `T`; digits beyond nanoseconds are cut; the
+/// leap second `:60` is the last nanosecond before it.
+pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
+    let (head, tail) = text.split_first_chunk::<19>().ok_or(DateParseError::Format)?;
+    let [y1, y2, y3, y4, b'-', mo1, mo2, b'-', d1, d2, b'T' | b't' | b' ', h1, h2, b':', mi1, mi2, b':', s1, s2] =
+        *head
+    else {
+        return Err(DateParseError::Format);
+    };
+    let year = i64::from(pair(y1, y2)?) * 100 + i64::from(pair(y3, y4)?);
+    let (month, day) = (pair(mo1, mo2)?, pair(d1, d2)?);
+    let (hour, minute, second) = (pair(h1, h2)?, pair(mi1, mi2)?, pair(s1, s2)?);
+    if !(1..=12).contains(&month) || day == 0 || day > days_in_month(year, month) {
+        return Err(DateParseError::Format);
+    }
+    if hour > 23 || minute > 59 || second > 60 {
+        return Err(DateParseError::Format);
+    }
+    let (mut nanos, tail) = fraction(tail)?;
+    let offset_secs = offset(tail)?;
+    let mut second = i64::from(second);
+    if second == 60 {
+        (second, nanos) = (59, 999_999_999);
+    }
+    let secs = days_from_civil(year, i64::from(month), i64::from(day)) * 86_400
+        + i64::from(hour) * 3_600
+        + i64::from(minute) * 60
+        + second
+        - offset_secs;
+    secs.checked_mul(1_000_000_000).and_then(|n| n.checked_add(nanos)).ok_or(DateParseError::Range)
+}
+
+/// A date in a JSON field: only the strict form with `T`, so that fewer texts are taken for dates.
+pub(crate) fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
+    let bytes = text.as_bytes();
+    if !bytes.first()?.is_ascii_digit() || *bytes.get(10)? != b'T' {
+        return None;
+    }
+    parse(bytes).ok().map(tantivy::DateTime::from_timestamp_nanos)
+}
+
+fn pair(tens: u8, ones: u8) -> Result<u32, DateParseError> {
+    if tens.is_ascii_digit() && ones.is_ascii_digit() {
+        Ok(u32::from(tens - b'0') * 10 + u32::from(ones - b'0'))
+    } else {
+        Err(DateParseError::Format)
+    }
+}
+
+/// The nanoseconds of `.123`, and what follows.
+fn fraction(tail: &[u8]) -> Result<(i64, &[u8]), DateParseError> {
+    let Some((b'.', rest)) = tail.split_first() else { return Ok((0, tail)) };
+    let num_digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let (digits, rest) = rest.split_at_checked(num_digits).ok_or(DateParseError::Format)?;
+    if digits.is_empty() {
+        return Err(DateParseError::Format);
+    }
+    let padded = digits.iter().map(|b| i64::from(b - b'0')).chain(std::iter::repeat(0)).take(9);
+    Ok((padded.fold(0, |nanos, digit| nanos * 10 + digit), rest))
+}
+
+fn offset(tail: &[u8]) -> Result<i64, DateParseError> {
+    match *tail {
+        [b'Z' | b'z'] => Ok(0),
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            let (hours, minutes) = (pair(h1, h2)?, pair(m1, m2)?);
+            if hours > 23 || minutes > 59 {
+                return Err(DateParseError::Format);
+            }
+            let secs = i64::from(hours * 3_600 + minutes * 60);
+            Ok(if sign == b'-' { -secs } else { secs })
+        }
+        _ => Err(DateParseError::Format),
+    }
+}
+
+fn days_in_month(year: i64, month: u32) -> u32 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+/// Days since 1970-01-01 in the proleptic Gregorian calendar. The year is counted from March, so that
+/// the leap day is its last day.
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}

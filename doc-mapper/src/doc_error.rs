@@ -1,0 +1,107 @@
+//! Why a document was refused: a reason that can be counted, and a message that can be acted on.
+
+use std::fmt;
+
+/// The reason as a stable word; the rejects of a build are counted by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DocErrorReason {
+    /// The line is not JSON.
+    NotJson,
+    /// The line is JSON, but no object.
+    NotAnObject,
+    /// The line is not UTF-8.
+    InvalidUtf8,
+    /// A value is not of the type its field has.
+    WrongType,
+    /// A field is not mapped, and the mode is strict.
+    UnknownField,
+    /// The timestamp field is absent or null.
+    MissingTimestamp,
+    /// The timestamp field has none of its input formats.
+    BadTimestamp,
+    /// Another datetime field has none of its input formats.
+    BadDatetime,
+    /// A number or a date is outside what its type holds.
+    OutOfRange,
+    /// Objects and arrays nest deeper than allowed.
+    TooDeep,
+    /// A key appears twice in one object.
+    DuplicateKey,
+    /// The line is larger than a document may be.
+    TooLarge,
+}
+
+impl DocErrorReason {
+    /// The word: `not_json`, `wrong_type`, …
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DocErrorReason::NotJson => "not_json",
+            DocErrorReason::NotAnObject => "not_an_object",
+            DocErrorReason::InvalidUtf8 => "invalid_utf8",
+            DocErrorReason::WrongType => "wrong_type",
+            DocErrorReason::UnknownField => "unknown_field",
+            DocErrorReason::MissingTimestamp => "missing_timestamp",
+            DocErrorReason::BadTimestamp => "bad_timestamp",
+            DocErrorReason::BadDatetime => "bad_datetime",
+            DocErrorReason::OutOfRange => "out_of_range",
+            DocErrorReason::TooDeep => "too_deep",
+            DocErrorReason::DuplicateKey => "duplicate_key",
+            DocErrorReason::TooLarge => "too_large",
+        }
+    }
+}
+
+impl fmt::Display for DocErrorReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A refused document: nothing of it is indexed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocError {
+    reason: DocErrorReason,
+    field: String,
+    message: String,
+}
+
+impl DocError {
+    /// `field` is the path at fault, empty for the whole line.
+    pub(crate) fn new(
+        reason: DocErrorReason,
+        field: impl Into<String>,
+        message: impl Into<String>,
+    ) -> DocError {
+        DocError { reason, field: field.into(), message: message.into() }
+    }
+
+    /// The reason to count by.
+    pub fn reason(&self) -> DocErrorReason {
+        self.reason
+    }
+
+    /// The path of the field at fault; empty when it is the whole line.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+}
+
+impl fmt::Display for DocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.field.as_str() {
+            "" => f.write_str(&self.message),
+            field => write!(f, "field {field:?}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for DocError {}
+
+/// A value as an error shows it: the first 40 characters.
+pub(crate) fn shorten(text: &str) -> String {
+    const MAX_CHARS: usize = 40;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_string(),
+    }
+}

@@ -1,0 +1,41 @@
+//! The doc mapper: an index config compiled into a tantivy schema and a tree that walks documents.
+//!
+//! ```text
+//! IndexConfig ─► DocMapper ─┬─ parse_doc    JSON line → tantivy document   (builder)
+//!                           ├─ resolve      path → tantivy field           (query parser)
+//!                           └─ doc_to_json  tantivy document → hit         (guest)
+//! ```
+//!
+//! The schema has the mapped leaves in the order of the config, named by their path (a dot inside a
+//! name is written `\.`), then those of `_dynamic`, `_source`, `_field_presence` and `_doc_length` that
+//! the config asks for.
+
+mod json_value;
+mod leaf;
+mod parse;
+mod parse_json;
+mod presence;
+mod resolve;
+mod schema;
+mod to_json;
+mod tree;
+
+pub use parse::{MAX_DEPTH, ParsedDoc};
+pub use resolve::ResolvedField;
+pub use schema::DocMapper;
+
+/// The JSON field that holds what is not mapped, in dynamic mode.
+pub const DYNAMIC_FIELD: &str = "_dynamic";
+/// The stored field that holds each line verbatim, with `store_source`.
+pub const SOURCE_FIELD: &str = "_source";
+/// The field of hashes of the paths a document has, with `index_field_presence`.
+pub const FIELD_PRESENCE_FIELD: &str = "_field_presence";
+/// The fast field of each line's length in bytes, with `store_document_size`.
+pub const DOCUMENT_SIZE_FIELD: &str = "_doc_length";
+
+/// Names no mapped field may have.
+pub(crate) const RESERVED_NAMES: [&str; 4] =
+    [DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD, FIELD_PRESENCE_FIELD, SOURCE_FIELD];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,450 @@
+//! A JSON line → a tantivy document, in one pass.
+//!
+//! The mapping tree drives serde: each mapped key hands its value straight to its field, and strings
+//! are borrowed from the line. Only `json` fields and unmapped keys of dynamic mode become a tree first.
+//!
+//! Rules a caller can rely on:
+//! - `null` is the same as absent.
+//! - **A key that appears twice in one object refuses the document** (`duplicate_key`), because either
+//!   choice would lose a value silently. Keys that nothing reads (lenient mode) are not compared.
+//! - An array is accepted only by `array<…>` and `json` fields.
+//! - The first error decides; nothing of a refused document is indexed.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use tantivy::{DateTime, TantivyDocument};
+
+use super::json_value::{Entries, JsonValue};
+use super::leaf::{Scalar, refuse};
+use super::parse_json::{JsonSeed, PathLink, SkipSeed};
+use super::presence::{PathHasher, object_hashes};
+use super::schema::DocMapper;
+use super::tree::{Child, Leaf, ObjectNode};
+use crate::config::{FieldKind, Mode};
+use crate::doc_error::{DocError, DocErrorReason, shorten};
+use crate::field_path::escape_segment;
+
+/// How deep objects and arrays of a document may nest.
+pub const MAX_DEPTH: u32 = 64;
+
+/// tantivy addresses the parts of a document with 32 bits; this leaves it ample room.
+const MAX_DOC_BYTES: usize = 1 << 28;
+
+/// A document that was accepted.
+#[derive(Clone, Debug)]
+pub struct ParsedDoc {
+    /// Ready to be added to an index with the mapper's schema.
+    pub document: TantivyDocument,
+    /// The value of the timestamp field as its fast field holds it: truncated to `fast_precision`.
+    /// Present exactly when the mapping has a timestamp field.
+    pub timestamp: Option<DateTime>,
+}
+
+/// What the visitors share.
+pub(super) struct Walk<'m> {
+    pub(super) mapper: &'m DocMapper,
+    pub(super) document: TantivyDocument,
+    pub(super) timestamp: Option<DateTime>,
+    pub(super) presence: Vec<u64>,
+    /// serde's errors carry only text; the real one waits here.
+    error: Option<DocError>,
+}
+
+impl Walk<'_> {
+    #[cold]
+    pub(super) fn fail<E: Error>(&mut self, error: DocError) -> E {
+        self.error = Some(error);
+        E::custom("")
+    }
+}
+
+impl DocMapper {
+    /// Parses one JSON object into a document.
+    ///
+    /// # Errors
+    /// A [`DocError`] whose reason says why; the document is refused as a whole.
+    pub fn parse_doc(&self, line: &[u8]) -> Result<ParsedDoc, DocError> {
+        if line.len() > MAX_DOC_BYTES {
+            let message = format!("a document may have {MAX_DOC_BYTES} bytes, this one has {}", line.len());
+            return Err(DocError::new(DocErrorReason::TooLarge, "", message));
+        }
+        let text = std::str::from_utf8(line).map_err(|e| {
+            let message = format!("the line is not UTF-8 from byte {} on", e.valid_up_to());
+            DocError::new(DocErrorReason::InvalidUtf8, "", message)
+        })?;
+        let mut walk = Walk {
+            mapper: self,
+            document: TantivyDocument::with_capacity(line.len()),
+            timestamp: None,
+            presence: Vec::new(),
+            error: None,
+        };
+        let mut json = serde_json::Deserializer::from_str(text);
+        let seed = ObjectSeed { walk: &mut walk, node: &self.root, depth: 1 };
+        let parsed = seed.deserialize(&mut json).and_then(|extra| json.end().map(|()| extra));
+        match parsed {
+            Ok(extra) => walk.finish(extra, text),
+            Err(error) => Err(walk.error.take().unwrap_or_else(|| syntax_error(&error, text))),
+        }
+    }
+}
+
+fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
+    let message = error.to_string();
+    let reason = match message.starts_with("number out of range") {
+        true => DocErrorReason::OutOfRange,
+        false => DocErrorReason::NotJson,
+    };
+    DocError::new(reason, "", format!("not JSON: {message}; the line starts {:?}", shorten(text.trim_start())))
+}
+
+impl Walk<'_> {
+    fn finish(mut self, extra: Entries<'_>, text: &str) -> Result<ParsedDoc, DocError> {
+        let mapper = self.mapper;
+        if let (Some((_, path)), None) = (mapper.timestamp_field(), self.timestamp) {
+            let message = "the document has no value for the timestamp field";
+            return Err(DocError::new(DocErrorReason::MissingTimestamp, path, message));
+        }
+        if let (Some(dynamic), false) = (&mapper.dynamic, extra.is_empty()) {
+            self.add_json(dynamic, &JsonValue::Object(extra));
+        }
+        if let Some(source) = mapper.source {
+            self.document.add_text(source, text.trim_ascii());
+        }
+        if let Some(size) = mapper.document_size {
+            self.document.add_u64(size, text.len() as u64);
+        }
+        if let Some(field) = mapper.presence {
+            self.presence.sort_unstable();
+            self.presence.dedup();
+            for hash in &self.presence {
+                self.document.add_u64(field, *hash);
+            }
+        }
+        Ok(ParsedDoc { document: self.document, timestamp: self.timestamp })
+    }
+
+    fn add_json(&mut self, leaf: &Leaf, value: &JsonValue<'_>) {
+        if let (Some(_), JsonValue::Object(entries)) = (leaf.presence, value) {
+            let expand_dots = matches!(&leaf.kind, FieldKind::Json(json) if json.expand_dots);
+            object_hashes(PathHasher::new(&leaf.path), entries, expand_dots, &mut self.presence);
+        }
+        self.document.add_field_value(leaf.field, value);
+    }
+}
+
+/// A mapped object. Gives back what is in it but not mapped, in dynamic mode.
+struct ObjectSeed<'w, 'm> {
+    walk: &'w mut Walk<'m>,
+    node: &'m ObjectNode,
+    depth: u32,
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectSeed<'_, '_> {
+    type Value = Entries<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl ObjectSeed<'_, '_> {
+    fn no_object<E: Error>(self, got: &str) -> E {
+        let path = self.node.path.as_str();
+        let reason = match path {
+            "" => DocErrorReason::NotAnObject,
+            _ => DocErrorReason::WrongType,
+        };
+        self.walk.fail(DocError::new(reason, path, format!("expected an object, got {got}")))
+    }
+}
+
+/// The keys of one object that have been seen: a bit per child.
+#[derive(Default)]
+struct Seen {
+    first: u64,
+    others: Vec<usize>,
+}
+
+impl Seen {
+    /// False if it was there already.
+    fn insert(&mut self, position: usize) -> bool {
+        if position < 64 {
+            let bit = 1 << position;
+            let new = self.first & bit == 0;
+            self.first |= bit;
+            return new;
+        }
+        let new = !self.others.contains(&position);
+        if new {
+            self.others.push(position);
+        }
+        new
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
+    type Value = Entries<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<'de>, A::Error> {
+        let ObjectSeed { walk, node, depth } = self;
+        let mode = walk.mapper.mode;
+        let mut extra: Entries<'de> = Vec::new();
+        let mut seen = Seen::default();
+        let mut guess = 0;
+        while let Some(key) = map.next_key_seed(KeySeed { node, guess })? {
+            match key {
+                Key::Mapped(position) => {
+                    let Some((name, child)) = node.children.get(position) else { continue };
+                    if !seen.insert(position) {
+                        return Err(walk.fail(duplicate_key(&node.path, name)));
+                    }
+                    guess = position + 1;
+                    match child {
+                        Child::Leaf(leaf) => map.next_value_seed(LeafSeed { walk, leaf, depth })?,
+                        Child::Object(child) => {
+                            let seed = ObjectSeed { walk, node: child, depth: depth + 1 };
+                            let inner = map.next_value_seed(seed)?;
+                            if !inner.is_empty() {
+                                extra.push((Cow::Owned(name.clone()), JsonValue::Object(inner)));
+                            }
+                        }
+                    }
+                }
+                Key::Other(key) => match mode {
+                    Mode::Lenient => map.next_value_seed(SkipSeed { walk, key: &key, depth })?,
+                    Mode::Strict => {
+                        let path = child_path(&node.path, &key);
+                        let message = "the field is not mapped, and the mode is strict";
+                        return Err(walk.fail(DocError::new(DocErrorReason::UnknownField, path, message)));
+                    }
+                    Mode::Dynamic => {
+                        let link = PathLink { parent: None, root: &node.path, key: &key };
+                        let value = map.next_value_seed(JsonSeed { walk, path: &link, depth })?;
+                        extra.push((key, value));
+                    }
+                },
+            }
+        }
+        if let Some(twice) = super::parse_json::duplicate(&extra) {
+            let error = duplicate_key(&node.path, twice);
+            return Err(walk.fail(error));
+        }
+        Ok(extra)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Entries<'de>, E> {
+        if self.node.path.is_empty() { Err(self.no_object("null")) } else { Ok(Vec::new()) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Entries<'de>, A::Error> {
+        Err(self.no_object("an array"))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Entries<'de>, E> {
+        Err(self.no_object(&format!("the boolean {value}")))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Entries<'de>, E> {
+        Err(self.no_object(&format!("the number {value}")))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Entries<'de>, E> {
+        Err(self.no_object(&format!("the number {value}")))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Entries<'de>, E> {
+        Err(self.no_object(&format!("the number {value}")))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Entries<'de>, E> {
+        Err(self.no_object(&format!("the string {:?}", shorten(value))))
+    }
+}
+
+fn child_path(parent: &str, key: &str) -> String {
+    let key = escape_segment(key);
+    if parent.is_empty() { key } else { format!("{parent}.{key}") }
+}
+
+fn duplicate_key(parent: &str, key: &str) -> DocError {
+    let message = "the key appears twice in one object";
+    DocError::new(DocErrorReason::DuplicateKey, child_path(parent, key), message)
+}
+
+/// A key of a mapped object: found without copying it, or kept if it is not mapped.
+struct KeySeed<'m> {
+    node: &'m ObjectNode,
+    guess: usize,
+}
+
+enum Key<'de> {
+    Mapped(usize),
+    Other(Cow<'de, str>),
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
+    type Value = Key<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key<'de>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeySeed<'_> {
+    type Value = Key<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Key<'de>, E> {
+        Ok(self.node.find(key, self.guess).map_or(Key::Other(Cow::Borrowed(key)), Key::Mapped))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Key<'de>, E> {
+        let found = self.node.find(key, self.guess);
+        Ok(found.map_or_else(|| Key::Other(Cow::Owned(key.to_string())), Key::Mapped))
+    }
+}
+
+/// The value of a mapped field.
+struct LeafSeed<'w, 'm> {
+    walk: &'w mut Walk<'m>,
+    leaf: &'m Leaf,
+    depth: u32,
+}
+
+impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl LeafSeed<'_, '_> {
+    #[inline]
+    fn add<E: Error>(self, scalar: Scalar<'_>) -> Result<(), E> {
+        self.walk.add_scalar(self.leaf, scalar).map_err(|error| self.walk.fail(error))
+    }
+
+    fn no_scalar<E: Error>(self, got: &str) -> E {
+        let reason = match &self.leaf.kind {
+            FieldKind::Date(_) if self.leaf.is_timestamp => DocErrorReason::BadTimestamp,
+            _ => DocErrorReason::WrongType,
+        };
+        self.walk.fail(refuse(self.leaf, reason, got))
+    }
+}
+
+impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.add(Scalar::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.add(Scalar::I64(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.add(i64::try_from(value).map_or(Scalar::U64(value), Scalar::I64))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.add(Scalar::F64(value))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        self.add(Scalar::Str(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let LeafSeed { walk, leaf, depth } = self;
+        if !leaf.multi_valued {
+            let got = "an array (arrays need the type array<…>)";
+            return Err(LeafSeed { walk, leaf, depth }.no_scalar(got));
+        }
+        // An element that is itself an array would be flattened; it is refused instead.
+        while let Some(()) = seq.next_element_seed(ElementSeed(LeafSeed { walk, leaf, depth: depth + 1 }))? {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let LeafSeed { walk, leaf, depth } = self;
+        if !matches!(leaf.kind, FieldKind::Json(_)) {
+            return Err(LeafSeed { walk, leaf, depth }.no_scalar("an object"));
+        }
+        let link = PathLink { parent: None, root: &leaf.path, key: "" };
+        let value = JsonSeed { walk, path: &link, depth }.visit_map(map)?;
+        walk.add_json(leaf, &value);
+        Ok(())
+    }
+}
+
+/// One element of an `array<…>`.
+struct ElementSeed<'w, 'm>(LeafSeed<'w, 'm>);
+
+impl<'de> DeserializeSeed<'de> for ElementSeed<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ElementSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an element")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.0.visit_bool(value)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.0.visit_i64(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.0.visit_u64(value)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.0.visit_f64(value)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        self.0.visit_str(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+        Err(self.0.no_scalar("an array in an array"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.visit_map(map)
+    }
+}

@@ -1,0 +1,280 @@
+//! Config → schema and mapping tree.
+
+use tantivy::IndexSettings;
+use tantivy::schema::{
+    BytesOptions, DateOptions, Field, INDEXED, IpAddrOptions, JsonObjectOptions, NumericOptions, STORED,
+    Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+};
+use tantivy::store::Compressor;
+use tantivy::tokenizer::TokenizerManager;
+
+use super::presence::PathHasher;
+use super::tree::{Child, Leaf, ObjectNode};
+use super::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD, FIELD_PRESENCE_FIELD, SOURCE_FIELD};
+use crate::config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
+use crate::field_path::{escape_segment, join_path, split_path};
+use crate::tokenizers;
+
+/// An index config, compiled.
+#[derive(Debug)]
+pub struct DocMapper {
+    pub(super) schema: Schema,
+    pub(super) root: ObjectNode,
+    pub(super) mode: Mode,
+    /// Present in dynamic mode.
+    pub(super) dynamic: Option<Leaf>,
+    pub(super) source: Option<Field>,
+    pub(super) presence: Option<Field>,
+    pub(super) document_size: Option<Field>,
+    timestamp: Option<(Field, String)>,
+    tag_fields: Vec<String>,
+    default_search_fields: Vec<String>,
+    docstore_blocksize: usize,
+}
+
+impl DocMapper {
+    /// Compiles a config.
+    ///
+    /// # Errors
+    /// None for a config that was read: reading validates. One put together by hand may lack its
+    /// timestamp field.
+    pub fn new(config: &IndexConfig) -> Result<DocMapper, ConfigError> {
+        let mapping = &config.doc_mapping;
+        let mut builder = Schema::builder();
+        let timestamp_path = mapping.timestamp_field.as_deref().map(|p| join_path(&split_path(p)));
+        let mut compiler = Compiler {
+            builder: &mut builder,
+            timestamp_path: timestamp_path.as_deref(),
+            index_field_presence: mapping.index_field_presence,
+        };
+        let root = compiler.object(String::new(), &mapping.field_mappings);
+        let dynamic = mapping
+            .dynamic_mapping
+            .as_ref()
+            .filter(|_| mapping.mode == Mode::Dynamic)
+            .and_then(|dynamic| compiler.leaf(DYNAMIC_FIELD.to_string(), dynamic));
+        let source = mapping.store_source.then(|| builder.add_text_field(SOURCE_FIELD, STORED));
+        let presence =
+            mapping.index_field_presence.then(|| builder.add_u64_field(FIELD_PRESENCE_FIELD, INDEXED));
+        let size_options = NumericOptions::default().set_fast();
+        let document_size =
+            mapping.store_document_size.then(|| builder.add_u64_field(DOCUMENT_SIZE_FIELD, size_options));
+        let timestamp = root
+            .leaves()
+            .iter()
+            .find(|leaf| leaf.is_timestamp)
+            .map(|leaf| (leaf.field, leaf.path.clone()));
+        if timestamp.is_none() && mapping.timestamp_field.is_some() {
+            let message = "the timestamp field is not a mapped field";
+            return Err(ConfigError::new("doc_mapping.timestamp_field", message));
+        }
+        Ok(DocMapper {
+            schema: builder.build(),
+            root,
+            mode: mapping.mode,
+            dynamic,
+            source,
+            presence,
+            document_size,
+            timestamp,
+            tag_fields: mapping.tag_fields.clone(),
+            default_search_fields: config.search_settings.default_search_fields.clone(),
+            docstore_blocksize: config.indexing_settings.docstore_blocksize,
+        })
+    }
+
+    /// The tantivy schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The settings of a tantivy index: the doc store is compressed with LZ4 and nothing else, because
+    /// the guest reads nothing else, and on the indexing thread, so that equal input gives equal bytes.
+    pub fn index_settings(&self) -> IndexSettings {
+        IndexSettings {
+            docstore_compression: Compressor::Lz4,
+            docstore_compress_dedicated_thread: false,
+            docstore_blocksize: self.docstore_blocksize,
+            ..IndexSettings::default()
+        }
+    }
+
+    /// The tokenizers of the text and JSON fields.
+    pub fn tokenizers(&self) -> TokenizerManager {
+        tokenizers::tokenizers()
+    }
+
+    /// The normalizers of text in fast fields.
+    pub fn fast_field_tokenizers(&self) -> TokenizerManager {
+        tokenizers::fast_field_tokenizers()
+    }
+
+    /// What becomes of fields that are not mapped.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The timestamp field and its path.
+    pub fn timestamp_field(&self) -> Option<(Field, &str)> {
+        self.timestamp.as_ref().map(|(field, path)| (*field, path.as_str()))
+    }
+
+    /// The paths of the tag fields, sorted.
+    pub fn tag_fields(&self) -> &[String] {
+        &self.tag_fields
+    }
+
+    /// The paths a query looks into when it names no field.
+    pub fn default_search_fields(&self) -> &[String] {
+        &self.default_search_fields
+    }
+
+    /// The `_source` field, with `store_source`: each line verbatim, as text.
+    pub fn source_field(&self) -> Option<Field> {
+        self.source
+    }
+
+    /// The `_dynamic` field, in dynamic mode.
+    pub fn dynamic_field(&self) -> Option<Field> {
+        self.dynamic.as_ref().map(|leaf| leaf.field)
+    }
+
+    /// The `_field_presence` field, with `index_field_presence`.
+    pub fn field_presence_field(&self) -> Option<Field> {
+        self.presence
+    }
+
+    /// The `_doc_length` field, with `store_document_size`.
+    pub fn document_size_field(&self) -> Option<Field> {
+        self.document_size
+    }
+}
+
+struct Compiler<'b> {
+    builder: &'b mut SchemaBuilder,
+    timestamp_path: Option<&'b str>,
+    index_field_presence: bool,
+}
+
+impl Compiler<'_> {
+    fn object(&mut self, path: String, fields: &[FieldMapping]) -> ObjectNode {
+        let children = fields
+            .iter()
+            .filter_map(|mapping| {
+                let name = escape_segment(&mapping.name);
+                let child_path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                let child = match &mapping.kind {
+                    FieldKind::Object(fields) => Child::Object(self.object(child_path, fields)),
+                    _ => Child::Leaf(Box::new(self.leaf(child_path, mapping)?)),
+                };
+                Some((mapping.name.clone(), child))
+            })
+            .collect();
+        ObjectNode::new(path, children)
+    }
+
+    /// `None` for an object, which is no leaf.
+    fn leaf(&mut self, path: String, mapping: &FieldMapping) -> Option<Leaf> {
+        let name = path.as_str();
+        let field = match &mapping.kind {
+            FieldKind::Text(_) => self.builder.add_text_field(name, text_options(mapping)),
+            FieldKind::I64(_) => self.builder.add_i64_field(name, numeric_options(mapping)),
+            FieldKind::U64(_) => self.builder.add_u64_field(name, numeric_options(mapping)),
+            FieldKind::F64(_) => self.builder.add_f64_field(name, numeric_options(mapping)),
+            FieldKind::Bool => self.builder.add_bool_field(name, numeric_options(mapping)),
+            FieldKind::Date(_) => self.builder.add_date_field(name, date_options(mapping)),
+            FieldKind::Ip => self.builder.add_ip_addr_field(name, ip_options(mapping)),
+            FieldKind::Bytes(_) => self.builder.add_bytes_field(name, bytes_options(mapping)),
+            FieldKind::Json(_) => self.builder.add_json_field(name, json_options(mapping)),
+            FieldKind::Object(_) => return None,
+        };
+        let has_presence = self.index_field_presence && mapping.indexed && mapping.fast.is_none();
+        Some(Leaf {
+            field,
+            presence: has_presence.then(|| PathHasher::new(name).finish()),
+            is_timestamp: self.timestamp_path == Some(name),
+            path,
+            kind: mapping.kind.clone(),
+            multi_valued: mapping.multi_valued,
+            stored: mapping.stored,
+            indexed: mapping.indexed,
+            fast: mapping.fast,
+        })
+    }
+}
+
+fn text_options(mapping: &FieldMapping) -> TextOptions {
+    let mut options = TextOptions::default();
+    if mapping.stored {
+        options = options.set_stored();
+    }
+    if let Some(normalizer) = mapping.fast {
+        options = options.set_fast(normalizer.name());
+    }
+    if let (true, FieldKind::Text(text)) = (mapping.indexed, &mapping.kind) {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(&text.tokenizer)
+            .set_index_option(text.record)
+            .set_fieldnorms(text.fieldnorms);
+        options = options.set_indexing_options(indexing);
+    }
+    options
+}
+
+fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
+    let mut options = JsonObjectOptions::default();
+    if mapping.stored {
+        options = options.set_stored();
+    }
+    if let Some(normalizer) = mapping.fast {
+        options = options.set_fast(normalizer.name());
+    }
+    if let FieldKind::Json(json) = &mapping.kind {
+        if json.expand_dots {
+            options = options.set_expand_dots_enabled();
+        }
+        if mapping.indexed {
+            let indexing =
+                TextFieldIndexing::default().set_tokenizer(&json.tokenizer).set_index_option(json.record);
+            options = options.set_indexing_options(indexing);
+        }
+    }
+    options
+}
+
+/// tantivy has one builder type per field type, with the same three setters.
+macro_rules! set_options {
+    ($mapping:expr, $options:expr) => {{
+        let mut options = $options;
+        if $mapping.stored {
+            options = options.set_stored();
+        }
+        if $mapping.indexed {
+            options = options.set_indexed();
+        }
+        if $mapping.fast.is_some() {
+            options = options.set_fast();
+        }
+        options
+    }};
+}
+
+fn numeric_options(mapping: &FieldMapping) -> NumericOptions {
+    set_options!(mapping, NumericOptions::default())
+}
+
+fn ip_options(mapping: &FieldMapping) -> IpAddrOptions {
+    set_options!(mapping, IpAddrOptions::default())
+}
+
+fn bytes_options(mapping: &FieldMapping) -> BytesOptions {
+    set_options!(mapping, BytesOptions::default())
+}
+
+fn date_options(mapping: &FieldMapping) -> DateOptions {
+    let options = set_options!(mapping, DateOptions::default());
+    match &mapping.kind {
+        FieldKind::Date(date) => options.set_precision(date.precision),
+        _ => options,
+    }
+}

@@ -1,0 +1,103 @@
+//! The tokenizers by name, the same on builder and guest: a term written by one must be found by the
+//! other.
+
+use tantivy::tokenizer::{
+    Language, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, Stemmer, TextAnalyzer,
+    TokenizerManager, WhitespaceTokenizer,
+};
+
+/// The names a `tokenizer` key may have.
+///
+/// - `raw`: the whole value is one token.
+/// - `lowercase`, `raw_lowercase`: the whole value, lowercased, is one token.
+/// - `default`: splits at white space and punctuation, and lowercases.
+/// - `en_stem`: as `default`, and reduces English words to their stems.
+/// - `whitespace`: splits at white space, and neither lowercases nor drops anything.
+///
+/// All but `whitespace` drop tokens of more than 255 bytes.
+pub const NAMES: [&str; 6] = ["raw", "lowercase", "raw_lowercase", "default", "en_stem", "whitespace"];
+
+/// Longer tokens are dropped: no one types them, and they would fill the term dictionary.
+const MAX_TOKEN_BYTES: usize = 255;
+
+// `RemoveLongFilter::limit(n)` keeps tokens of fewer than n bytes.
+fn remove_long() -> RemoveLongFilter {
+    RemoveLongFilter::limit(MAX_TOKEN_BYTES + 1)
+}
+
+fn raw() -> TextAnalyzer {
+    TextAnalyzer::builder(RawTokenizer::default()).filter(remove_long()).build()
+}
+
+fn lowercase() -> TextAnalyzer {
+    TextAnalyzer::builder(RawTokenizer::default()).filter(LowerCaser).filter(remove_long()).build()
+}
+
+/// The tokenizers that cut text into terms.
+pub fn tokenizers() -> TokenizerManager {
+    let manager = TokenizerManager::new();
+    manager.register("raw", raw());
+    manager.register("lowercase", lowercase());
+    manager.register("raw_lowercase", lowercase());
+    let default = || TextAnalyzer::builder(SimpleTokenizer::default()).filter(remove_long()).filter(LowerCaser);
+    manager.register("default", default().build());
+    manager.register("en_stem", default().filter(Stemmer::new(Language::English)).build());
+    manager.register("whitespace", WhitespaceTokenizer::default());
+    manager
+}
+
+/// The normalizers of text in fast fields: `raw` and `lowercase`.
+pub fn fast_field_tokenizers() -> TokenizerManager {
+    let manager = TokenizerManager::new();
+    manager.register("raw", raw());
+    manager.register("lowercase", lowercase());
+    manager
+}
+
+/// Whether terms of this tokenizer are lowercase, so that wildcards and prefixes must be too.
+pub fn lowercases(tokenizer: &str) -> bool {
+    !matches!(tokenizer, "raw" | "whitespace")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(name: &str, text: &str) -> Vec<String> {
+        let mut analyzer = tokenizers().get(name).unwrap();
+        let mut stream = analyzer.token_stream(text);
+        let mut tokens = Vec::new();
+        while let Some(token) = stream.next() {
+            tokens.push(token.text.clone());
+        }
+        tokens
+    }
+
+    #[test]
+    fn every_name_cuts_as_documented() {
+        let check = |name: &str, text: &str, expect: &[&str]| assert_eq!(tokens(name, text), expect, "{name}");
+        check("raw", "Foo Bar", &["Foo Bar"]);
+        check("lowercase", "Foo BAR", &["foo bar"]);
+        check("raw_lowercase", "Foo BAR", &["foo bar"]);
+        check("default", "Foo-Bar: blk_123, runs", &["foo", "bar", "blk", "123", "runs"]);
+        check("en_stem", "Running dogs", &["run", "dog"]);
+        check("whitespace", "Foo-Bar baz", &["Foo-Bar", "baz"]);
+    }
+
+    #[test]
+    fn tokens_of_more_than_255_bytes_are_dropped() {
+        let long = "x".repeat(256);
+        for name in NAMES {
+            let expect = usize::from(name == "whitespace");
+            assert_eq!(tokens(name, &long).len(), expect, "{name}");
+            assert_eq!(tokens(name, long.get(1..).unwrap()).len(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_normalizer_is_registered() {
+        for name in ["raw", "lowercase"] {
+            assert!(fast_field_tokenizers().get(name).is_some());
+        }
+    }
+}
