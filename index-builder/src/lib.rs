@@ -1,1 +1,33 @@
-//! placeholder
+//! Canter's index builder: documents in, published splits out.
+//!
+//! *source → doc mapper → sorter → indexer → packager → uploader → publisher*, one file or folder
+//! each. [`ingest`] runs them all; [`create_index`] makes the index it runs on:
+//!
+//! ```no_run
+//! use canter_index_builder::{IngestOptions, Source, create_index, ingest};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let config = canter_doc_mapper::IndexConfig::from_json(b"{}")?;
+//! let store = create_index("s3://logs/hdfs", &config)?;
+//! let report = ingest(&store, &IngestOptions::default(), vec![Source::file("hdfs.json.gz")], &())?;
+//! assert_eq!(report.num_ingested_docs + report.num_rejected_docs, report.num_lines);
+//! # Ok(()) }
+//! ```
+//!
+//! The API is synchronous and starts the threads it needs; it may be called from anywhere. Nothing
+//! here answers queries, and nothing here reads a clock: the same input gives the same splits.
+
+mod blocking;
+pub mod corpus;
+mod error;
+mod ingest;
+mod packager;
+mod pipeline;
+mod publisher;
+mod source;
+mod storage;
+
+pub use error::{BuildError, ErrorKind};
+pub use ingest::{Counters, IngestOptions, IngestReport, Phase, Progress, SplitReport, ingest};
+pub use publisher::{IndexDescription, NewSplit, PublishOutcome, create_index};
+pub use source::Source;
+pub use storage::IndexStore;

@@ -1,0 +1,17 @@
+//! The entry: what to ingest and how (options), what is told on the way (progress), what is left
+//! over (rejects) and what came of it (report).
+
+mod options;
+mod progress;
+mod rejects;
+mod report;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use options::IngestOptions;
+pub(crate) use progress::Meter;
+pub use progress::{Counters, Phase, Progress};
+pub(crate) use rejects::{Reject, RejectsFile};
+pub use report::{IngestReport, SplitReport};
+pub use run::ingest;

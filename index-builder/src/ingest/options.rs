@@ -1,0 +1,76 @@
+//! How to ingest, and every limit with its default.
+
+use crate::error::BuildError;
+use std::path::PathBuf;
+use std::thread;
+
+/// How to ingest. `IngestOptions::default()` is right for most machines; the peak of memory is
+/// about `1 + num_indexers` times what one split takes (see `max_split_raw_num_bytes`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IngestOptions {
+    /// A split ends at this many documents. Without it, `indexing_settings.split_num_docs_target`
+    /// of the index config counts.
+    pub split_num_docs_target: Option<u64>,
+    /// A split ends at the latest when its documents took this many bytes of input (256 MiB). This
+    /// bounds memory: about three bytes for each.
+    pub max_split_raw_num_bytes: u64,
+    /// A longer line is rejected, and never held whole (1 MiB).
+    pub max_line_num_bytes: usize,
+    /// Where rejected lines go, one JSON object a line, after what the file holds already. It is
+    /// made when the first line is rejected. Without it they are only counted.
+    pub rejects_path: Option<PathBuf>,
+    /// More rejected lines than this stop the ingest, and nothing is published (no limit).
+    pub max_rejects: Option<u64>,
+    /// Threads that turn lines into documents (a half of the cores).
+    pub num_parsers: usize,
+    /// Threads that turn documents into splits, each with a split in memory (one, or two from four
+    /// cores on).
+    pub num_indexers: usize,
+}
+
+impl Default for IngestOptions {
+    fn default() -> IngestOptions {
+        let num_cores = thread::available_parallelism().map_or(1, usize::from);
+        IngestOptions {
+            split_num_docs_target: None,
+            max_split_raw_num_bytes: 256 << 20,
+            max_line_num_bytes: 1 << 20,
+            rejects_path: None,
+            max_rejects: None,
+            num_parsers: (num_cores / 2).clamp(1, 8),
+            num_indexers: (num_cores / 2).clamp(1, 2),
+        }
+    }
+}
+
+/// tantivy counts the documents of a segment in 31 bits.
+const MAX_SPLIT_NUM_DOCS: u64 = (1 << 31) - 2;
+const LINE_LIMIT_NUM_BYTES: usize = 1 << 30;
+
+impl IngestOptions {
+    pub(super) fn check(&self) -> Result<(), BuildError> {
+        let zero = |name: &str| BuildError::invalid(format!("{name} is 0: it must be at least 1"));
+        if self.split_num_docs_target == Some(0) {
+            return Err(zero("split_num_docs_target"));
+        }
+        if self.max_split_raw_num_bytes == 0 {
+            return Err(zero("max_split_raw_num_bytes"));
+        }
+        if self.num_parsers == 0 || self.num_indexers == 0 {
+            return Err(zero("num_parsers or num_indexers"));
+        }
+        if self.max_line_num_bytes == 0 || self.max_line_num_bytes > LINE_LIMIT_NUM_BYTES {
+            return Err(BuildError::invalid(format!(
+                "max_line_num_bytes is {}: it must be between 1 and {LINE_LIMIT_NUM_BYTES}",
+                self.max_line_num_bytes
+            )));
+        }
+        Ok(())
+    }
+
+    pub(super) fn split_num_docs(&self, configured: u64) -> u64 {
+        self.split_num_docs_target
+            .unwrap_or(configured)
+            .clamp(1, MAX_SPLIT_NUM_DOCS)
+    }
+}

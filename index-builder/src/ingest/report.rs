@@ -1,0 +1,63 @@
+//! What came of an ingest.
+
+use canter_split_format::{SplitEntry, TimeRange};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What came of an ingest. `num_ingested_docs + num_rejected_docs == num_lines`, always: each line
+/// of the input, blank or not, is one or the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IngestReport {
+    /// Lines read.
+    pub num_lines: u64,
+    /// Lines that are documents in live splits.
+    pub num_ingested_docs: u64,
+    /// Lines that were rejected.
+    pub num_rejected_docs: u64,
+    /// Bytes of all lines, after decompression and with line endings.
+    pub num_raw_bytes: u64,
+    /// Bytes of the splits.
+    pub num_split_bytes: u64,
+    /// How many lines were rejected for which reason.
+    pub rejects_by_reason: BTreeMap<String, u64>,
+    /// The rejects file, if there was anything to write to it.
+    pub rejects_path: Option<PathBuf>,
+    /// The splits, in the order of the input.
+    pub splits: Vec<SplitReport>,
+    /// Splits that this ingest made live.
+    pub num_published_splits: u64,
+    /// Splits that were live already, because the same documents had been ingested with the same
+    /// config before. A split's name comes from its bytes, so it is not published twice.
+    pub num_known_splits: u64,
+}
+
+/// One split of an ingest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SplitReport {
+    /// Its id: a hash of its bytes.
+    pub id: String,
+    /// Documents in it.
+    pub num_docs: u64,
+    /// Bytes of input that its documents took.
+    pub num_raw_bytes: u64,
+    /// Bytes of its object.
+    pub num_bytes: u64,
+    /// Bytes of its head, a part of the former.
+    pub num_head_bytes: u64,
+    /// Earliest and latest timestamp, if the index has a timestamp field.
+    pub time_range: Option<TimeRange>,
+}
+
+impl SplitReport {
+    pub(super) fn of(entry: &SplitEntry) -> SplitReport {
+        SplitReport {
+            id: entry.id.clone(),
+            num_docs: entry.num_docs,
+            num_raw_bytes: entry.raw_num_bytes,
+            num_bytes: entry.len,
+            num_head_bytes: entry.head_len,
+            time_range: entry.time_range,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! One ingest from beginning to end: check, build and upload, publish.
+
+use super::options::IngestOptions;
+use super::progress::{Meter, Phase, Progress};
+use super::rejects::RejectsFile;
+use super::report::{IngestReport, SplitReport};
+use crate::blocking;
+use crate::error::BuildError;
+use crate::pipeline::{self, Plan};
+use crate::publisher;
+use crate::source::Source;
+use crate::storage::IndexStore;
+use canter_doc_mapper::DocMapper;
+
+/// Ingests `sources`, one after the other, into the index at `store`.
+///
+/// All splits are uploaded first and published at once at the end: until then, and after any
+/// failure, the index is what it was. Blocks; starts a few threads that end with it. The same
+/// sources, config and options give the same splits, however the threads take turns.
+///
+/// # Errors
+/// `Invalid` for options, sources or an index that cannot be used; `Data` for a compressed source
+/// that is damaged or cut short; `Limit` for more rejects than allowed; `Unavailable` if a source
+/// cannot be read or storage cannot be written.
+pub fn ingest(
+    store: &IndexStore,
+    options: &IngestOptions,
+    sources: Vec<Source>,
+    progress: &dyn Progress,
+) -> Result<IngestReport, BuildError> {
+    options.check()?;
+    for source in &sources {
+        source.check()?;
+    }
+    let config = store.load_config()?;
+    let mapper = DocMapper::new(&config).map_err(|error| {
+        BuildError::invalid(format!(
+            "the doc mapping of `{}` cannot be used",
+            store.uri()
+        ))
+        .caused_by(error)
+    })?;
+    let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
+    let meter = Meter::new(total_stored_bytes, progress);
+    let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
+    let plan = Plan {
+        store,
+        config: &config,
+        mapper: &mapper,
+        options,
+        split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
+        meter: &meter,
+    };
+    let built = pipeline::run(&plan, sources, &mut rejects);
+    // What was rejected before a failure helps to understand it.
+    let flushed = rejects.flush();
+    let splits = built?;
+    flushed?;
+
+    meter.tell(Phase::Publishing);
+    let index_config = publisher::config_value(&config)?;
+    let published = blocking::run(publisher::publish(store, Some(&index_config), &splits))?;
+    meter.tell(Phase::Done);
+    let counters = meter.counters(Phase::Done);
+    Ok(IngestReport {
+        num_lines: counters.num_lines,
+        num_ingested_docs: counters.num_docs,
+        num_rejected_docs: counters.num_rejects,
+        num_raw_bytes: counters.num_raw_bytes,
+        num_split_bytes: counters.num_split_bytes,
+        rejects_by_reason: rejects.by_reason(),
+        rejects_path: rejects.written_path(),
+        splits: splits
+            .iter()
+            .map(|split| SplitReport::of(&split.entry))
+            .collect(),
+        num_published_splits: published.num_published_splits,
+        num_known_splits: published.num_known_splits,
+    })
+}

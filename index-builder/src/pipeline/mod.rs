@@ -1,0 +1,23 @@
+//! Phases 2 to 6 on threads: lines → documents → splits in storage.
+//!
+//! ```text
+//!              batches of lines      batches of documents      documents of a split     split
+//!   reader ──┬── parser 0 ──┐
+//!            └── parser 1 ──┴── splitter ──┬── indexer 0 ──┐
+//!               …                          └── indexer 1 ──┴── uploader
+//! ```
+//!
+//! Batches go to the parsers in turn and are taken back in turn, and so are splits: no thread's
+//! timing decides where a split ends or what is in it. Every channel is bounded, so memory is
+//! bounded by one split being collected and one being built per indexer.
+//!
+//! A thread that fails returns its error; its neighbours see a closed channel and end quietly.
+
+mod indexer;
+mod parser;
+mod run;
+mod sorter;
+mod splitter;
+mod uploader;
+
+pub(crate) use run::{Plan, run};

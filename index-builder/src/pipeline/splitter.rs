@@ -1,0 +1,52 @@
+//! Where a split ends: at a number of documents or of bytes, whichever comes first.
+
+use super::parser::PendingDoc;
+
+/// The documents of one split, in the order of the input.
+pub(super) struct CollectedSplit {
+    pub(super) docs: Vec<PendingDoc>,
+    pub(super) raw_num_bytes: u64,
+}
+
+/// Collects documents into splits.
+pub(super) struct Splitter {
+    max_num_docs: u64,
+    max_raw_num_bytes: u64,
+    current: CollectedSplit,
+}
+
+impl Splitter {
+    pub(super) fn new(max_num_docs: u64, max_raw_num_bytes: u64) -> Splitter {
+        let current = CollectedSplit {
+            docs: Vec::new(),
+            raw_num_bytes: 0,
+        };
+        Splitter {
+            max_num_docs,
+            max_raw_num_bytes,
+            current,
+        }
+    }
+
+    /// Adds a document; gives a split back when that filled it.
+    pub(super) fn add(&mut self, doc: PendingDoc) -> Option<CollectedSplit> {
+        self.current.raw_num_bytes += doc.raw_num_bytes;
+        self.current.docs.push(doc);
+        let is_full = self.current.docs.len() as u64 >= self.max_num_docs
+            || self.current.raw_num_bytes >= self.max_raw_num_bytes;
+        is_full.then(|| self.take())
+    }
+
+    /// What is left at the end.
+    pub(super) fn finish(mut self) -> Option<CollectedSplit> {
+        (!self.current.docs.is_empty()).then(|| self.take())
+    }
+
+    fn take(&mut self) -> CollectedSplit {
+        let next = CollectedSplit {
+            docs: Vec::new(),
+            raw_num_bytes: 0,
+        };
+        std::mem::replace(&mut self.current, next)
+    }
+}

@@ -1,0 +1,86 @@
+//! Making an index, and reading its manifest.
+
+use crate::blocking;
+use crate::error::BuildError;
+use crate::storage::{IndexStore, Swap, Version, no_index};
+use bytes::Bytes;
+use canter_doc_mapper::IndexConfig;
+use canter_split_format::{MANIFEST_OBJECT, Manifest, ManifestFile};
+
+/// Makes an empty index at `uri` and returns its store.
+///
+/// # Errors
+/// `Invalid` if there is an index already, which is left as it is; `Unavailable` if storage cannot
+/// be written.
+pub fn create_index(uri: &str, config: &IndexConfig) -> Result<IndexStore, BuildError> {
+    let store = IndexStore::open_or_make(uri)?;
+    store.create_manifest(config)?;
+    Ok(store)
+}
+
+impl IndexStore {
+    /// Writes the manifest of an empty index; see [`create_index`].
+    ///
+    /// # Errors
+    /// As [`create_index`].
+    pub fn create_manifest(&self, config: &IndexConfig) -> Result<(), BuildError> {
+        let manifest = ManifestFile::new(Manifest::new(config_value(config)?));
+        let bytes = manifest_bytes(&manifest)?;
+        match blocking::run(self.create(MANIFEST_OBJECT, bytes))? {
+            Swap::Done => Ok(()),
+            Swap::Conflict => Err(BuildError::invalid(format!(
+                "there is an index at `{}` already: ingest into it, or choose another URI",
+                self.uri()
+            ))),
+        }
+    }
+
+    /// Reads the manifest, with the heads that it carries.
+    ///
+    /// # Errors
+    /// `Invalid` if there is no index, `Data` if the manifest is damaged, `Unavailable` if storage
+    /// does not answer.
+    pub fn load_manifest(&self) -> Result<ManifestFile, BuildError> {
+        blocking::run(load(self)).map(|(manifest, _)| manifest)
+    }
+
+    /// The config that the index was made with.
+    ///
+    /// # Errors
+    /// As [`IndexStore::load_manifest`]; `Data` if this version cannot read the config.
+    pub fn load_config(&self) -> Result<IndexConfig, BuildError> {
+        let manifest = self.load_manifest()?;
+        serde_json::from_value(manifest.manifest.index_config).map_err(|error| {
+            BuildError::data(format!(
+                "the index config in the manifest of `{}` cannot be read",
+                self.uri()
+            ))
+            .caused_by(error)
+        })
+    }
+}
+
+pub(super) async fn load(store: &IndexStore) -> Result<(ManifestFile, Version), BuildError> {
+    let Some((bytes, version)) = store.get(MANIFEST_OBJECT).await? else {
+        return Err(no_index(store.uri()));
+    };
+    let manifest = ManifestFile::from_bytes(&bytes).map_err(|error| {
+        BuildError::data(format!("the manifest of `{}` cannot be read", store.uri()))
+            .caused_by(error)
+    })?;
+    Ok((manifest, version))
+}
+
+pub(super) fn manifest_bytes(manifest: &ManifestFile) -> Result<Bytes, BuildError> {
+    let bytes = manifest
+        .to_bytes()
+        .map_err(|error| BuildError::internal("the manifest cannot be encoded").caused_by(error))?;
+    Ok(Bytes::from(bytes))
+}
+
+/// The config as it stands in manifests and splits.
+pub(crate) fn config_value(config: &IndexConfig) -> Result<serde_json::Value, BuildError> {
+    serde_json::to_value(config).map_err(|error| {
+        BuildError::internal("the index config cannot be written as JSON").caused_by(error)
+    })
+}

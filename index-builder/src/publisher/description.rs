@@ -1,0 +1,85 @@
+//! What `canter index describe` shows.
+
+use crate::error::BuildError;
+use crate::storage::IndexStore;
+use canter_split_format::{ManifestFile, SplitEntry, TimeRange};
+use serde::Serialize;
+
+/// An index in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IndexDescription {
+    /// The index's name, from its config.
+    pub index_id: String,
+    /// Where it is.
+    pub index_uri: String,
+    /// Documents in live splits.
+    pub num_docs: u64,
+    /// Live splits.
+    pub num_splits: u64,
+    /// Bytes of the input that the documents came from.
+    pub num_raw_bytes: u64,
+    /// Bytes of the live splits' objects.
+    pub num_split_bytes: u64,
+    /// Bytes of the live splits' heads, a part of the former.
+    pub num_head_bytes: u64,
+    /// Splits whose head the manifest carries.
+    pub num_inlined_heads: u64,
+    /// Earliest and latest timestamp, if the index has a timestamp field and a document.
+    pub time_range: Option<TimeRange>,
+    /// The field that says when a document happened.
+    pub timestamp_field: Option<String>,
+    /// The live splits, oldest first.
+    pub splits: Vec<SplitEntry>,
+}
+
+impl IndexDescription {
+    /// Describes what a manifest says.
+    #[must_use]
+    pub fn of_manifest(index_uri: &str, file: &ManifestFile) -> IndexDescription {
+        let mut manifest = file.manifest.clone();
+        manifest.sort_splits();
+        let text = |pointer: &str| {
+            manifest
+                .index_config
+                .pointer(pointer)
+                .and_then(|value| value.as_str())
+                .map(String::from)
+        };
+        let sum = |of: fn(&SplitEntry) -> u64| manifest.splits.iter().map(of).sum();
+        let ranges = || manifest.splits.iter().filter_map(|split| split.time_range);
+        let time_range = ranges().reduce(|left, right| TimeRange {
+            start_ns: left.start_ns.min(right.start_ns),
+            end_ns: left.end_ns.max(right.end_ns),
+        });
+        IndexDescription {
+            index_id: text("/index_id").unwrap_or_default(),
+            index_uri: index_uri.to_string(),
+            num_docs: manifest.num_docs(),
+            num_splits: manifest.splits.len() as u64,
+            num_raw_bytes: sum(|split| split.raw_num_bytes),
+            num_split_bytes: sum(|split| split.len),
+            num_head_bytes: sum(|split| split.head_len),
+            num_inlined_heads: manifest
+                .splits
+                .iter()
+                .filter(|split| file.head(&split.id).is_some())
+                .count() as u64,
+            time_range,
+            timestamp_field: text("/doc_mapping/timestamp_field"),
+            splits: manifest.splits,
+        }
+    }
+}
+
+impl IndexStore {
+    /// Describes the index.
+    ///
+    /// # Errors
+    /// As [`IndexStore::load_manifest`].
+    pub fn describe(&self) -> Result<IndexDescription, BuildError> {
+        Ok(IndexDescription::of_manifest(
+            self.uri(),
+            &self.load_manifest()?,
+        ))
+    }
+}

@@ -1,0 +1,18 @@
+//! Phase 7: what is live. The manifest is the only object of an index that changes, and it changes
+//! by compare-and-swap only, so a crash at any moment leaves the old manifest or the new one.
+//!
+//! Policy: a split's object is uploaded first, and one ingest publishes all its splits at once. A
+//! reader sees all of an ingest or nothing of it. What a failed ingest uploaded is named by no
+//! manifest; the same ingest run again finds it and uploads nothing twice.
+
+mod create;
+mod description;
+mod publish;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use create::config_value;
+pub use create::create_index;
+pub use description::IndexDescription;
+pub(crate) use publish::publish;
+pub use publish::{NewSplit, PublishOutcome};

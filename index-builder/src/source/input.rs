@@ -1,0 +1,226 @@
+//! Where lines come from, and what undoes their compression.
+
+use crate::error::BuildError;
+use flate2::bufread::MultiGzDecoder;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Read from a file this many bytes at a time.
+const BUFFER_LEN: usize = 128 * 1024;
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// zstd's skippable frames, which may stand first, are `0x184D2A5?` in little endian.
+const ZSTD_SKIPPABLE_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
+const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
+
+/// A stream of NDJSON lines. gzip (several members too) and zstd are recognised by their first
+/// bytes, whatever the name says.
+pub struct Source {
+    name: String,
+    origin: Origin,
+}
+
+enum Origin {
+    File(PathBuf),
+    Stdin,
+    Reader(Box<dyn Read + Send>),
+}
+
+impl Source {
+    /// A file, which may be compressed.
+    pub fn file(path: impl Into<PathBuf>) -> Source {
+        let path = path.into();
+        Source {
+            name: path.display().to_string(),
+            origin: Origin::File(path),
+        }
+    }
+
+    /// Standard input, which may be compressed.
+    #[must_use]
+    pub fn stdin() -> Source {
+        Source {
+            name: "standard input".to_string(),
+            origin: Origin::Stdin,
+        }
+    }
+
+    /// Any reader; `name` stands in messages and rejects.
+    pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Source {
+        Source {
+            name: name.into(),
+            origin: Origin::Reader(Box::new(reader)),
+        }
+    }
+
+    /// The name that messages and rejects give.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The length as it is stored (compressed), where that is known before reading.
+    #[must_use]
+    pub fn stored_num_bytes(&self) -> Option<u64> {
+        match &self.origin {
+            Origin::File(path) => path
+                .metadata()
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|meta| meta.len()),
+            Origin::Stdin | Origin::Reader(_) => None,
+        }
+    }
+
+    /// Fails early where the source cannot be opened, before anything was read from the others.
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
+        match &self.origin {
+            Origin::File(path) => open_file(path).map(drop),
+            Origin::Stdin | Origin::Reader(_) => Ok(()),
+        }
+    }
+
+    /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
+    pub(crate) fn open(self, num_stored_bytes: Arc<AtomicU64>) -> Result<Input, BuildError> {
+        let reader: Box<dyn Read + Send> = match self.origin {
+            Origin::File(path) => Box::new(open_file(&path)?),
+            Origin::Stdin => Box::new(io::stdin()),
+            Origin::Reader(reader) => reader,
+        };
+        let counted = Counted {
+            reader,
+            num_bytes: num_stored_bytes,
+        };
+        Input::detect(self.name.clone(), Box::new(counted)).map_err(|error| {
+            BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
+        })
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Source").field(&self.name).finish()
+    }
+}
+
+fn open_file(path: &Path) -> Result<File, BuildError> {
+    let shown = path.display();
+    if path.is_dir() {
+        return Err(BuildError::invalid(format!(
+            "`{shown}` is a folder: name the files in it, as in `{shown}/*.ndjson`"
+        )));
+    }
+    File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => BuildError::invalid(format!(
+            "no input file `{shown}`: check its name, or give `-` for standard input"
+        )),
+        _ => BuildError::unavailable(format!("cannot open `{shown}`")).caused_by(error),
+    })
+}
+
+/// How an input is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    fn of(first_bytes: &[u8]) -> Compression {
+        let is_skippable = first_bytes.len() == 4
+            && first_bytes[0] & 0xf0 == 0x50
+            && first_bytes[1..] == ZSTD_SKIPPABLE_MAGIC;
+        if first_bytes.starts_with(&GZIP_MAGIC) {
+            Compression::Gzip
+        } else if first_bytes == ZSTD_MAGIC || is_skippable {
+            Compression::Zstd
+        } else {
+            Compression::None
+        }
+    }
+}
+
+/// An open source: uncompressed bytes, and how to word its failures.
+pub(crate) struct Input {
+    pub(super) name: String,
+    pub(super) reader: Box<dyn BufRead + Send>,
+    compression: Compression,
+}
+
+impl Input {
+    fn detect(name: String, mut raw: Box<dyn Read + Send>) -> io::Result<Input> {
+        let first_bytes = read_up_to(&mut raw, 4)?;
+        let compression = Compression::of(&first_bytes);
+        let whole = io::Cursor::new(first_bytes).chain(raw);
+        let mut reader: Box<dyn BufRead + Send> = match compression {
+            Compression::None => Box::new(BufReader::with_capacity(BUFFER_LEN, whole)),
+            Compression::Gzip => {
+                let compressed = BufReader::with_capacity(BUFFER_LEN, whole);
+                let decoder = MultiGzDecoder::new(compressed);
+                Box::new(BufReader::with_capacity(BUFFER_LEN, decoder))
+            }
+            Compression::Zstd => {
+                let decoder = zstd::stream::read::Decoder::new(whole)?;
+                Box::new(BufReader::with_capacity(BUFFER_LEN, decoder))
+            }
+        };
+        if compression == Compression::None {
+            // `whole` chains a cursor, so the first buffer holds the first four bytes.
+            if reader.fill_buf()?.starts_with(&UTF8_BOM) {
+                reader.consume(UTF8_BOM.len());
+            }
+        }
+        Ok(Input {
+            name,
+            reader,
+            compression,
+        })
+    }
+
+    /// What to say when reading stopped with `error` after `num_lines` whole lines.
+    pub(super) fn failure(&self, error: io::Error, num_lines: u64) -> BuildError {
+        let name = &self.name;
+        let is_from_system = error.raw_os_error().is_some();
+        let (format, tool) = match self.compression {
+            Compression::Gzip if !is_from_system => ("gzip", "gzip -dc"),
+            Compression::Zstd if !is_from_system => ("zstd", "zstd -dc"),
+            _ => {
+                return BuildError::unavailable(format!(
+                    "cannot read `{name}` after line {num_lines}; nothing was published"
+                ))
+                .caused_by(error);
+            }
+        };
+        BuildError::data(format!(
+            "`{name}` is not a whole {format} file: it broke off after line {num_lines}; nothing \
+             was published. Get the file again, or ingest what is readable with \
+             `{tool} {name} | canter index ingest …`"
+        ))
+        .caused_by(error)
+    }
+}
+
+fn read_up_to(reader: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(len).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Counts the bytes that pass.
+struct Counted {
+    reader: Box<dyn Read + Send>,
+    num_bytes: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let len = self.reader.read(out)?;
+        self.num_bytes.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+}

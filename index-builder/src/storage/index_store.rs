@@ -1,0 +1,287 @@
+//! The objects of one index.
+
+use super::local_lock::LocalLock;
+use super::uri::{Location, parse_uri};
+use crate::error::BuildError;
+use bytes::Bytes;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion, WriteMultipart,
+};
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Objects over this length go up in parts.
+const MULTIPART_THRESHOLD_NUM_BYTES: usize = 64 << 20;
+const PART_NUM_BYTES: usize = 16 << 20;
+const PARTS_AT_ONCE: usize = 4;
+
+/// Where one index is kept.
+#[derive(Clone)]
+pub struct IndexStore {
+    store: Arc<dyn ObjectStore>,
+    prefix: Path,
+    uri: String,
+    lock: Option<LocalLock>,
+}
+
+/// What the store said the manifest's version was when it was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Version(UpdateVersion);
+
+/// How a conditional write ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Swap {
+    Done,
+    /// Somebody else wrote first.
+    Conflict,
+}
+
+impl IndexStore {
+    /// The store that `uri` names: a folder, `file://`, `s3://`, `gs://` or `az://`. Credentials and
+    /// endpoints come from the environment (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`,
+    /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on).
+    ///
+    /// # Errors
+    /// `Invalid` for a URI that names nothing that can be written, or a folder that is not there.
+    pub fn open(uri: &str) -> Result<IndexStore, BuildError> {
+        match parse_uri(uri)? {
+            Location::Folder(folder) if !folder.is_dir() => Err(no_index(uri)),
+            location => IndexStore::at(uri, location),
+        }
+    }
+
+    /// The same, and makes a folder that is not there.
+    pub(crate) fn open_or_make(uri: &str) -> Result<IndexStore, BuildError> {
+        let location = parse_uri(uri)?;
+        if let Location::Folder(folder) = &location {
+            fs::create_dir_all(folder).map_err(|error| {
+                BuildError::unavailable(format!("cannot make the folder `{}`", folder.display()))
+                    .caused_by(error)
+            })?;
+        }
+        IndexStore::at(uri, location)
+    }
+
+    /// An index in a store of the caller's making; `uri` is for messages. The store must support
+    /// conditional writes (`PutMode::Create` and `PutMode::Update`).
+    pub fn new(store: Arc<dyn ObjectStore>, prefix: Path, uri: impl Into<String>) -> IndexStore {
+        IndexStore {
+            store,
+            prefix,
+            uri: uri.into(),
+            lock: None,
+        }
+    }
+
+    fn at(uri: &str, location: Location) -> Result<IndexStore, BuildError> {
+        let uri = uri.trim_end_matches('/');
+        match location {
+            Location::Bucket(store, prefix) => Ok(IndexStore::new(store, prefix, uri)),
+            Location::Folder(folder) => {
+                let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| {
+                    BuildError::unavailable(format!("cannot open the folder `{uri}`"))
+                        .caused_by(error)
+                })?;
+                Ok(IndexStore::in_folder(
+                    Arc::new(store.with_fsync(true)),
+                    folder,
+                    uri,
+                ))
+            }
+        }
+    }
+
+    /// A store without conditional updates, whose files are in `folder`.
+    pub(crate) fn in_folder(store: Arc<dyn ObjectStore>, folder: PathBuf, uri: &str) -> IndexStore {
+        let lock = Some(LocalLock::of_folder(folder));
+        IndexStore {
+            store,
+            prefix: Path::default(),
+            uri: uri.to_string(),
+            lock,
+        }
+    }
+
+    /// The index's URI, as it was given.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    fn path_of(&self, name: &str) -> Path {
+        self.prefix
+            .parts()
+            .chain(Path::from(name).parts())
+            .collect()
+    }
+
+    fn shown(&self, name: &str) -> String {
+        format!("{}/{name}", self.uri)
+    }
+
+    /// The length of an object, or `None` if there is none of that name.
+    pub(crate) async fn len_of(&self, name: &str) -> Result<Option<u64>, BuildError> {
+        match self.store.head(&self.path_of(name)).await {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.failed("look up", name, error)),
+        }
+    }
+
+    /// A whole object and its version, or `None` if there is none of that name.
+    pub(crate) async fn get(&self, name: &str) -> Result<Option<(Bytes, Version)>, BuildError> {
+        let result = match self.store.get(&self.path_of(name)).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            other => other.map_err(|error| self.failed("read", name, error))?,
+        };
+        let version = Version(UpdateVersion {
+            e_tag: result.meta.e_tag.clone(),
+            version: result.meta.version.clone(),
+        });
+        let bytes = result
+            .bytes()
+            .await
+            .map_err(|error| self.failed("read", name, error))?;
+        Ok(Some((bytes, version)))
+    }
+
+    /// Writes an object whose name is made from its bytes. One that is there already is left alone.
+    /// Returns whether it was written.
+    pub(crate) async fn put_immutable(&self, name: &str, bytes: Bytes) -> Result<bool, BuildError> {
+        let len = bytes.len() as u64;
+        // A multipart upload cannot be made conditional on every store, so it looks first.
+        if bytes.len() > MULTIPART_THRESHOLD_NUM_BYTES && self.lock.is_none() {
+            if self.is_there(name, len).await? {
+                return Ok(false);
+            }
+            self.put_in_parts(name, bytes).await?;
+            return Ok(true);
+        }
+        match self.put(name, bytes, PutMode::Create).await? {
+            Swap::Done => Ok(true),
+            Swap::Conflict => {
+                self.is_there(name, len).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    async fn is_there(&self, name: &str, len: u64) -> Result<bool, BuildError> {
+        match self.len_of(name).await? {
+            None => Ok(false),
+            Some(found) if found == len => Ok(true),
+            Some(found) => Err(BuildError::data(format!(
+                "`{}` is {found} bytes long, but its name stands for {len} bytes: it was damaged or \
+                 cut short in storage; delete it and ingest again",
+                self.shown(name)
+            ))),
+        }
+    }
+
+    async fn put_in_parts(&self, name: &str, bytes: Bytes) -> Result<(), BuildError> {
+        let failed = |error| self.failed("write", name, error);
+        let upload = self
+            .store
+            .put_multipart(&self.path_of(name))
+            .await
+            .map_err(failed)?;
+        let mut write = WriteMultipart::new_with_chunk_size(upload, PART_NUM_BYTES);
+        for start in (0..bytes.len()).step_by(PART_NUM_BYTES) {
+            write
+                .wait_for_capacity(PARTS_AT_ONCE)
+                .await
+                .map_err(failed)?;
+            write.put(bytes.slice(start..bytes.len().min(start + PART_NUM_BYTES)));
+        }
+        write.finish().await.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Writes an object that must not be there yet.
+    pub(crate) async fn create(&self, name: &str, bytes: Bytes) -> Result<Swap, BuildError> {
+        self.put(name, bytes, PutMode::Create).await
+    }
+
+    /// Replaces an object if it still has the version that was read.
+    pub(crate) async fn replace(
+        &self,
+        name: &str,
+        bytes: Bytes,
+        version: &Version,
+    ) -> Result<Swap, BuildError> {
+        let Some(lock) = &self.lock else {
+            return self
+                .put(name, bytes, PutMode::Update(version.0.clone()))
+                .await;
+        };
+        let _held = lock.acquire().await?;
+        // The ETag of a file is its inode, its time and its length.
+        let found = match self.store.head(&self.path_of(name)).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(Swap::Conflict),
+            other => other.map_err(|error| self.failed("look up", name, error))?,
+        };
+        if found.e_tag != version.0.e_tag {
+            return Ok(Swap::Conflict);
+        }
+        self.put(name, bytes, PutMode::Overwrite).await
+    }
+
+    async fn put(&self, name: &str, bytes: Bytes, mode: PutMode) -> Result<Swap, BuildError> {
+        let is_update = matches!(mode, PutMode::Update(_));
+        let options = PutOptions::from(mode);
+        let payload = PutPayload::from_bytes(bytes);
+        match self
+            .store
+            .put_opts(&self.path_of(name), payload, options)
+            .await
+        {
+            Ok(_) => Ok(Swap::Done),
+            Err(
+                object_store::Error::AlreadyExists { .. }
+                | object_store::Error::Precondition { .. },
+            ) => Ok(Swap::Conflict),
+            // What was to be replaced is gone; otherwise it is the bucket that is not there.
+            Err(object_store::Error::NotFound { .. }) if is_update => Ok(Swap::Conflict),
+            Err(error) => Err(self.failed("write", name, error)),
+        }
+    }
+
+    fn failed(&self, verb: &str, name: &str, error: object_store::Error) -> BuildError {
+        let shown = self.shown(name);
+        let error_is = |message: String| BuildError::unavailable(message);
+        match &error {
+            object_store::Error::Unauthenticated { .. }
+            | object_store::Error::PermissionDenied { .. } => error_is(format!(
+                "not allowed to {verb} `{shown}`: check the credentials in the environment and \
+                 what they may do"
+            )),
+            object_store::Error::NotImplemented { .. }
+            | object_store::Error::NotSupported { .. } => BuildError::invalid(format!(
+                "cannot {verb} `{shown}`: this store does not support conditional writes \
+                 (If-Match, If-None-Match), without which two writers could lose each other's \
+                 splits"
+            )),
+            _ => error_is(format!("cannot {verb} `{shown}`")),
+        }
+        .caused_by(error)
+    }
+}
+
+impl fmt::Debug for IndexStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexStore")
+            .field("uri", &self.uri)
+            .finish_non_exhaustive()
+    }
+}
+
+/// There is no index at `uri`.
+pub(crate) fn no_index(uri: &str) -> BuildError {
+    BuildError::invalid(format!(
+        "no index at `{uri}`: make one with `canter index create --index {uri} --index-config FILE`"
+    ))
+}

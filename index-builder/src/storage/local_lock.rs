@@ -1,0 +1,55 @@
+//! Compare-and-swap for a folder, which has no `If-Match`: a lock file next to the manifest.
+//!
+//! The operating system releases the lock when its holder dies, so a killed process never blocks
+//! the next one. Readers take no lock: a rename shows them the old manifest or the new one.
+
+use crate::error::BuildError;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const LOCK_NAME: &str = "manifest.lock";
+/// Whoever holds the lock writes one small file; far longer than that means it hangs.
+const TIMEOUT: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The lock of one local index.
+#[derive(Clone, Debug)]
+pub(super) struct LocalLock {
+    folder: PathBuf,
+}
+
+impl LocalLock {
+    pub(super) fn of_folder(folder: PathBuf) -> LocalLock {
+        LocalLock { folder }
+    }
+
+    /// Waits for the lock and holds it until the file is dropped.
+    pub(super) async fn acquire(&self) -> Result<File, BuildError> {
+        let path = self.folder.join(LOCK_NAME);
+        let failed = |error: std::io::Error| {
+            BuildError::unavailable(format!("cannot lock `{}`", path.display())).caused_by(error)
+        };
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(failed)?;
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+                Err(TryLockError::WouldBlock) if started.elapsed() > TIMEOUT => {
+                    return Err(BuildError::unavailable(format!(
+                        "another process has held `{}` for {} seconds: look whether it hangs",
+                        path.display(),
+                        TIMEOUT.as_secs()
+                    )));
+                }
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Where an index is kept: its URI, its object store, and the two writes that matter, a split that
+//! never changes and a manifest that changes by compare-and-swap only.
+
+#[cfg(test)]
+pub(crate) mod failing;
+mod index_store;
+mod local_lock;
+#[cfg(test)]
+mod tests;
+mod uri;
+
+pub use index_store::IndexStore;
+pub(crate) use index_store::{Swap, Version, no_index};
