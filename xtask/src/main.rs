@@ -1,2 +1,43 @@
-//! placeholder
-fn main() {}
+//! The project's own commands: `cargo xtask demo | test | guest | dist`.
+//!
+//! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
+
+mod commands;
+mod guest;
+mod step;
+mod workspace;
+
+use std::process::ExitCode;
+
+use workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  demo [ARGS]   generate logs, index them, search them in the wasm guest
+  test          everything that CI checks: format, lints, tests, fuzz targets, documentation
+  guest         build the guest component into <target>/guest and compile it ahead of time
+  dist          build the self-contained release binary <target>/dist/canter";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next();
+    let rest: Vec<String> = args.collect();
+    let result = Workspace::locate().and_then(|workspace| match command.as_deref() {
+        Some("demo") => commands::demo(&workspace, &rest),
+        Some("test") if rest.is_empty() => commands::test(&workspace),
+        Some("guest") if rest.is_empty() => guest::build(&workspace),
+        Some("dist") if rest.is_empty() => commands::dist(&workspace),
+        _ => {
+            eprintln!("{USAGE}");
+            std::process::exit(2);
+        }
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `demo`, `test` and `dist`: sequences of steps.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::guest;
+use crate::step::{run, run_quietly, step};
+use crate::workspace::Workspace;
+
+/// Builds the guest and the command line, and runs `canter demo`.
+pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
+    guest::build(workspace)?;
+    run("demo: build canter", &mut workspace.build_binary("canter"))?;
+    run_quietly(
+        Command::new(workspace.dev_binary("canter"))
+            .arg("demo")
+            .args(args),
+    )
+}
+
+/// Everything that CI checks. Only the dev profile is used on the host, and flags never differ
+/// between steps, so that nothing compiles twice.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    run(
+        "test: format",
+        &mut workspace.cargo(&["fmt", "--all", "--check"]),
+    )?;
+    guest::build(workspace)?;
+    run(
+        "test: lints",
+        &mut workspace.cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ]),
+    )?;
+    run(
+        "test: tests",
+        &mut workspace.cargo(&["test", "--workspace", "--exclude", "canter-guest-component"]),
+    )?;
+    run(
+        "test: fuzz targets compile",
+        &mut workspace.cargo(&["check", "--manifest-path", "split-format/fuzz/Cargo.toml"]),
+    )?;
+    run(
+        "test: documentation",
+        workspace
+            .cargo(&[
+                "doc",
+                "--workspace",
+                "--exclude",
+                "canter-guest-component",
+                "--no-deps",
+            ])
+            .env("RUSTDOCFLAGS", "--deny warnings"),
+    )
+}
+
+/// Builds the release binary with the guest inside, and puts it into `<target>/dist`.
+pub(crate) fn dist(workspace: &Workspace) -> Result<()> {
+    guest::build(workspace)?;
+    run(
+        "dist: build canter",
+        workspace
+            .cargo(&["build", "--release", "--package", "canter-cli"])
+            .env("CANTER_EMBED_GUEST", "1"),
+    )?;
+    step("dist: copy", || {
+        let name = format!("canter{}", std::env::consts::EXE_SUFFIX);
+        let folder = workspace.target_dir.join("dist");
+        fs::create_dir_all(&folder)?;
+        let (from, to) = (
+            workspace.target_dir.join("release").join(&name),
+            folder.join(&name),
+        );
+        // Not over a binary that may be running.
+        let temporary = to.with_extension("new");
+        fs::copy(&from, &temporary)
+            .and_then(|_| fs::rename(&temporary, &to))
+            .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+        let num_bytes = fs::metadata(&to)?.len();
+        eprintln!("   {}: {:.1} MB", to.display(), num_bytes as f64 / 1e6);
+        Ok(())
+    })
+}

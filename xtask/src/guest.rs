@@ -1,0 +1,138 @@
+//! `cargo xtask guest`: core module → component without imports → native code.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use wasmparser::{Parser, Payload};
+use wit_component::ComponentEncoder;
+
+use crate::step::{run, run_quietly, step};
+use crate::workspace::Workspace;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Work whose inputs have not
+/// changed is not done again.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    ensure_toolchain(workspace)?;
+    run(
+        "guest: compile to wasm",
+        &mut workspace.cargo(&[
+            "build",
+            "--package",
+            "canter-guest-component",
+            "--profile",
+            "guest",
+            "--target",
+            TARGET,
+        ]),
+    )?;
+    let component_path = step("guest: make the component", || encode(workspace))?;
+    let program = "canter-precompile";
+    run(
+        "guest: build the ahead-of-time compiler",
+        &mut workspace.build_binary(program),
+    )?;
+    let mut precompile = Command::new(workspace.dev_binary(program));
+    precompile
+        .arg(&component_path)
+        .arg(component_path.with_extension("cwasm"));
+    run("guest: compile ahead of time", &mut precompile)
+}
+
+/// Installs what `rust-toolchain.toml` names if the wasm target is missing: rustup may have been told
+/// not to do so by itself.
+fn ensure_toolchain(workspace: &Workspace) -> Result<()> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .current_dir(&workspace.root)
+        .output()
+        .context("cannot run rustc")?;
+    let libdir = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() && Path::new(libdir.trim()).is_dir() {
+        return Ok(());
+    }
+    step("guest: install the toolchain", || {
+        // Without the override that rustup's proxy has put into our environment, so that it reads
+        // rust-toolchain.toml with its targets.
+        run_quietly(
+            Command::new("rustup")
+                .args(["toolchain", "install"])
+                .env_remove("RUSTUP_TOOLCHAIN")
+                .current_dir(&workspace.root),
+        )
+        .with_context(|| format!("the Rust target {TARGET} is missing; install it, or rustup"))
+    })
+}
+
+/// Makes the component out of the core module and returns its path.
+fn encode(workspace: &Workspace) -> Result<PathBuf> {
+    let module_path = workspace
+        .target_dir
+        .join(TARGET)
+        .join("guest/canter_guest_component.wasm");
+    let module =
+        fs::read(&module_path).with_context(|| format!("cannot read {}", module_path.display()))?;
+    let component = ComponentEncoder::default()
+        .module(&module)
+        .and_then(|encoder| encoder.validate(true).encode())
+        .context("the module does not make a component")?;
+    check_no_imports(&component)?;
+    let path = workspace.guest_dir().join("canter-guest.wasm");
+    write_if_changed(&path, &component)?;
+    eprintln!(
+        "   {}: {} bytes, {} after gzip -9, no imports",
+        path.display(),
+        component.len(),
+        gzip_len(&component)?
+    );
+    Ok(path)
+}
+
+/// The guest asks its host for nothing. (Its core module does import: the functions that make and drop
+/// a session's handle, which the component itself supplies.)
+fn check_no_imports(component: &[u8]) -> Result<()> {
+    let mut depth = 0;
+    for payload in Parser::new(0).parse_all(component) {
+        match payload.context("the component is malformed")? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth -= 1,
+            Payload::ComponentImportSection(imports) if depth == 0 => {
+                for import in imports {
+                    let import = import.context("the component is malformed")?;
+                    bail!(
+                        "the component imports {:?}; the guest performs no I/O",
+                        import.name
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn gzip_len(bytes: &[u8]) -> Result<usize> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?.len())
+}
+
+/// Leaves an equal file alone, so that nothing that depends on it is built again.
+fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|current| current == bytes) {
+        return Ok(());
+    }
+    let folder = path.parent().context("no folder")?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let temporary = path.with_extension("tmp");
+    fs::write(&temporary, bytes)
+        .and_then(|()| fs::rename(&temporary, path))
+        .with_context(|| format!("cannot write {}", path.display()))
+}

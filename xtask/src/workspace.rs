@@ -1,0 +1,75 @@
+//! Where things are, and how cargo is called.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// The workspace's folders.
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+    pub(crate) target_dir: PathBuf,
+}
+
+impl Workspace {
+    pub(crate) fn locate() -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .context("xtask is not inside the workspace")?
+            .to_owned();
+        Ok(Self {
+            target_dir: target_dir()?,
+            root,
+        })
+    }
+
+    /// Where the guest component and its compiled form are.
+    pub(crate) fn guest_dir(&self) -> PathBuf {
+        self.target_dir.join("guest")
+    }
+
+    /// A binary of the dev profile.
+    pub(crate) fn dev_binary(&self, name: &str) -> PathBuf {
+        self.target_dir
+            .join("debug")
+            .join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    }
+
+    /// The cargo that runs us, at the workspace's root.
+    pub(crate) fn cargo(&self, args: &[&str]) -> Command {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command
+            .args(args)
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target_dir);
+        command
+    }
+
+    /// `cargo build` of one binary, with the features that the whole workspace has: `-p` alone would
+    /// give dependencies other features, and so compile wasmtime and tokio once more.
+    pub(crate) fn build_binary(&self, name: &str) -> Command {
+        self.cargo(&[
+            "build",
+            "--workspace",
+            "--exclude",
+            "canter-guest-component",
+            "--bin",
+            name,
+        ])
+    }
+}
+
+/// The target folder: what `CARGO_TARGET_DIR` says, or else the one that this program lies in.
+fn target_dir() -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os("CARGO_TARGET_DIR").filter(|folder| !folder.is_empty()) {
+        let folder = std::path::absolute(&folder);
+        return folder.context("CARGO_TARGET_DIR is not a path");
+    }
+    let program = std::env::current_exe().context("cannot find this program")?;
+    // <target folder>/debug/xtask
+    match program.ancestors().nth(2) {
+        Some(folder) => Ok(folder.to_owned()),
+        None => bail!("{} is not in a target folder", program.display()),
+    }
+}
