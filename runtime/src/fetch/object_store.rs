@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult, ObjectStore, ObjectStoreExt as _};
+use object_store::{GetOptions, GetRange, GetResult, ObjectStore};
 
 use super::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
@@ -157,6 +157,7 @@ pub(super) fn with_causes(error: &dyn Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use object_store::ObjectStoreExt as _;
     use object_store::local::LocalFileSystem;
     use object_store::memory::InMemory;
 
