@@ -1,0 +1,21 @@
+//! Leaf search: a set of splits → one partial result.
+//!
+//! ```text
+//!   open ──▶ (count) ──▶ choose ──▶ warm up ──▶ search ──▶ (exact times) ──▶ partial result
+//! ```
+//!
+//! Reads come first, all of a phase together; then pure computation over resident bytes.
+
+mod aggregate;
+mod leaf_search;
+mod partial;
+mod rollup_histogram;
+mod sort_key;
+mod split_search;
+mod statistics;
+mod top_hits;
+mod warmup;
+
+pub(crate) use leaf_search::{Leaf, search_leaf};
+pub(crate) use top_hits::HitOrder;
+pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, compare_hits};

@@ -1,0 +1,139 @@
+//! What a leaf hands to the root.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
+
+use crate::request::SortOrder;
+use crate::{ErrorKind, SearchError};
+
+/// The value of one sort key of one hit. Values of different kinds sort in this order, but for
+/// `Missing`, which is last whichever way the key runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum SortValue {
+    /// An integer of any type.
+    Integer(i128),
+    /// A floating point number or a score.
+    Number(f64),
+    /// A boolean.
+    Bool(bool),
+    /// Nanoseconds since 1970.
+    Date(i64),
+    /// Text.
+    Text(String),
+    /// The document has no value.
+    Missing,
+}
+
+impl SortValue {
+    fn compare(&self, other: &Self, order: SortOrder) -> Ordering {
+        let ascending = match (self, other) {
+            (Self::Missing, Self::Missing) => return Ordering::Equal,
+            (Self::Missing, _) => return Ordering::Greater,
+            (_, Self::Missing) => return Ordering::Less,
+            (Self::Integer(left), Self::Integer(right)) => left.cmp(right),
+            (Self::Number(left), Self::Number(right)) => left.total_cmp(right),
+            (Self::Integer(left), Self::Number(right)) => compare_mixed(*left, *right),
+            (Self::Number(left), Self::Integer(right)) => compare_mixed(*right, *left).reverse(),
+            (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
+            (Self::Date(left), Self::Date(right)) => left.cmp(right),
+            (Self::Text(left), Self::Text(right)) => left.cmp(right),
+            (left, right) => left.class().cmp(&right.class()),
+        };
+        match order {
+            SortOrder::Ascending => ascending,
+            SortOrder::Descending => ascending.reverse(),
+        }
+    }
+
+    fn class(&self) -> u8 {
+        match self {
+            Self::Integer(_) | Self::Number(_) => 0,
+            Self::Bool(_) => 1,
+            Self::Date(_) => 2,
+            Self::Text(_) => 3,
+            Self::Missing => 4,
+        }
+    }
+}
+
+/// Compares an integer of at most 64 bits with a floating point number without rounding either.
+fn compare_mixed(left: i128, right: f64) -> Ordering {
+    if right.is_nan() {
+        return Ordering::Less;
+    }
+    // Saturates far outside the range of 64-bit integers.
+    let whole = right.trunc() as i128;
+    left.cmp(&whole).then_with(|| 0.0f64.total_cmp(&(right - right.trunc())))
+}
+
+/// A document that may become a hit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PartialHit {
+    /// Place of its split among all splits of the plan, oldest first.
+    pub(crate) split_ord: u32,
+    /// Its document id in the split.
+    pub(crate) doc: u32,
+    /// Its sort values, one per sort key.
+    pub(crate) keys: Vec<SortValue>,
+}
+
+/// The one order of hits: by sort keys, then by place in the index, which runs like the first key.
+pub(crate) fn compare_hits(left: &PartialHit, right: &PartialHit, orders: &[SortOrder]) -> Ordering {
+    for ((left_key, right_key), order) in left.keys.iter().zip(&right.keys).zip(orders) {
+        let by_key = left_key.compare(right_key, *order);
+        if by_key.is_ne() {
+            return by_key;
+        }
+    }
+    let by_place = (left.split_ord, left.doc).cmp(&(right.split_ord, right.doc));
+    match orders.first() {
+        Some(SortOrder::Descending) => by_place.reverse(),
+        Some(SortOrder::Ascending) | None => by_place,
+    }
+}
+
+/// A split that could not be searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FailedSplit {
+    pub(crate) split_id: String,
+    pub(crate) kind: String,
+    pub(crate) message: String,
+}
+
+impl FailedSplit {
+    pub(crate) fn new(split_id: &str, error: SearchError) -> Self {
+        Self {
+            split_id: split_id.to_owned(),
+            kind: kind_name(error.kind).to_owned(),
+            message: error.message,
+        }
+    }
+}
+
+/// The name of an error kind in answers.
+pub(crate) fn kind_name(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Invalid => "invalid",
+        ErrorKind::Data => "data",
+        ErrorKind::Unavailable => "unavailable",
+        ErrorKind::Limit => "limit",
+        ErrorKind::Internal => "internal",
+    }
+}
+
+/// The answer of one leaf.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PartialResult {
+    pub(crate) num_hits: u64,
+    /// Sorted, at most as many as the request's window.
+    pub(crate) hits: Vec<PartialHit>,
+    pub(crate) aggregations: Option<IntermediateAggregationResults>,
+    pub(crate) failed_splits: Vec<FailedSplit>,
+    /// Splits whose answer came from their heads alone.
+    pub(crate) num_splits_from_head: u64,
+    /// Splits whose documents were looked at.
+    pub(crate) num_splits_searched: u64,
+    pub(crate) warmup_gaps: u64,
+}

@@ -1,0 +1,129 @@
+//! Reading sort values off fast fields.
+//!
+//! Within a split, values are compared as ranks (integers that sort like the values); only the hits
+//! that remain get their real values, which is what compares across splits.
+
+use tantivy::columnar::{Column, ColumnType, DynamicColumn, MonotonicallyMappableToU64, StrColumn};
+use tantivy::{DocId, Score, SegmentReader};
+
+use super::partial::SortValue;
+use crate::request::{SortOrder, SortTarget};
+
+/// Sorts the same way as the hit it stands for, smallest first: missing last, then by class of
+/// value, then by value.
+pub(super) type Rank = (bool, u8, u64);
+
+/// Where a sort key's values come from.
+pub(super) enum KeyReader {
+    Score,
+    Place,
+    /// The columns of a field: several for a path of a JSON field with values of several types.
+    Columns(Vec<SortColumn>),
+}
+
+pub(super) struct SortColumn {
+    values: Column<u64>,
+    column_type: ColumnType,
+    text: Option<StrColumn>,
+}
+
+impl KeyReader {
+    /// Opens the columns behind a key; they must have been warmed up.
+    pub(super) fn open(segment: &SegmentReader, target: &SortTarget) -> tantivy::Result<Self> {
+        let name = match target {
+            SortTarget::Score => return Ok(Self::Score),
+            SortTarget::Doc => return Ok(Self::Place),
+            SortTarget::Field(name) => name,
+        };
+        let mut columns = Vec::new();
+        for handle in segment.fast_fields().dynamic_column_handles(name)? {
+            let Some(values) = handle.open_u64_lenient()? else {
+                continue;
+            };
+            let text = match handle.column_type() {
+                ColumnType::Str => match handle.open()? {
+                    DynamicColumn::Str(column) => Some(column),
+                    _ => None,
+                },
+                ColumnType::Bytes | ColumnType::IpAddr => continue,
+                _ => None,
+            };
+            columns.push(SortColumn {
+                values,
+                column_type: handle.column_type(),
+                text,
+            });
+        }
+        Ok(Self::Columns(columns))
+    }
+
+    /// The rank of a document.
+    pub(super) fn rank(&self, doc: DocId, score: Score, order: SortOrder) -> Rank {
+        let (class, value) = match self {
+            Self::Score => (0, f64::from(score).to_u64()),
+            Self::Place => (0, u64::from(doc)),
+            Self::Columns(columns) => {
+                match columns.iter().find_map(|column| Some((column, column.values.first(doc)?))) {
+                    Some((column, value)) => (column.class(), value),
+                    None => return (true, 0, 0),
+                }
+            }
+        };
+        match order {
+            SortOrder::Ascending => (false, class, value),
+            SortOrder::Descending => (false, !class, !value),
+        }
+    }
+
+    /// The real value of a document.
+    pub(super) fn value(
+        &self,
+        split_ord: u32,
+        doc: DocId,
+        score: Score,
+    ) -> tantivy::Result<SortValue> {
+        let columns = match self {
+            Self::Score => return Ok(SortValue::Number(f64::from(score))),
+            Self::Place => {
+                return Ok(SortValue::Integer(i128::from(split_ord) << 32 | i128::from(doc)));
+            }
+            Self::Columns(columns) => columns,
+        };
+        for column in columns {
+            if let Some(value) = column.values.first(doc) {
+                return column.value(value);
+            }
+        }
+        Ok(SortValue::Missing)
+    }
+}
+
+impl SortColumn {
+    /// Values of different classes in one field: numbers, then booleans, dates, text. The order is
+    /// that of [`SortValue`].
+    fn class(&self) -> u8 {
+        match self.column_type {
+            ColumnType::Bool => 1,
+            ColumnType::DateTime => 2,
+            ColumnType::Str => 3,
+            _ => 0,
+        }
+    }
+
+    fn value(&self, value: u64) -> tantivy::Result<SortValue> {
+        Ok(match self.column_type {
+            ColumnType::I64 => SortValue::Integer(i64::from_u64(value).into()),
+            ColumnType::U64 => SortValue::Integer(value.into()),
+            ColumnType::F64 => SortValue::Number(f64::from_u64(value)),
+            ColumnType::Bool => SortValue::Bool(bool::from_u64(value)),
+            ColumnType::DateTime => SortValue::Date(i64::from_u64(value)),
+            _ => {
+                let mut text = String::new();
+                if let Some(column) = &self.text {
+                    column.ord_to_str(value, &mut text)?;
+                }
+                SortValue::Text(text)
+            }
+        })
+    }
+}

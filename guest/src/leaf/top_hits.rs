@@ -1,0 +1,222 @@
+//! The best hits of one split.
+
+use std::collections::{BinaryHeap, VecDeque};
+
+use tantivy::{DocId, Score};
+
+use super::partial::PartialHit;
+use super::sort_key::{KeyReader, Rank};
+use crate::request::{SortKeySpec, SortOrder, SortTarget};
+use crate::split::OpenSplit;
+
+/// The order of hits, as far as it matters how it is found.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum HitOrder {
+    /// By place in the index.
+    Place(SortOrder),
+    /// By the timestamp field: by document id within a split.
+    Time(SortOrder),
+    /// By values.
+    Keys(Vec<SortKeySpec>),
+}
+
+impl HitOrder {
+    /// The order that a request asks for. Without sort keys: newest first if there is a timestamp
+    /// field, otherwise as they stand in the index.
+    pub(crate) fn of_request(keys: &[SortKeySpec], timestamp_field: Option<&str>) -> Self {
+        match keys {
+            [] if timestamp_field.is_some() => Self::Time(SortOrder::Descending),
+            [] => Self::Place(SortOrder::Ascending),
+            [SortKeySpec {
+                target: SortTarget::Doc,
+                order,
+            }] => Self::Place(*order),
+            [SortKeySpec {
+                target: SortTarget::Field(name),
+                order,
+            }] if Some(name.as_str()) == timestamp_field => Self::Time(*order),
+            keys => Self::Keys(keys.to_vec()),
+        }
+    }
+
+    /// The direction of each key of a partial hit.
+    pub(crate) fn directions(&self) -> Vec<SortOrder> {
+        match self {
+            Self::Place(order) | Self::Time(order) => vec![*order],
+            Self::Keys(keys) => keys.iter().map(|key| key.order).collect(),
+        }
+    }
+
+    /// Whether scores must be computed.
+    pub(crate) fn needs_scores(&self) -> bool {
+        matches!(self, Self::Keys(keys) if keys.iter().any(|key| key.target == SortTarget::Score))
+    }
+
+    /// The fast fields that the keys look at.
+    pub(crate) fn fast_fields(&self) -> impl Iterator<Item = &str> {
+        let keys: &[SortKeySpec] = match self {
+            Self::Keys(keys) => keys,
+            Self::Place(_) | Self::Time(_) => &[],
+        };
+        keys.iter().filter_map(|key| match &key.target {
+            SortTarget::Field(name) => Some(name.as_str()),
+            SortTarget::Score | SortTarget::Doc => None,
+        })
+    }
+}
+
+/// Collects the best hits as documents go by, in document order.
+pub(super) enum TopHits {
+    /// Nothing is wanted.
+    Nothing,
+    /// The first so many documents.
+    First { window: usize, docs: Vec<DocId> },
+    /// The last so many documents.
+    Last { window: usize, docs: VecDeque<DocId> },
+    /// The best by rank: a heap with the worst on top.
+    Best(BestByKeys),
+}
+
+/// The best documents by sort keys.
+pub(super) struct BestByKeys {
+    window: usize,
+    keys: Vec<(KeyReader, SortOrder)>,
+    heap: BinaryHeap<Candidate>,
+}
+
+/// Ordered by rank, then place, so that the heap's top is the worst one kept.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    ranks: [Rank; 2],
+    place: u32,
+    doc: DocId,
+    score_bits: u32,
+}
+
+impl BestByKeys {
+    fn collect(&mut self, doc: DocId, score: Score) {
+        let mut ranks = [(false, 0, 0); 2];
+        for (rank, (key, order)) in ranks.iter_mut().zip(&self.keys) {
+            *rank = key.rank(doc, score, *order);
+        }
+        let descending = matches!(self.keys.first(), Some((_, SortOrder::Descending)));
+        let candidate = Candidate {
+            ranks,
+            place: if descending { !doc } else { doc },
+            doc,
+            score_bits: score.to_bits(),
+        };
+        if self.heap.len() < self.window {
+            self.heap.push(candidate);
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && candidate < *worst
+        {
+            *worst = candidate;
+        }
+    }
+
+    fn into_hits(self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
+        let keys = self.keys;
+        self.heap
+            .into_sorted_vec()
+            .into_iter()
+            .map(|candidate| {
+                let score = Score::from_bits(candidate.score_bits);
+                let values = keys
+                    .iter()
+                    .map(|(key, _)| key.value(split_ord, candidate.doc, score))
+                    .collect::<tantivy::Result<_>>()?;
+                Ok(PartialHit {
+                    split_ord,
+                    doc: candidate.doc,
+                    keys: values,
+                })
+            })
+            .collect()
+    }
+}
+
+impl TopHits {
+    pub(super) fn open(split: &OpenSplit, order: &HitOrder, window: usize) -> tantivy::Result<Self> {
+        if window == 0 {
+            return Ok(Self::Nothing);
+        }
+        Ok(match order {
+            HitOrder::Place(SortOrder::Ascending) | HitOrder::Time(SortOrder::Ascending) => {
+                Self::First {
+                    window,
+                    docs: Vec::new(),
+                }
+            }
+            HitOrder::Place(SortOrder::Descending) | HitOrder::Time(SortOrder::Descending) => {
+                Self::Last {
+                    window,
+                    docs: VecDeque::new(),
+                }
+            }
+            HitOrder::Keys(specs) => {
+                let keys = specs
+                    .iter()
+                    .map(|spec| Ok((KeyReader::open(split.segment(), &spec.target)?, spec.order)))
+                    .collect::<tantivy::Result<_>>()?;
+                Self::Best(BestByKeys {
+                    window,
+                    keys,
+                    heap: BinaryHeap::new(),
+                })
+            }
+        })
+    }
+
+    /// Takes documents in ascending order.
+    pub(super) fn collect(&mut self, docs: &[DocId]) {
+        match self {
+            Self::Nothing => {}
+            Self::First {
+                window,
+                docs: first,
+            } => {
+                let room = window.saturating_sub(first.len());
+                first.extend(docs.iter().take(room));
+            }
+            Self::Last { window, docs: last } => {
+                let skip = docs.len().saturating_sub(*window);
+                last.extend(docs.iter().skip(skip));
+                let excess = last.len().saturating_sub(*window);
+                last.drain(..excess);
+            }
+            Self::Best(best) => {
+                for doc in docs {
+                    best.collect(*doc, 0.0);
+                }
+            }
+        }
+    }
+
+    /// Takes one document with its score.
+    pub(super) fn collect_scored(&mut self, doc: DocId, score: Score) {
+        match self {
+            Self::Best(best) => best.collect(doc, score),
+            other => other.collect(&[doc]),
+        }
+    }
+
+    /// The hits, best first. Keys of [`HitOrder::Time`] are left to the caller.
+    pub(super) fn into_hits(self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
+        let hit = |doc, keys| PartialHit {
+            split_ord,
+            doc,
+            keys,
+        };
+        match self {
+            Self::Nothing => Ok(Vec::new()),
+            Self::First { docs, .. } => {
+                Ok(docs.into_iter().map(|doc| hit(doc, Vec::new())).collect())
+            }
+            Self::Last { docs, .. } => {
+                Ok(docs.into_iter().rev().map(|doc| hit(doc, Vec::new())).collect())
+            }
+            Self::Best(best) => best.into_hits(split_ord),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The warmup: brings everything a query will read, before it runs.
+
+use std::future::ready;
+use std::io;
+
+use futures_util::future::{BoxFuture, FutureExt, try_join_all};
+use tantivy::SegmentReader;
+
+use crate::query::Needs;
+
+/// Loads all that `needs` names, everything at once.
+///
+/// # Errors
+/// If a range cannot be had.
+pub(super) async fn warm_up(segment: &SegmentReader, needs: &Needs) -> tantivy::Result<()> {
+    let mut loads: Vec<BoxFuture<'_, tantivy::Result<()>>> = Vec::new();
+    for (term, positions) in &needs.terms {
+        let inverted_index = segment.inverted_index(term.field())?;
+        loads.push(
+            async move {
+                inverted_index.warm_postings(term, *positions).await?;
+                Ok(())
+            }
+            .boxed(),
+        );
+    }
+    for range in &needs.term_ranges {
+        let inverted_index = segment.inverted_index(range.field)?;
+        loads.push(
+            async move {
+                let bounds = (range.lower.clone(), range.upper.clone());
+                inverted_index.warm_postings_range(bounds, range.limit, range.positions).await?;
+                Ok(())
+            }
+            .boxed(),
+        );
+    }
+    for (field, automaton) in &needs.automata {
+        let inverted_index = segment.inverted_index(*field)?;
+        loads.push(
+            async move {
+                let run = |task: Box<dyn FnOnce() -> io::Result<()> + Send>| ready(task());
+                inverted_index.warm_postings_automaton(SharedRegex(automaton.clone()), run).await?;
+                Ok(())
+            }
+            .boxed(),
+        );
+    }
+    for name in &needs.fast_fields {
+        loads.push(warm_up_column(segment, name).boxed());
+    }
+    for field in &needs.fieldnorms {
+        if let Some(norms) = segment.fieldnorms_readers().get_inner_file().open_read(*field) {
+            loads.push(
+                async move {
+                    norms.read_bytes_async().await?;
+                    Ok(())
+                }
+                .boxed(),
+            );
+        }
+    }
+    try_join_all(loads).await?;
+    Ok(())
+}
+
+/// Loads every column under a fast field's name.
+async fn warm_up_column(segment: &SegmentReader, name: &str) -> tantivy::Result<()> {
+    let columns = segment.fast_fields();
+    let mut handles = columns.list_dynamic_column_handles(name).await?;
+    handles.extend(columns.list_subpath_dynamic_column_handles(name).await?);
+    try_join_all(handles.iter().map(|handle| handle.file_slice().read_bytes_async())).await?;
+    Ok(())
+}
+
+/// A compiled regular expression that is cheap to clone.
+#[derive(Clone)]
+struct SharedRegex(std::sync::Arc<tantivy_fst::Regex>);
+
+impl tantivy_fst::Automaton for SharedRegex {
+    type State = <tantivy_fst::Regex as tantivy_fst::Automaton>::State;
+
+    fn start(&self) -> Self::State {
+        self.0.start()
+    }
+
+    fn is_match(&self, state: &Self::State) -> bool {
+        self.0.is_match(state)
+    }
+
+    fn can_match(&self, state: &Self::State) -> bool {
+        self.0.can_match(state)
+    }
+
+    fn will_always_match(&self, state: &Self::State) -> bool {
+        self.0.will_always_match(state)
+    }
+
+    fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
+        self.0.accept(state, byte)
+    }
+}

@@ -1,0 +1,41 @@
+//! Reading the manifest: the first wave of every search.
+
+use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
+
+use crate::SearchError;
+use crate::request::Limits;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::{ByteClass, FetchErrorKind};
+
+/// Reads the index's manifest.
+///
+/// # Errors
+/// If it cannot be had or read.
+pub(crate) async fn read_manifest(
+    exchange: &Exchange,
+    limits: &Limits,
+) -> Result<ManifestFile, SearchError> {
+    let bytes = exchange
+        .read(MANIFEST_OBJECT, 0, None, ByteClass::Manifest)
+        .await
+        .map_err(|failure| {
+            let hint = match failure.kind {
+                FetchErrorKind::NotFound => "there is no index here: check the index URI",
+                FetchErrorKind::Denied => "the store refused: check the credentials",
+                _ => "the manifest cannot be read",
+            };
+            failure.into_search_error(&format!("{MANIFEST_OBJECT}: {hint}"))
+        })?;
+    if bytes.len() as u64 > limits.max_manifest_bytes {
+        return Err(SearchError::new(
+            crate::ErrorKind::Limit,
+            format!(
+                "{MANIFEST_OBJECT} is {} bytes long, more than the limit max_manifest_bytes of {}",
+                bytes.len(),
+                limits.max_manifest_bytes
+            ),
+        ));
+    }
+    ManifestFile::from_bytes(&bytes)
+        .map_err(|error| SearchError::data(format!("{MANIFEST_OBJECT}: {error}")))
+}

@@ -1,0 +1,151 @@
+//! Pruning: splits that cannot hold a hit are left out by what the manifest says of them.
+
+use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::{ManifestFile, SplitEntry};
+use tantivy_query_grammar::UserInputAst;
+
+use crate::leaf::HitOrder;
+use crate::query::{build_query, parse_query, required_tags};
+use crate::request::{Limits, SearchRequest, SortTarget, TimeFilter, parse_sort_by};
+use crate::split::HeadSource;
+use crate::{ErrorKind, SearchError};
+
+/// A split that must be looked at, with its place among all of the plan, oldest first.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedSplit {
+    pub(crate) split_ord: u32,
+    pub(crate) source: HeadSource,
+}
+
+/// What a search will look at.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchPlan {
+    pub(crate) splits: Vec<PlannedSplit>,
+    /// Live splits of the index.
+    pub(crate) num_splits: u64,
+    /// Splits outside the time filter.
+    pub(crate) num_pruned_by_time: u64,
+    /// Splits without a tag value that the query requires.
+    pub(crate) num_pruned_by_tags: u64,
+    /// The timestamp field of the index.
+    pub(crate) timestamp_field: Option<String>,
+    /// Whether the splits can be searched apart from each other with no loss.
+    pub(crate) divisible: bool,
+}
+
+/// Checks the request against the index's doc mapping and prunes splits.
+///
+/// # Errors
+/// If the request is wrong for this index or needs more splits than the limit.
+pub(crate) fn plan_search(
+    mut file: ManifestFile,
+    request: &SearchRequest,
+    limits: &Limits,
+) -> Result<SearchPlan, SearchError> {
+    let config: IndexConfig = serde_json::from_value(file.manifest.index_config.clone())
+        .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
+    let mapper = DocMapper::new(&config)
+        .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
+    let ast = parse_query(&request.query, limits)?;
+    let order = check_request(request, &ast, &mapper, limits)?;
+
+    let tag_fields: Vec<&str> = mapper.tag_fields().iter().map(String::as_str).collect();
+    let required = required_tags(&ast, &tag_fields);
+    let filter = request.time_filter();
+    let mut plan = SearchPlan {
+        splits: Vec::new(),
+        num_splits: file.manifest.splits.len() as u64,
+        num_pruned_by_time: 0,
+        num_pruned_by_tags: 0,
+        timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
+        // Scores need statistics of all splits; hits in time order stop early in one place.
+        divisible: !order.needs_scores() && request.aggs.is_some(),
+    };
+    for entry in std::mem::take(&mut file.manifest.splits) {
+        if !time_may_match(&entry, filter) {
+            plan.num_pruned_by_time += 1;
+        } else if !required.iter().all(|(field, values)| tags_may_match(&entry, field, values)) {
+            plan.num_pruned_by_tags += 1;
+        } else {
+            let inlined = file.take_head(&entry.id);
+            plan.splits.push(PlannedSplit {
+                split_ord: u32::try_from(plan.splits.len()).unwrap_or(u32::MAX),
+                source: HeadSource { entry, inlined },
+            });
+        }
+    }
+    if plan.splits.len() as u64 > limits.max_splits {
+        return Err(SearchError::new(
+            ErrorKind::Limit,
+            format!(
+                "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
+                 start_timestamp and end_timestamp, or raise the limit",
+                plan.splits.len(),
+                limits.max_splits
+            ),
+        ));
+    }
+    Ok(plan)
+}
+
+/// Finds what is wrong with a request before any split is opened.
+fn check_request(
+    request: &SearchRequest,
+    ast: &UserInputAst,
+    mapper: &DocMapper,
+    limits: &Limits,
+) -> Result<HitOrder, SearchError> {
+    let timestamp_field = mapper.timestamp_field().map(|(_, name)| name);
+    if !request.time_filter().is_open() && timestamp_field.is_none() {
+        return Err(SearchError::invalid(
+            "start_timestamp and end_timestamp need an index with a timestamp_field",
+        ));
+    }
+    let keys = parse_sort_by(request.sort_by.as_deref().unwrap_or_default())?;
+    for key in &keys {
+        if let SortTarget::Field(name) = &key.target {
+            require_fast(mapper, name, "sort_by")?;
+        }
+    }
+    if let Some(aggregations) = request.aggregations()? {
+        for name in tantivy::aggregation::agg_req::get_fast_field_names(&aggregations) {
+            if !name.contains('*') {
+                require_fast(mapper, &name, "aggs")?;
+            }
+        }
+    }
+    let order = HitOrder::of_request(&keys, timestamp_field);
+    build_query(ast, mapper, &request.search_field, order.needs_scores(), limits)?;
+    Ok(order)
+}
+
+fn require_fast(mapper: &DocMapper, name: &str, what: &str) -> Result<(), SearchError> {
+    let fields = mapper.resolve_all(name);
+    if fields.is_empty() {
+        return Err(SearchError::invalid(format!(
+            "{what}: the field {name:?} does not exist in this index"
+        )));
+    }
+    if fields.iter().any(|field| field.is_fast()) {
+        return Ok(());
+    }
+    Err(SearchError::invalid(format!(
+        "{what}: the field {name:?} is not fast: set fast: true in its mapping and build the index again"
+    )))
+}
+
+fn time_may_match(entry: &SplitEntry, filter: TimeFilter) -> bool {
+    let Some(range) = entry.time_range else {
+        return true;
+    };
+    filter.start_ns.is_none_or(|start| range.end_ns >= start)
+        && filter.end_ns.is_none_or(|end| range.start_ns < end)
+}
+
+fn tags_may_match(
+    entry: &SplitEntry,
+    field: &str,
+    values: &std::collections::BTreeSet<String>,
+) -> bool {
+    entry.tags.get(field).is_none_or(|present| values.iter().any(|value| present.contains(value)))
+}

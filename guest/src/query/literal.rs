@@ -1,0 +1,229 @@
+//! Words and phrases: `word`, `field:word`, `field:"a phrase"`, `field:"a phra"*`, `field:wor*`.
+
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
+use tantivy::Term;
+use tantivy::query::{
+    BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
+};
+use tantivy::schema::IndexRecordOption;
+use tantivy_query_grammar::{Delimiter, UserInputLiteral};
+
+use super::build::{Builder, any_of};
+use super::needs::TermRange;
+use super::value::{json_base_term, json_value_term, scalar_term};
+use super::wildcard::{build_wildcard, has_wildcard};
+use crate::SearchError;
+
+/// A phrase prefix expands to at most so many terms of a split.
+const MAX_PREFIX_EXPANSIONS: u32 = 1_024;
+
+pub(super) fn build_literal(
+    builder: &mut Builder<'_>,
+    literal: &UserInputLiteral,
+) -> Result<Box<dyn Query>, SearchError> {
+    if let Some(name) = &literal.field_name {
+        return one_field(builder, name, &resolve(builder.mapper, name)?, literal);
+    }
+    let names: Vec<String> = if builder.search_fields.is_empty() {
+        builder.mapper.default_search_fields().to_vec()
+    } else {
+        builder.search_fields.to_vec()
+    };
+    if names.is_empty() {
+        return Err(SearchError::invalid(format!(
+            "{:?} names no field and the index has no default_search_fields: write field:{0}, give \
+             search_field, or set search_settings.default_search_fields",
+            literal.phrase
+        )));
+    }
+    let mut queries = Vec::new();
+    let mut first_error = None;
+    for name in &names {
+        let field = resolve(builder.mapper, name)?;
+        match one_field(builder, name, &field, literal) {
+            Ok(query) => queries.push(query),
+            // A word that is no number says nothing about a numeric default field.
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    match first_error {
+        Some(error) if queries.is_empty() => Err(error),
+        _ => Ok(any_of(queries)),
+    }
+}
+
+/// The field that a name stands for.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn resolve<'a>(
+    mapper: &'a DocMapper,
+    name: &str,
+) -> Result<ResolvedField<'a>, SearchError> {
+    mapper.resolve(name).ok_or_else(|| no_such_field(name))
+}
+
+pub(super) fn no_such_field(name: &str) -> SearchError {
+    SearchError::invalid(format!("the field {name:?} does not exist in this index"))
+}
+
+pub(super) fn not_indexed(name: &str) -> SearchError {
+    SearchError::invalid(format!(
+        "the field {name:?} is not indexed: set indexed: true in its mapping, or query it by a range \
+         if it is fast"
+    ))
+}
+
+fn one_field(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    literal: &UserInputLiteral,
+) -> Result<Box<dyn Query>, SearchError> {
+    if !field.indexed {
+        return Err(not_indexed(name));
+    }
+    let bare = literal.delimiter == Delimiter::None;
+    match field.kind {
+        FieldKind::Text(text) => {
+            if bare && has_wildcard(&literal.phrase) {
+                return build_wildcard(builder, field, &text.tokenizer, &literal.phrase);
+            }
+            let terms = tokenize(builder.mapper, &text.tokenizer, &literal.phrase, &|token| {
+                    Term::from_field_text(field.field, token)
+            })?;
+            words(builder, name, field, literal, terms, text.record)
+        }
+        FieldKind::Json(json) => {
+            if bare && has_wildcard(&literal.phrase) {
+                return build_wildcard(builder, field, &json.tokenizer, &literal.phrase);
+            }
+            let mut queries = Vec::new();
+            if let Some(term) = json_value_term(field, json, &literal.phrase) {
+                queries.push(term_query(builder, term));
+            }
+            let terms = tokenize(builder.mapper, &json.tokenizer, &literal.phrase, &|token| {
+                let mut term = json_base_term(field, json);
+                term.append_type_and_str(token);
+                term
+            })?;
+            if !terms.is_empty() {
+                queries.push(words(builder, name, field, literal, terms, json.record)?);
+            }
+            Ok(any_of(queries))
+        }
+        _ => {
+            let term = scalar_term(field, &literal.phrase)
+                .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
+            Ok(term_query(builder, term))
+        }
+    }
+}
+
+fn tokenize(
+    mapper: &DocMapper,
+    tokenizer: &str,
+    phrase: &str,
+    make_term: &dyn Fn(&str) -> Term,
+) -> Result<Vec<(usize, Term)>, SearchError> {
+    let mut analyzer = mapper.tokenizers().get(tokenizer).ok_or_else(|| {
+        SearchError::internal(format!("the tokenizer {tokenizer:?} is not registered"))
+    })?;
+    let mut terms = Vec::new();
+    analyzer.token_stream(phrase).process(&mut |token| {
+        terms.push((token.position, make_term(&token.text)));
+    });
+    Ok(terms)
+}
+
+/// A term, with its needs noted.
+pub(super) fn term_query(builder: &mut Builder<'_>, term: Term) -> Box<dyn Query> {
+    builder.needs.term(&term, false);
+    if builder.scoring {
+        builder.needs.fieldnorms.insert(term.field());
+    }
+    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+}
+
+fn words(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    literal: &UserInputLiteral,
+    mut terms: Vec<(usize, Term)>,
+    record: IndexRecordOption,
+) -> Result<Box<dyn Query>, SearchError> {
+    for _ in 1..terms.len() {
+        builder.spend_clause()?;
+    }
+    if terms.len() <= 1 {
+        let Some((_, term)) = terms.pop() else {
+            return Ok(Box::new(EmptyQuery));
+        };
+        if literal.prefix {
+            return Err(SearchError::invalid(format!(
+                "a phrase prefix needs at least two words: for one word write {name}:{}*",
+                literal.phrase
+            )));
+        }
+        return Ok(term_query(builder, term));
+    }
+    if !record.has_positions() {
+        if literal.delimiter == Delimiter::None {
+            // A bare word that the tokenizer cuts up: all parts, in any order.
+            let parts = terms
+                .into_iter()
+                .map(|(_, term)| (Occur::Must, term_query(builder, term)))
+                .collect();
+            return Ok(Box::new(BooleanQuery::new(parts)));
+        }
+        return Err(SearchError::invalid(format!(
+            "the field {name:?} keeps no positions, so it cannot be searched for the phrase {:?}: set \
+             record: position in its mapping, or search for the words without quotes",
+            literal.phrase
+        )));
+    }
+    if builder.scoring {
+        builder.needs.fieldnorms.insert(field.field);
+    }
+    for (_, term) in &terms {
+        builder.needs.term(term, true);
+    }
+    if literal.prefix {
+        if let Some((_, prefix)) = terms.last() {
+            builder.needs.terms.remove(prefix);
+            note_prefix(builder, prefix);
+        }
+        let mut query = PhrasePrefixQuery::new_with_offset(terms);
+        query.set_max_expansions(MAX_PREFIX_EXPANSIONS);
+        return Ok(Box::new(query));
+    }
+    Ok(Box::new(PhraseQuery::new_with_offset_and_slop(terms, literal.slop)))
+}
+
+/// The terms that a phrase prefix expands to.
+fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
+    use std::ops::Bound;
+    builder.needs.term_ranges.push(TermRange {
+        field: prefix.field(),
+        lower: Bound::Included(prefix.clone()),
+        upper: prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded),
+        limit: Some(u64::from(MAX_PREFIX_EXPANSIONS)),
+        positions: true,
+    });
+}
+
+/// The smallest term greater than every term with this prefix.
+fn prefix_end(prefix: &Term) -> Option<Term> {
+    let mut bytes = prefix.serialized_value_bytes().to_vec();
+    while let Some(last) = bytes.pop() {
+        if let Some(next) = last.checked_add(1) {
+            bytes.push(next);
+            let mut end = prefix.clone();
+            end.truncate_value_bytes(0);
+            end.append_bytes(&bytes);
+            return Some(end);
+        }
+    }
+    None
+}

@@ -1,0 +1,40 @@
+//! What a query reads, known before anything is read: the warmup's shopping list.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use tantivy::Term;
+use tantivy::schema::Field;
+use tantivy_fst::Regex;
+
+/// A range of terms of one field.
+#[derive(Clone, Debug)]
+pub(crate) struct TermRange {
+    pub(crate) field: Field,
+    pub(crate) lower: Bound<Term>,
+    pub(crate) upper: Bound<Term>,
+    /// No more than so many terms are used.
+    pub(crate) limit: Option<u64>,
+    pub(crate) positions: bool,
+}
+
+/// Everything a query touches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Needs {
+    /// Terms, and whether their positions are wanted.
+    pub(crate) terms: BTreeMap<Term, bool>,
+    pub(crate) term_ranges: Vec<TermRange>,
+    pub(crate) automata: Vec<(Field, Arc<Regex>)>,
+    /// Fast fields by name; a JSON field's name stands for all columns below it too.
+    pub(crate) fast_fields: BTreeSet<String>,
+    /// Fields whose norms scoring looks at.
+    pub(crate) fieldnorms: BTreeSet<Field>,
+}
+
+impl Needs {
+    pub(crate) fn term(&mut self, term: &Term, positions: bool) {
+        let wanted = self.terms.entry(term.clone()).or_default();
+        *wanted |= positions;
+    }
+}

@@ -1,0 +1,94 @@
+//! Literals of typed fields: numbers, booleans, dates, addresses, bytes.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use canter_doc_mapper::config::{BytesFormat, JsonKind};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use canter_doc_mapper::{FieldKind, ResolvedField};
+use tantivy::Term;
+use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
+use tantivy::schema::IntoIpv6Addr;
+
+/// The term of a typed literal, for an exact match.
+///
+/// # Errors
+/// What is wrong with the literal, as the end of a sentence that names the field.
+pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, String> {
+    match field.kind {
+        FieldKind::Date(_) => {
+            Ok(Term::from_field_date_for_search(field.field, parse_date(field, text)?))
+        }
+        _ => bound_term(field, text),
+    }
+}
+
+/// The term of a typed literal, for the end of a range: dates keep their full precision.
+///
+/// # Errors
+/// As [`scalar_term`].
+pub(super) fn bound_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, String> {
+    let id = field.field;
+    match field.kind {
+        FieldKind::Text(_) => Ok(Term::from_field_text(id, text)),
+        FieldKind::U64(_) => parse(text, "an unsigned integer").map(|v| Term::from_field_u64(id, v)),
+        FieldKind::I64(_) => parse(text, "an integer").map(|v| Term::from_field_i64(id, v)),
+        FieldKind::F64(_) => parse::<f64>(text, "a number")
+            .and_then(|value| match value.is_nan() {
+                true => Err(format!("{text:?} is not a number")),
+                false => Ok(value),
+            })
+            .map(|value| Term::from_field_f64(id, value)),
+        FieldKind::Bool => parse(text, "true or false").map(|v| Term::from_field_bool(id, v)),
+        FieldKind::Date(_) => Ok(Term::from_field_date(id, parse_date(field, text)?)),
+        FieldKind::Ip => parse::<IpAddr>(text, "an IP address")
+            .map(|value| Term::from_field_ip_addr(id, value.into_ipv6_addr())),
+        FieldKind::Bytes(bytes) => {
+            let decoded = match bytes.input_format {
+                BytesFormat::Base64 => BASE64_STANDARD.decode(text).ok(),
+                BytesFormat::Hex => decode_hex(text),
+            };
+            decoded
+                .map(|value| Term::from_field_bytes(id, &value))
+                .ok_or_else(|| format!("{text:?} is not in the field's input_format"))
+        }
+        FieldKind::Json(json) => Ok(json_value_term(field, json, text).unwrap_or_else(|| {
+            let mut term = json_base_term(field, json);
+            term.append_type_and_str(text);
+            term
+        })),
+        FieldKind::Object(_) => Err("it is an object: name a field inside it".to_owned()),
+    }
+}
+
+fn parse<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{text:?} is not {wanted}"))
+}
+
+fn parse_date(field: &ResolvedField<'_>, text: &str) -> Result<tantivy::DateTime, String> {
+    field.parse_date(text).ok_or_else(|| {
+        format!("{text:?} is not a date: write RFC 3339, a day like 2024-05-01, or a unix timestamp")
+    })
+}
+
+/// The start of every term below a path of a JSON field.
+pub(super) fn json_base_term(field: &ResolvedField<'_>, json: &JsonKind) -> Term {
+    Term::from_field_json_path(field.field, &field.json_path, json.expand_dots)
+}
+
+/// The term of a literal that reads as a number, boolean or date.
+pub(super) fn json_value_term(
+    field: &ResolvedField<'_>,
+    json: &JsonKind,
+    text: &str,
+) -> Option<Term> {
+    convert_to_fast_value_and_append_to_json_term(&json_base_term(field, json), text, true)
+}
+
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| u8::try_from(digit.to_digit(16)?).ok()).collect();
+    let (pairs, rest) = digits.as_deref()?.as_chunks::<2>();
+    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}

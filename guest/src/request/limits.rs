@@ -1,0 +1,67 @@
+//! The limits of one search, each with a default.
+
+use serde::{Deserialize, Serialize};
+use tantivy::aggregation::{AggContextParams, AggregationLimitsGuard};
+use tantivy::tokenizer::TokenizerManager;
+
+use crate::SearchError;
+
+/// Most of what one search may use. Unknown keys are refused by name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Limits {
+    /// Largest `start_offset + max_hits`.
+    pub(crate) max_hits: u64,
+    /// Most splits that one search opens.
+    pub(crate) max_splits: u64,
+    /// Most buckets that aggregations return.
+    pub(crate) max_buckets: u32,
+    /// Most memory that aggregations take, in bytes.
+    pub(crate) max_aggregation_bytes: u64,
+    /// Deepest nesting of a query.
+    pub(crate) max_query_depth: usize,
+    /// Most terms and clauses of a query.
+    pub(crate) max_query_clauses: usize,
+    /// Longest query string, in bytes.
+    pub(crate) max_query_bytes: usize,
+    /// Largest manifest, in bytes.
+    pub(crate) max_manifest_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_hits: 10_000,
+            max_splits: 10_000,
+            max_buckets: 65_000,
+            max_aggregation_bytes: 500_000_000,
+            max_query_depth: 50,
+            max_query_clauses: 1_024,
+            max_query_bytes: 64 * 1024,
+            max_manifest_bytes: 64 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// Reads limits; an empty string stands for the defaults.
+    ///
+    /// # Errors
+    /// If the text is no JSON object of known limits.
+    pub(crate) fn parse(json: &str) -> Result<Self, SearchError> {
+        if json.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        serde_json::from_str(json).map_err(|error| SearchError::invalid(format!("limits: {error}")))
+    }
+
+    /// The limits that aggregations of one split, or their merge, keep to.
+    pub(crate) fn aggregation_guard(&self) -> AggregationLimitsGuard {
+        AggregationLimitsGuard::new(Some(self.max_aggregation_bytes), Some(self.max_buckets))
+    }
+
+    /// What tantivy's aggregation collectors want to know.
+    pub(crate) fn aggregation_context(&self, tokenizers: TokenizerManager) -> AggContextParams {
+        AggContextParams::new(self.aggregation_guard(), tokenizers)
+    }
+}

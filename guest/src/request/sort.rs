@@ -1,0 +1,65 @@
+//! The order of hits.
+
+use crate::SearchError;
+
+/// Which way a sort key runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SortOrder {
+    /// Smallest first.
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// What a sort key looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SortTarget {
+    /// Relevance (BM25 over the whole index).
+    Score,
+    /// The place in the index: splits oldest first, documents in split order.
+    Doc,
+    /// A fast field.
+    Field(String),
+}
+
+/// One sort key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SortKeySpec {
+    pub(crate) target: SortTarget,
+    pub(crate) order: SortOrder,
+}
+
+/// At most this many sort keys.
+const MAX_SORT_KEYS: usize = 2;
+
+/// Reads `field`, `-field`, `field1,-field2`, `_score`. As in Quickwit a bare name or a `+` sorts
+/// descending, a `-` ascending.
+///
+/// # Errors
+/// If there are too many keys or a key has no name.
+pub(crate) fn parse_sort_by(text: &str) -> Result<Vec<SortKeySpec>, SearchError> {
+    let mut keys = Vec::new();
+    for key in text.split(',').map(str::trim).filter(|key| !key.is_empty()) {
+        let (name, order) = match key.strip_prefix('-') {
+            Some(name) => (name, SortOrder::Ascending),
+            None => (key.strip_prefix('+').unwrap_or(key), SortOrder::Descending),
+        };
+        let target = match name.trim() {
+            "" => {
+                return Err(SearchError::invalid(format!(
+                    "sort_by {text:?}: a sort key names no field"
+                )));
+            }
+            "_score" => SortTarget::Score,
+            "_doc" => SortTarget::Doc,
+            name => SortTarget::Field(name.to_owned()),
+        };
+        keys.push(SortKeySpec { target, order });
+    }
+    if keys.len() > MAX_SORT_KEYS {
+        return Err(SearchError::invalid(format!(
+            "sort_by {text:?}: at most {MAX_SORT_KEYS} sort keys are allowed"
+        )));
+    }
+    Ok(keys)
+}

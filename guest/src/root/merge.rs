@@ -1,0 +1,43 @@
+//! Merging the partial results of all leaves.
+
+use crate::SearchError;
+use crate::leaf::{HitOrder, PartialResult, compare_hits};
+
+/// All partial results as one.
+#[derive(Debug, Default)]
+pub(crate) struct Merged {
+    pub(crate) result: PartialResult,
+}
+
+impl Merged {
+    /// Adds the result of one leaf.
+    ///
+    /// # Errors
+    /// If aggregations of two leaves do not fit each other.
+    pub(crate) fn add(&mut self, partial: PartialResult) -> Result<(), SearchError> {
+        let into = &mut self.result;
+        into.num_hits += partial.num_hits;
+        into.hits.extend(partial.hits);
+        into.failed_splits.extend(partial.failed_splits);
+        into.num_splits_from_head += partial.num_splits_from_head;
+        into.num_splits_searched += partial.num_splits_searched;
+        into.warmup_gaps += partial.warmup_gaps;
+        match (&mut into.aggregations, partial.aggregations) {
+            (_, None) => {}
+            (Some(merged), Some(aggregations)) => merged
+                .merge_fruits(aggregations)
+                .map_err(|error| SearchError::internal(format!("merging aggregations: {error}")))?,
+            (empty, aggregations) => *empty = aggregations,
+        }
+        Ok(())
+    }
+
+    /// Brings the hits into their order and keeps those the request asks for.
+    pub(crate) fn select(&mut self, order: &HitOrder, start_offset: usize, max_hits: usize) {
+        let directions = order.directions();
+        let hits = &mut self.result.hits;
+        hits.sort_by(|left, right| compare_hits(left, right, &directions));
+        hits.drain(..start_offset.min(hits.len()));
+        hits.truncate(max_hits);
+    }
+}

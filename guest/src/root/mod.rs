@@ -1,0 +1,8 @@
+//! Root search: partial results → hits → documents → the answer.
+
+mod fetch_docs;
+mod merge;
+mod response;
+
+pub(crate) use merge::Merged;
+pub(crate) use response::{answer, PlanFacts};

@@ -1,0 +1,113 @@
+//! The answer as JSON. The host adds what only it knows: elapsed time and its I/O profile.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::fetch_docs::fetch_docs;
+use super::merge::Merged;
+use crate::SearchError;
+use crate::leaf::{FailedSplit, HitOrder};
+use crate::request::{Limits, SearchRequest, parse_sort_by};
+use crate::session::exchange::Exchange;
+use crate::split::{HeadSource, OpenSplit};
+
+/// What the plan found, for the profile and the order of hits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PlanFacts {
+    pub(crate) num_splits: u64,
+    pub(crate) num_pruned_by_time: u64,
+    pub(crate) num_pruned_by_tags: u64,
+    pub(crate) timestamp_field: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Response {
+    hits: Vec<Map<String, Value>>,
+    num_hits: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aggregations: Option<Value>,
+    failed_splits: Vec<FailedSplit>,
+    profile: Profile,
+}
+
+/// What the guest knows of its own work.
+#[derive(Serialize)]
+struct Profile {
+    num_splits: u64,
+    num_splits_pruned: u64,
+    num_splits_pruned_by_time: u64,
+    num_splits_pruned_by_tags: u64,
+    num_splits_searched: u64,
+    num_splits_answered_from_head: u64,
+    warmup_gaps: u64,
+}
+
+/// Puts the answer together: selects the hits, fetches their documents, finishes aggregations.
+///
+/// # Errors
+/// If aggregations are larger than the limits allow.
+pub(crate) async fn answer(
+    mut merged: Merged,
+    request: &SearchRequest,
+    limits: &Limits,
+    facts: &PlanFacts,
+    sources: &BTreeMap<u32, HeadSource>,
+    opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    exchange: &Exchange,
+) -> Result<String, SearchError> {
+    let keys = parse_sort_by(request.sort_by.as_deref().unwrap_or_default())?;
+    let order = HitOrder::of_request(&keys, facts.timestamp_field.as_deref());
+    let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    merged.select(&order, to_usize(request.start_offset), to_usize(request.max_hits));
+    let Merged { result } = merged;
+
+    let mut failed_splits = result.failed_splits;
+    let documents = fetch_docs(&result.hits, sources, opened, exchange).await;
+    let mut hits = Vec::with_capacity(documents.len());
+    for (hit, document) in result.hits.iter().zip(documents) {
+        match document {
+            Ok(document) => hits.push(document),
+            Err(error) => {
+                let split_id = sources.get(&hit.split_ord).map_or("", |source| &source.entry.id);
+                if !failed_splits.iter().any(|failed| failed.split_id == split_id) {
+                    failed_splits.push(FailedSplit::new(split_id, error));
+                }
+            }
+        }
+    }
+    failed_splits.sort_by(|left, right| left.split_id.cmp(&right.split_id));
+    let aggregations = match request.aggregations()? {
+        None => None,
+        Some(aggregations) => Some(
+            result
+                .aggregations
+                .unwrap_or_default()
+                .into_final_result(aggregations, limits.aggregation_guard())
+                .map_err(|error| SearchError::invalid(format!("aggs: {error}")))
+                .and_then(|results| {
+                    serde_json::to_value(results)
+                        .map_err(|error| SearchError::internal(format!("aggs: {error}")))
+                })?,
+        ),
+    };
+    let response = Response {
+        hits,
+        num_hits: result.num_hits,
+        aggregations,
+        failed_splits,
+        profile: Profile {
+            num_splits: facts.num_splits,
+            num_splits_pruned: facts.num_pruned_by_time + facts.num_pruned_by_tags,
+            num_splits_pruned_by_time: facts.num_pruned_by_time,
+            num_splits_pruned_by_tags: facts.num_pruned_by_tags,
+            num_splits_searched: result.num_splits_searched,
+            num_splits_answered_from_head: result.num_splits_from_head,
+            warmup_gaps: result.warmup_gaps,
+        },
+    };
+    serde_json::to_string(&response)
+        .map_err(|error| SearchError::internal(format!("response: {error}")))
+}

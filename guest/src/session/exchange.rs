@@ -1,0 +1,177 @@
+//! The border post inside the guest: futures leave demands here, the host's supplies wake them.
+//!
+//! ```text
+//!   future ──read──▶ ┌──────────┐ ──demand──▶ host
+//!                    │ Exchange │
+//!   future ◀─wake─── └──────────┘ ◀─supplies─
+//! ```
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use super::protocol::{
+    ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, ReadRequest, Supply, SupplyResult,
+};
+use crate::{ErrorKind, SearchError};
+
+/// Shared by everything that reads within one session.
+#[derive(Clone, Default)]
+pub(crate) struct Exchange {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    next_id: u64,
+    demand: Demand,
+    slots: BTreeMap<u64, Slot>,
+}
+
+#[derive(Default)]
+struct Slot {
+    arrived: Option<SupplyResult>,
+    waiting: Vec<Waker>,
+}
+
+/// A read that the host could not serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FetchFailure {
+    pub(crate) kind: FetchErrorKind,
+    pub(crate) message: String,
+}
+
+impl FetchFailure {
+    /// What the failure means to the person who asked.
+    pub(crate) fn into_search_error(self, what: &str) -> SearchError {
+        let kind = match self.kind {
+            FetchErrorKind::NotFound | FetchErrorKind::Truncated => ErrorKind::Data,
+            FetchErrorKind::Denied | FetchErrorKind::Protocol | FetchErrorKind::Unavailable => {
+                ErrorKind::Unavailable
+            }
+            FetchErrorKind::Budget => ErrorKind::Limit,
+        };
+        SearchError::new(kind, format!("{what}: {}", self.message))
+    }
+}
+
+impl Exchange {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a read into the next demand and names it.
+    pub(crate) fn request(
+        &self,
+        object: &str,
+        offset: u64,
+        len: Option<u64>,
+        class: ByteClass,
+    ) -> u64 {
+        let mut state = self.lock();
+        let id = state.fresh_slot();
+        state.demand.reads.push(ReadRequest {
+            id,
+            object: object.to_owned(),
+            offset,
+            len,
+            class,
+        });
+        id
+    }
+
+    /// Takes what arrived for a read or lookup; otherwise the task is woken when it does.
+    pub(crate) fn poll_take(&self, id: u64, context: &mut Context<'_>) -> Poll<SupplyResult> {
+        let mut state = self.lock();
+        let Some(slot) = state.slots.get_mut(&id) else {
+            return Poll::Ready(SupplyResult::Failed {
+                kind: FetchErrorKind::Protocol,
+                message: format!("read {id} was taken twice"),
+            });
+        };
+        match slot.arrived.take() {
+            Some(result) => {
+                state.slots.remove(&id);
+                Poll::Ready(result)
+            }
+            None => {
+                if !slot.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+                    slot.waiting.push(context.waker().clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Reads a range of an object.
+    pub(crate) async fn read(
+        &self,
+        object: &str,
+        offset: u64,
+        len: Option<u64>,
+        class: ByteClass,
+    ) -> Result<Vec<u8>, FetchFailure> {
+        let id = self.request(object, offset, len, class);
+        match poll_fn(|context| self.poll_take(id, context)).await {
+            SupplyResult::Bytes(bytes) => Ok(bytes),
+            SupplyResult::Failed { kind, message } => Err(FetchFailure { kind, message }),
+            SupplyResult::Miss => Err(FetchFailure {
+                kind: FetchErrorKind::Protocol,
+                message: "the host answered a read as a cache lookup".to_owned(),
+            }),
+        }
+    }
+
+    /// Asks the host's cache. A failure counts as a miss.
+    #[expect(dead_code, reason = "the partial-result cache of the next milestone asks")]
+    pub(crate) async fn look_up(&self, key: String, class: ByteClass) -> Option<Vec<u8>> {
+        let id = {
+            let mut state = self.lock();
+            let id = state.fresh_slot();
+            state.demand.lookups.push(CacheLookup { id, key, class });
+            id
+        };
+        match poll_fn(|context| self.poll_take(id, context)).await {
+            SupplyResult::Bytes(bytes) => Some(bytes),
+            SupplyResult::Miss | SupplyResult::Failed { .. } => None,
+        }
+    }
+
+    /// Offers the host's cache an entry.
+    #[expect(dead_code, reason = "the partial-result cache of the next milestone stores")]
+    pub(crate) fn store(&self, key: String, bytes: Vec<u8>, class: ByteClass) {
+        self.lock().demand.stores.push(CacheStore { key, bytes, class });
+    }
+
+    /// Hands what arrived to whoever waits for it. Unknown ids are ignored.
+    pub(crate) fn accept(&self, supplies: Vec<Supply>) {
+        let mut wakers = Vec::new();
+        {
+            let mut state = self.lock();
+            for supply in supplies {
+                if let Some(slot) = state.slots.get_mut(&supply.id) {
+                    slot.arrived = Some(supply.outcome);
+                    wakers.append(&mut slot.waiting);
+                }
+            }
+        }
+        for waker in wakers {
+            waker.wake();
+        }
+    }
+
+    /// Everything asked for since the last call.
+    pub(crate) fn take_demand(&self) -> Demand {
+        std::mem::take(&mut self.lock().demand)
+    }
+}
+
+impl State {
+    fn fresh_slot(&mut self) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.slots.insert(id, Slot::default());
+        id
+    }
+}

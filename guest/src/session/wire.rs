@@ -1,0 +1,144 @@
+//! The opaque bytes between plan, leaves and root. They are made and read by the same version of
+//! the guest: a version mark in front refuses others, there is no compatibility to keep.
+
+use canter_split_format::{SplitEntry, TimeRange};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::SearchError;
+use crate::leaf::PartialResult;
+use crate::plan::PlannedSplit;
+use crate::request::{Limits, SearchRequest};
+use crate::root::PlanFacts;
+use crate::split::HeadSource;
+
+/// What one leaf session needs.
+#[derive(Debug)]
+pub(super) struct LeafRequest {
+    pub(super) request: SearchRequest,
+    pub(super) limits: Limits,
+    pub(super) splits: Vec<PlannedSplit>,
+    pub(super) time_ranges: Vec<Option<TimeRange>>,
+}
+
+/// What the root session needs.
+#[derive(Debug)]
+pub(super) struct RootRequest {
+    pub(super) request: SearchRequest,
+    pub(super) limits: Limits,
+    pub(super) splits: Vec<PlannedSplit>,
+    pub(super) facts: PlanFacts,
+}
+
+/// JSON for what describes itself, bytes for the heads.
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    request: String,
+    limits: String,
+    splits: String,
+    rest: String,
+    heads: Vec<Option<Vec<u8>>>,
+}
+
+fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, SearchError> {
+    let mut bytes = crate::version().into_bytes();
+    bytes.push(0);
+    let body = postcard::to_allocvec(value)
+        .map_err(|error| SearchError::internal(format!("encoding for another session: {error}")))?;
+    bytes.extend(body);
+    Ok(bytes)
+}
+
+fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, SearchError> {
+    let version = crate::version();
+    let body = bytes
+        .strip_prefix(version.as_bytes())
+        .and_then(|rest| rest.strip_prefix(&[0]))
+        .ok_or_else(|| {
+            SearchError::invalid(format!("{what}: these bytes are not from guest version {version}"))
+        })?;
+    postcard::from_bytes(body).map_err(|error| SearchError::invalid(format!("{what}: {error}")))
+}
+
+fn to_json<T: Serialize>(value: &T) -> Result<String, SearchError> {
+    serde_json::to_string(value)
+        .map_err(|error| SearchError::internal(format!("encoding for another session: {error}")))
+}
+
+fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, SearchError> {
+    serde_json::from_str(json).map_err(|error| SearchError::invalid(format!("{what}: {error}")))
+}
+
+impl Envelope {
+    fn new<R: Serialize>(
+        request: &SearchRequest,
+        limits: &Limits,
+        splits: &[PlannedSplit],
+        rest: &R,
+    ) -> Result<Self, SearchError> {
+        let entries: Vec<(u32, &SplitEntry)> =
+            splits.iter().map(|split| (split.split_ord, &split.source.entry)).collect();
+        Ok(Self {
+            request: to_json(request)?,
+            limits: to_json(limits)?,
+            splits: to_json(&entries)?,
+            rest: to_json(rest)?,
+            heads: splits.iter().map(|split| split.source.inlined.clone()).collect(),
+        })
+    }
+
+    fn splits(&mut self, what: &str) -> Result<Vec<PlannedSplit>, SearchError> {
+        let entries: Vec<(u32, SplitEntry)> = from_json(what, &self.splits)?;
+        let heads = std::mem::take(&mut self.heads).into_iter().chain(std::iter::repeat(None));
+        Ok(entries
+            .into_iter()
+            .zip(heads)
+            .map(|((split_ord, entry), inlined)| PlannedSplit {
+                split_ord,
+                source: HeadSource { entry, inlined },
+            })
+            .collect())
+    }
+}
+
+impl LeafRequest {
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
+        encode(&Envelope::new(&self.request, &self.limits, &self.splits, &self.time_ranges)?)
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
+        const WHAT: &str = "leaf request";
+        let mut envelope: Envelope = decode(WHAT, bytes)?;
+        Ok(Self {
+            splits: envelope.splits(WHAT)?,
+            request: from_json(WHAT, &envelope.request)?,
+            limits: from_json(WHAT, &envelope.limits)?,
+            time_ranges: from_json(WHAT, &envelope.rest)?,
+        })
+    }
+}
+
+impl RootRequest {
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
+        encode(&Envelope::new(&self.request, &self.limits, &self.splits, &self.facts)?)
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
+        const WHAT: &str = "root request";
+        let mut envelope: Envelope = decode(WHAT, bytes)?;
+        Ok(Self {
+            splits: envelope.splits(WHAT)?,
+            request: from_json(WHAT, &envelope.request)?,
+            limits: from_json(WHAT, &envelope.limits)?,
+            facts: from_json(WHAT, &envelope.rest)?,
+        })
+    }
+}
+
+pub(super) fn partial_to_bytes(partial: &PartialResult) -> Result<Vec<u8>, SearchError> {
+    encode(partial)
+}
+
+pub(super) fn partial_from_bytes(bytes: &[u8]) -> Result<PartialResult, SearchError> {
+    decode("partial result", bytes)
+}

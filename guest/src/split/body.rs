@@ -1,0 +1,275 @@
+//! A split's body as far as it is here: verified blocks, and the reads under way for more.
+//!
+//! Bytes enter only as whole blocks whose checksums match the head, so that nothing a store, cache
+//! or network did to them reaches the engine.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use canter_split_format::{BlockChecksums, Hotcache};
+use tantivy::directory::OwnedBytes;
+
+use crate::SearchError;
+use crate::session::exchange::{Exchange, FetchFailure};
+use crate::session::protocol::{ByteClass, FetchErrorKind, SupplyResult};
+
+/// The bytes of one split behind its head.
+pub(crate) struct SplitBody {
+    split_id: String,
+    object: String,
+    head_len: u64,
+    checksums: BlockChecksums,
+    hot: BTreeMap<(u32, u64), OwnedBytes>,
+    exchange: Exchange,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Runs of verified blocks, by first block; no two overlap.
+    runs: BTreeMap<u64, OwnedBytes>,
+    /// Reads under way: request id and the blocks it covers.
+    pending: Vec<(u64, Range<u64>)>,
+    /// The first thing that went wrong: the split is lost for this session.
+    failure: Option<SearchError>,
+    /// Ranges that a synchronous read missed.
+    gaps: Vec<(Range<u64>, ByteClass)>,
+    num_gaps: u64,
+}
+
+impl SplitBody {
+    pub(crate) fn new(
+        split_id: &str,
+        head_len: u64,
+        checksums: BlockChecksums,
+        hotcache: Hotcache,
+        exchange: Exchange,
+    ) -> Self {
+        let ranges = hotcache.ranges().to_vec();
+        let bytes = OwnedBytes::new(hotcache.into_bytes());
+        let hot = ranges
+            .into_iter()
+            .map(|range| ((range.file_ord, range.start), bytes.slice(range.bytes)))
+            .collect();
+        Self {
+            split_id: split_id.to_owned(),
+            object: canter_split_format::split_object(split_id),
+            head_len,
+            checksums,
+            hot,
+            exchange,
+            state: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of a file's range if the hotcache holds all of them.
+    pub(crate) fn hot(&self, file_ord: u32, range: &Range<u64>) -> Option<OwnedBytes> {
+        let ((ord, start), bytes) =
+            self.hot.range(..=(file_ord, range.start)).next_back()?;
+        let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
+        let to = usize::try_from(range.end.checked_sub(*start)?).ok()?;
+        (*ord == file_ord && from <= to && to <= bytes.len()).then(|| bytes.slice(from..to))
+    }
+
+    /// The bytes of a range of the body if all its blocks are here.
+    pub(crate) fn resident(&self, range: &Range<u64>) -> Option<OwnedBytes> {
+        if range.is_empty() {
+            return Some(OwnedBytes::empty());
+        }
+        let state = self.lock();
+        let block_len = self.checksums.block_len();
+        let mut parts: Vec<OwnedBytes> = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            let (first_block, run) = state.runs.range(..=at / block_len).next_back()?;
+            let run_start = first_block * block_len;
+            let run_end = run_start + run.len() as u64;
+            if at >= run_end {
+                return None;
+            }
+            let to = range.end.min(run_end);
+            let slice = usize::try_from(at - run_start).ok()?..usize::try_from(to - run_start).ok()?;
+            parts.push(run.slice(slice));
+            at = to;
+        }
+        match <[OwnedBytes; 1]>::try_from(parts) {
+            Ok([only]) => Some(only),
+            Err(parts) => {
+                let mut whole = Vec::with_capacity(usize::try_from(range.end - range.start).ok()?);
+                for part in &parts {
+                    whole.extend_from_slice(part);
+                }
+                Some(OwnedBytes::new(whole))
+            }
+        }
+    }
+
+    /// Notes that a synchronous read missed its bytes.
+    pub(crate) fn note_gap(&self, range: Range<u64>, class: ByteClass) {
+        let mut state = self.lock();
+        state.num_gaps += 1;
+        state.gaps.push((range, class));
+    }
+
+    /// The missed ranges since the last call.
+    pub(crate) fn take_gaps(&self) -> Vec<(Range<u64>, ByteClass)> {
+        std::mem::take(&mut self.lock().gaps)
+    }
+
+    /// How many synchronous reads missed their bytes in all.
+    pub(crate) fn num_gaps(&self) -> u64 {
+        self.lock().num_gaps
+    }
+
+    /// Lets go of the blocks that are here; a later read brings them again.
+    pub(crate) fn release(&self) {
+        self.lock().runs.clear();
+    }
+
+    /// What went wrong with this split, if anything did.
+    pub(crate) fn failure(&self) -> Option<SearchError> {
+        self.lock().failure.clone()
+    }
+
+    /// Brings a range of the body here.
+    pub(crate) async fn load(
+        &self,
+        range: Range<u64>,
+        class: ByteClass,
+    ) -> Result<(), SearchError> {
+        let blocks = self.checksums.blocks_of(range);
+        poll_fn(|context| self.poll_load(&blocks, class, context)).await
+    }
+
+    fn poll_load(
+        &self,
+        blocks: &Range<u64>,
+        class: ByteClass,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SearchError>> {
+        let mut state = self.lock();
+        self.settle(&mut state, context);
+        if let Some(failure) = &state.failure {
+            return Poll::Ready(Err(failure.clone()));
+        }
+        let missing = self.missing(&state, blocks);
+        if missing.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        for wanted in missing {
+            for fresh in not_pending(&state, wanted) {
+                let bytes = self.checksums.bytes_of(fresh.clone());
+                let id = self.exchange.request(
+                    &self.object,
+                    self.head_len + bytes.start,
+                    Some(bytes.end - bytes.start),
+                    class,
+                );
+                // Registers this task's waker; nothing can have arrived yet.
+                let _ = self.exchange.poll_take(id, context);
+                state.pending.push((id, fresh));
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Takes in every pending read that has arrived, and waits for the others.
+    fn settle(&self, state: &mut State, context: &mut Context<'_>) {
+        let pending = std::mem::take(&mut state.pending);
+        for (id, blocks) in pending {
+            let Poll::Ready(result) = self.exchange.poll_take(id, context) else {
+                state.pending.push((id, blocks));
+                continue;
+            };
+            if let Err(error) = self.take_in(state, blocks, result) {
+                state.failure.get_or_insert(error);
+            }
+        }
+    }
+
+    fn take_in(
+        &self,
+        state: &mut State,
+        blocks: Range<u64>,
+        result: SupplyResult,
+    ) -> Result<(), SearchError> {
+        let range = self.checksums.bytes_of(blocks.clone());
+        let at = self.head_len + range.start;
+        let wanted_len = range.end - range.start;
+        let bytes = match result {
+            SupplyResult::Bytes(bytes) => bytes,
+            SupplyResult::Miss => {
+                return Err(SearchError::internal("a read was answered as a cache lookup"));
+            }
+            SupplyResult::Failed { kind, message } => {
+                let what = format!("split {}: bytes {at}+{wanted_len}", self.split_id);
+                return Err(FetchFailure { kind, message }.into_search_error(&what));
+            }
+        };
+        if bytes.len() as u64 != wanted_len {
+            let failure = FetchFailure {
+                kind: FetchErrorKind::Truncated,
+                message: format!("{} bytes came for {wanted_len} asked", bytes.len()),
+            };
+            return Err(failure.into_search_error(&format!("split {}: bytes {at}", self.split_id)));
+        }
+        self.checksums.verify(blocks.start, &bytes).map_err(|block| {
+            SearchError::data(format!(
+                "split {}: checksum mismatch in block {block} (bytes {}+{}): the object is damaged; \
+                 restore it or build the split again",
+                self.split_id,
+                self.head_len + block * self.checksums.block_len(),
+                self.checksums.block_len(),
+            ))
+        })?;
+        state.runs.insert(blocks.start, OwnedBytes::new(bytes));
+        Ok(())
+    }
+
+    /// The parts of a block range that no run covers.
+    fn missing(&self, state: &State, blocks: &Range<u64>) -> Vec<Range<u64>> {
+        let block_len = self.checksums.block_len();
+        let mut missing = Vec::new();
+        let mut at = blocks.start;
+        let before = state.runs.range(..blocks.start).next_back();
+        for (first, run) in before.into_iter().chain(state.runs.range(blocks.clone())) {
+            let end = first + (run.len() as u64).div_ceil(block_len);
+            if *first > at {
+                missing.push(at..*first);
+            }
+            at = at.max(end);
+        }
+        if at < blocks.end {
+            missing.push(at..blocks.end);
+        }
+        missing
+    }
+}
+
+/// The parts of a block range that no read under way covers.
+fn not_pending(state: &State, wanted: Range<u64>) -> Vec<Range<u64>> {
+    let mut parts = vec![wanted];
+    for (_, pending) in &state.pending {
+        parts = parts
+            .into_iter()
+            .flat_map(|part| {
+                let left = part.start..part.end.min(pending.start).max(part.start);
+                let right = part.start.max(pending.end).min(part.end)..part.end;
+                if pending.end <= part.start || pending.start >= part.end {
+                    vec![part]
+                } else {
+                    vec![left, right]
+                }
+            })
+            .filter(|part| !part.is_empty())
+            .collect();
+    }
+    parts
+}

@@ -1,0 +1,7 @@
+//! An open split: its head decoded, its body arriving block by block, tantivy on top.
+
+mod body;
+mod directory;
+mod open;
+
+pub(crate) use open::{HeadSource, OpenSplit, open_split};

@@ -1,0 +1,121 @@
+//! From a manifest entry to an open split.
+
+use std::sync::Arc;
+
+use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::{
+    Head, Rollup, SplitEntry, SplitMetadata, TimeIndex, checksum64, split_object,
+};
+use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
+
+use super::body::SplitBody;
+use super::directory::SplitDirectory;
+use crate::SearchError;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::ByteClass;
+
+/// A manifest entry, with the split's head if the manifest carried it.
+#[derive(Clone, Debug)]
+pub(crate) struct HeadSource {
+    pub(crate) entry: SplitEntry,
+    pub(crate) inlined: Option<Vec<u8>>,
+}
+
+/// A split ready to be searched.
+pub(crate) struct OpenSplit {
+    pub(crate) entry: SplitEntry,
+    pub(crate) metadata: SplitMetadata,
+    pub(crate) time_index: Option<TimeIndex>,
+    pub(crate) rollup: Option<Rollup>,
+    pub(crate) mapper: Arc<DocMapper>,
+    pub(crate) body: Arc<SplitBody>,
+    pub(crate) searcher: Searcher,
+}
+
+impl OpenSplit {
+    /// The split's one segment.
+    pub(crate) fn segment(&self) -> &SegmentReader {
+        self.searcher.segment_reader(0)
+    }
+
+    /// An error of this split, named. What went wrong with its bytes comes first: anything tantivy
+    /// says after that is a consequence.
+    pub(crate) fn error(&self, error: impl std::fmt::Display) -> SearchError {
+        self.body
+            .failure()
+            .unwrap_or_else(|| SearchError::data(format!("split {}: {error}", self.entry.id)))
+    }
+}
+
+/// Opens a split: no read if its head was inlined and is sound, one otherwise.
+///
+/// # Errors
+/// If the head cannot be had or is not what the manifest promised.
+pub(crate) async fn open_split(
+    source: HeadSource,
+    exchange: &Exchange,
+) -> Result<OpenSplit, SearchError> {
+    let HeadSource { entry, inlined } = source;
+    let what = format!("split {}", entry.id);
+    let sound = |bytes: &[u8]| {
+        bytes.len() as u64 == entry.head_len && checksum64(bytes) == entry.head_checksum
+    };
+    let head = match inlined.filter(|head| sound(head)) {
+        Some(head) => head,
+        None => {
+            let head = exchange
+                .read(&split_object(&entry.id), 0, Some(entry.head_len), ByteClass::Head)
+                .await
+                .map_err(|failure| failure.into_search_error(&format!("{what}: head")))?;
+            if !sound(&head) {
+                return Err(SearchError::data(format!(
+                    "{what}: the head is not the one that the manifest names (checksum or length \
+                     mismatch): restore the object or build the split again"
+                )));
+            }
+            head
+        }
+    };
+    let head = Head::open(&head).map_err(|error| SearchError::data(format!("{what}: {error}")))?;
+    from_head(entry, head, exchange)
+        .map_err(|message| SearchError::data(format!("{what}: {message}")))
+}
+
+fn from_head(entry: SplitEntry, head: Head, exchange: &Exchange) -> Result<OpenSplit, String> {
+    let config: IndexConfig = serde_json::from_value(head.metadata.index_config.clone())
+        .map_err(|error| format!("index config: {error}"))?;
+    let mapper = DocMapper::new(&config).map_err(|error| format!("index config: {error}"))?;
+    let body = Arc::new(SplitBody::new(
+        &entry.id,
+        entry.head_len,
+        head.block_checksums,
+        head.hotcache,
+        exchange.clone(),
+    ));
+    let directory = SplitDirectory::new(Arc::clone(&body), head.files);
+    let mut index = Index::open(directory).map_err(|error| error.to_string())?;
+    index.set_tokenizers(mapper.tokenizers());
+    index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
+    let reader = index
+        .reader_builder()
+        .reload_policy(ReloadPolicy::Manual)
+        .doc_store_cache_num_blocks(16)
+        .try_into()
+        .map_err(|error: tantivy::TantivyError| error.to_string())?;
+    let searcher = reader.searcher();
+    let [segment] = searcher.segment_readers() else {
+        return Err(format!("it holds {} segments, not one", searcher.segment_readers().len()));
+    };
+    if segment.max_doc() != head.metadata.num_docs {
+        return Err("its segment counts other documents than its metadata".to_owned());
+    }
+    Ok(OpenSplit {
+        metadata: head.metadata,
+        time_index: head.time_index,
+        rollup: head.rollup,
+        mapper: Arc::new(mapper),
+        body,
+        searcher,
+        entry,
+    })
+}
