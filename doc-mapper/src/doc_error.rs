@@ -72,7 +72,11 @@ impl DocError {
         field: impl Into<String>,
         message: impl Into<String>,
     ) -> DocError {
-        DocError { reason, field: field.into(), message: message.into() }
+        DocError {
+            reason,
+            field: field.into(),
+            message: message.into(),
+        }
     }
 
     /// The reason to count by.

@@ -32,7 +32,10 @@ pub fn escape_segment(segment: &str) -> String {
 
 /// Joins segments into a path.
 pub(crate) fn join_path<S: AsRef<str>>(segments: &[S]) -> String {
-    let escaped: Vec<String> = segments.iter().map(|s| escape_segment(s.as_ref())).collect();
+    let escaped: Vec<String> = segments
+        .iter()
+        .map(|s| escape_segment(s.as_ref()))
+        .collect();
     escaped.join(".")
 }
 

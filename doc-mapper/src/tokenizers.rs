@@ -15,7 +15,14 @@ use tantivy::tokenizer::{
 /// - `whitespace`: splits at white space, and neither lowercases nor drops anything.
 ///
 /// All but `whitespace` drop tokens of more than 255 bytes.
-pub const NAMES: [&str; 6] = ["raw", "lowercase", "raw_lowercase", "default", "en_stem", "whitespace"];
+pub const NAMES: [&str; 6] = [
+    "raw",
+    "lowercase",
+    "raw_lowercase",
+    "default",
+    "en_stem",
+    "whitespace",
+];
 
 /// Longer tokens are dropped: no one types them, and they would fill the term dictionary.
 const MAX_TOKEN_BYTES: usize = 255;
@@ -26,11 +33,16 @@ fn remove_long() -> RemoveLongFilter {
 }
 
 fn raw() -> TextAnalyzer {
-    TextAnalyzer::builder(RawTokenizer::default()).filter(remove_long()).build()
+    TextAnalyzer::builder(RawTokenizer::default())
+        .filter(remove_long())
+        .build()
 }
 
 fn lowercase() -> TextAnalyzer {
-    TextAnalyzer::builder(RawTokenizer::default()).filter(LowerCaser).filter(remove_long()).build()
+    TextAnalyzer::builder(RawTokenizer::default())
+        .filter(LowerCaser)
+        .filter(remove_long())
+        .build()
 }
 
 /// The tokenizers that cut text into terms.
@@ -39,9 +51,16 @@ pub fn tokenizers() -> TokenizerManager {
     manager.register("raw", raw());
     manager.register("lowercase", lowercase());
     manager.register("raw_lowercase", lowercase());
-    let default = || TextAnalyzer::builder(SimpleTokenizer::default()).filter(remove_long()).filter(LowerCaser);
+    let default = || {
+        TextAnalyzer::builder(SimpleTokenizer::default())
+            .filter(remove_long())
+            .filter(LowerCaser)
+    };
     manager.register("default", default().build());
-    manager.register("en_stem", default().filter(Stemmer::new(Language::English)).build());
+    manager.register(
+        "en_stem",
+        default().filter(Stemmer::new(Language::English)).build(),
+    );
     manager.register("whitespace", WhitespaceTokenizer::default());
     manager
 }
@@ -75,11 +94,17 @@ mod tests {
 
     #[test]
     fn every_name_cuts_as_documented() {
-        let check = |name: &str, text: &str, expect: &[&str]| assert_eq!(tokens(name, text), expect, "{name}");
+        let check = |name: &str, text: &str, expect: &[&str]| {
+            assert_eq!(tokens(name, text), expect, "{name}")
+        };
         check("raw", "Foo Bar", &["Foo Bar"]);
         check("lowercase", "Foo BAR", &["foo bar"]);
         check("raw_lowercase", "Foo BAR", &["foo bar"]);
-        check("default", "Foo-Bar: blk_123, runs", &["foo", "bar", "blk", "123", "runs"]);
+        check(
+            "default",
+            "Foo-Bar: blk_123, runs",
+            &["foo", "bar", "blk", "123", "runs"],
+        );
         check("en_stem", "Running dogs", &["run", "dog"]);
         check("whitespace", "Foo-Bar baz", &["Foo-Bar", "baz"]);
     }

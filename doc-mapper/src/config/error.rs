@@ -15,12 +15,23 @@ pub struct ConfigError {
 
 impl ConfigError {
     pub(crate) fn new(key_path: impl Into<String>, message: impl Into<String>) -> ConfigError {
-        ConfigError { line: None, key_path: key_path.into(), message: message.into() }
+        ConfigError {
+            line: None,
+            key_path: key_path.into(),
+            message: message.into(),
+        }
     }
 
     /// `line` 0 means unknown.
-    pub(crate) fn at(line: u32, key_path: impl Into<String>, message: impl Into<String>) -> ConfigError {
-        ConfigError { line: (line > 0).then_some(line), ..ConfigError::new(key_path, message) }
+    pub(crate) fn at(
+        line: u32,
+        key_path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> ConfigError {
+        ConfigError {
+            line: (line > 0).then_some(line),
+            ..ConfigError::new(key_path, message)
+        }
     }
 
     /// The line in the YAML file, from 1; `None` when the config was not read from YAML.

@@ -169,7 +169,11 @@ impl FieldMapping {
     /// The type as a config names it: `text`, `array<text>`.
     pub fn type_id(&self) -> String {
         let name = self.kind.type_name();
-        if self.multi_valued { format!("array<{name}>") } else { name.to_string() }
+        if self.multi_valued {
+            format!("array<{name}>")
+        } else {
+            name.to_string()
+        }
     }
 
     /// Writes everything but `name` and `type`.
@@ -205,7 +209,11 @@ impl FieldMapping {
             }
             FieldKind::I64(n) | FieldKind::U64(n) | FieldKind::F64(n) => {
                 map.serialize_entry("coerce", &n.coerce)?;
-                let format = if n.output_as_string { "string" } else { "number" };
+                let format = if n.output_as_string {
+                    "string"
+                } else {
+                    "number"
+                };
                 map.serialize_entry("output_format", format)
             }
             FieldKind::Date(date) => {

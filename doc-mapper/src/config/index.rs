@@ -40,7 +40,10 @@ pub struct DocMapping {
     /// What becomes of a field that is not mapped.
     pub mode: Mode,
     /// How unmapped fields are indexed; present exactly in dynamic mode.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "serialize_dynamic")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "serialize_dynamic"
+    )]
     pub dynamic_mapping: Option<FieldMapping>,
     /// The mapped fields, in the order hits show them.
     pub field_mappings: Vec<FieldMapping>,

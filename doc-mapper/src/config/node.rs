@@ -42,7 +42,11 @@ impl Node {
             Value::Array(items) => NodeValue::Seq(items.iter().map(Node::from_json).collect()),
             Value::Object(map) => NodeValue::Map(
                 map.iter()
-                    .map(|(key, value)| Entry { line: 0, key: key.clone(), value: Node::from_json(value) })
+                    .map(|(key, value)| Entry {
+                        line: 0,
+                        key: key.clone(),
+                        value: Node::from_json(value),
+                    })
                     .collect(),
             ),
         };
@@ -67,19 +71,33 @@ impl Node {
 
     /// The line of a key path such as `doc_mapping.field_mappings[2].name`; of the deepest part that
     /// exists, when not all of it does.
-    #[cfg_attr(not(feature = "yaml"), allow(dead_code, reason = "only YAML has lines"))]
+    #[cfg_attr(
+        not(feature = "yaml"),
+        allow(dead_code, reason = "only YAML has lines")
+    )]
     pub(crate) fn line_of(&self, key_path: &str) -> u32 {
         let mut node = self;
         let mut line = self.line;
         for segment in key_path.split('.') {
             let (key, indexes) = segment.split_once('[').unwrap_or((segment, ""));
-            let NodeValue::Map(entries) = &node.value else { return line };
-            let Some(entry) = entries.iter().find(|e| e.key == key) else { return line };
+            let NodeValue::Map(entries) = &node.value else {
+                return line;
+            };
+            let Some(entry) = entries.iter().find(|e| e.key == key) else {
+                return line;
+            };
             line = entry.line;
             node = &entry.value;
-            for index in indexes.split('[').filter_map(|i| i.strip_suffix(']')?.parse::<usize>().ok()) {
-                let NodeValue::Seq(items) = &node.value else { return line };
-                let Some(item) = items.get(index) else { return line };
+            for index in indexes
+                .split('[')
+                .filter_map(|i| i.strip_suffix(']')?.parse::<usize>().ok())
+            {
+                let NodeValue::Seq(items) = &node.value else {
+                    return line;
+                };
+                let Some(item) = items.get(index) else {
+                    return line;
+                };
                 line = item.line;
                 node = item;
             }
@@ -99,7 +117,12 @@ pub(crate) struct MapReader<'n> {
 
 impl<'n> MapReader<'n> {
     /// `what` is how errors call the map: `doc_mapping`, `field mapping "body"`.
-    pub(crate) fn new(node: &'n Node, path: &str, what: &str, allowed: &[&str]) -> Result<MapReader<'n>> {
+    pub(crate) fn new(
+        node: &'n Node,
+        path: &str,
+        what: &str,
+        allowed: &[&str],
+    ) -> Result<MapReader<'n>> {
         let empty: &[Entry] = &[];
         let entries = match &node.value {
             NodeValue::Map(entries) => entries.as_slice(),
@@ -116,12 +139,20 @@ impl<'n> MapReader<'n> {
                 let message = format!("unknown key {:?} in {what}; allowed: {allowed}", entry.key);
                 return Err(ConfigError::at(entry.line, at, message));
             }
-            if entries.iter().take(position).any(|earlier| earlier.key == entry.key) {
+            if entries
+                .iter()
+                .take(position)
+                .any(|earlier| earlier.key == entry.key)
+            {
                 let message = format!("key {:?} appears twice in {what}", entry.key);
                 return Err(ConfigError::at(entry.line, at, message));
             }
         }
-        Ok(MapReader { entries, path: path.to_string(), line: node.line })
+        Ok(MapReader {
+            entries,
+            path: path.to_string(),
+            line: node.line,
+        })
     }
 
     /// The value of a key, unless absent or null.
@@ -146,13 +177,19 @@ impl<'n> MapReader<'n> {
     }
 
     fn wrong_type(&self, key: &str, expected: &str, got: &Node) -> ConfigError {
-        self.error(key, format!("{key:?} must be {expected}, got {}", got.describe()))
+        self.error(
+            key,
+            format!("{key:?} must be {expected}, got {}", got.describe()),
+        )
     }
 
     pub(crate) fn bool(&self, key: &str, default: bool) -> Result<bool> {
         match self.get(key) {
             None => Ok(default),
-            Some(Node { value: NodeValue::Bool(b), .. }) => Ok(*b),
+            Some(Node {
+                value: NodeValue::Bool(b),
+                ..
+            }) => Ok(*b),
             Some(node) => Err(self.wrong_type(key, "true or false", node)),
         }
     }
@@ -160,31 +197,43 @@ impl<'n> MapReader<'n> {
     pub(crate) fn str(&self, key: &str) -> Result<Option<String>> {
         match self.get(key) {
             None => Ok(None),
-            Some(Node { value: NodeValue::Str(s), .. }) => Ok(Some(s.clone())),
+            Some(Node {
+                value: NodeValue::Str(s),
+                ..
+            }) => Ok(Some(s.clone())),
             Some(node) => Err(self.wrong_type(key, "a string", node)),
         }
     }
 
     pub(crate) fn required_str(&self, key: &str, what: &str) -> Result<String> {
         self.str(key)?.ok_or_else(|| {
-            ConfigError::at(self.line, self.at(key), format!("{what} needs the key {key:?}"))
+            ConfigError::at(
+                self.line,
+                self.at(key),
+                format!("{what} needs the key {key:?}"),
+            )
         })
     }
 
     /// A string, or a number as it was written.
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>> {
         match self.get(key) {
-            Some(Node { value: NodeValue::Number(text), .. }) => Ok(Some(text.clone())),
+            Some(Node {
+                value: NodeValue::Number(text),
+                ..
+            }) => Ok(Some(text.clone())),
             _ => self.str(key),
         }
     }
 
     pub(crate) fn u64(&self, key: &str, default: u64, min: u64, max: u64) -> Result<u64> {
-        let Some(node) = self.get(key) else { return Ok(default) };
-        if let NodeValue::Number(text) = &node.value {
-            if let Some(number) = text.parse::<u64>().ok().filter(|n| (min..=max).contains(n)) {
-                return Ok(number);
-            }
+        let Some(node) = self.get(key) else {
+            return Ok(default);
+        };
+        if let NodeValue::Number(text) = &node.value
+            && let Some(number) = text.parse::<u64>().ok().filter(|n| (min..=max).contains(n))
+        {
+            return Ok(number);
         }
         let expected = match max {
             u64::MAX => format!("an integer of at least {min}"),
@@ -194,12 +243,19 @@ impl<'n> MapReader<'n> {
     }
 
     /// One of a few words.
-    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)], default: T) -> Result<T> {
-        let Some(node) = self.get(key) else { return Ok(default) };
-        if let NodeValue::Str(text) = &node.value {
-            if let Some((_, value)) = choices.iter().find(|(word, _)| word == text) {
-                return Ok(*value);
-            }
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        key: &str,
+        choices: &[(&str, T)],
+        default: T,
+    ) -> Result<T> {
+        let Some(node) = self.get(key) else {
+            return Ok(default);
+        };
+        if let NodeValue::Str(text) = &node.value
+            && let Some((_, value)) = choices.iter().find(|(word, _)| word == text)
+        {
+            return Ok(*value);
         }
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         Err(self.wrong_type(key, &format!("one of {}", words.join(", ")), node))
@@ -208,7 +264,10 @@ impl<'n> MapReader<'n> {
     pub(crate) fn seq(&self, key: &str) -> Result<&'n [Node]> {
         match self.get(key) {
             None => Ok(&[]),
-            Some(Node { value: NodeValue::Seq(items), .. }) => Ok(items),
+            Some(Node {
+                value: NodeValue::Seq(items),
+                ..
+            }) => Ok(items),
             Some(node) => Err(self.wrong_type(key, "a list", node)),
         }
     }
@@ -222,7 +281,10 @@ impl<'n> MapReader<'n> {
                 _ => Err(ConfigError::at(
                     item.line,
                     format!("{}[{i}]", self.at(key)),
-                    format!("{key:?} must be a list of strings, got {} in it", item.describe()),
+                    format!(
+                        "{key:?} must be a list of strings, got {} in it",
+                        item.describe()
+                    ),
                 )),
             })
             .collect()
@@ -230,5 +292,9 @@ impl<'n> MapReader<'n> {
 }
 
 fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
+    if path.is_empty() {
+        key.to_string()
+    } else {
+        format!("{path}.{key}")
+    }
 }

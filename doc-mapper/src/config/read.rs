@@ -20,9 +20,16 @@ pub(super) fn index_config(node: &Node) -> Result<IndexConfig> {
     let map = MapReader::new(node, "", "the index config", &KEYS)?;
     let version = map.text("version")?.unwrap_or_default();
     if !VERSIONS.contains(&version.as_str()) {
-        let got = if map.has("version") { format!("; got {version}") } else { String::new() };
+        let got = if map.has("version") {
+            format!("; got {version}")
+        } else {
+            String::new()
+        };
         let versions = VERSIONS.join(", ");
-        return Err(map.error("version", format!("\"version\" must be one of {versions}{got}")));
+        return Err(map.error(
+            "version",
+            format!("\"version\" must be one of {versions}{got}"),
+        ));
     }
     let index_id = map.required_str("index_id", "the index config")?;
     if let Err(message) = check_index_id(&index_id) {
@@ -46,7 +53,9 @@ pub(super) fn index_config(node: &Node) -> Result<IndexConfig> {
 
 fn check_index_id(id: &str) -> std::result::Result<(), String> {
     let starts_well = id.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
-    let all_well = id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    let all_well = id
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     if starts_well && all_well && (3..=255).contains(&id.len()) {
         return Ok(());
     }
@@ -71,14 +80,21 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         "tokenizers",
         "doc_mapping_uid",
     ];
-    const MODES: [(&str, Mode); 3] =
-        [("dynamic", Mode::Dynamic), ("lenient", Mode::Lenient), ("strict", Mode::Strict)];
-    let empty = Node { line: 0, value: super::node::NodeValue::Null };
+    const MODES: [(&str, Mode); 3] = [
+        ("dynamic", Mode::Dynamic),
+        ("lenient", Mode::Lenient),
+        ("strict", Mode::Strict),
+    ];
+    let empty = Node {
+        line: 0,
+        value: super::node::NodeValue::Null,
+    };
     let map = MapReader::new(node.unwrap_or(&empty), "doc_mapping", "doc_mapping", &KEYS)?;
     if !map.seq("tokenizers")?.is_empty() {
         let names = crate::tokenizers::NAMES.join(", ");
-        let message =
-            format!("\"tokenizers\": custom tokenizers are not supported yet; the built-in ones are {names}");
+        let message = format!(
+            "\"tokenizers\": custom tokenizers are not supported yet; the built-in ones are {names}"
+        );
         return Err(map.error("tokenizers", message));
     }
     let mode = map.choice("mode", &MODES, Mode::Dynamic)?;
@@ -98,20 +114,38 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         doc_mapping_uid: map.str("doc_mapping_uid")?,
         mode,
         dynamic_mapping,
-        field_mappings: field_mappings(map.seq("field_mappings")?, "doc_mapping.field_mappings", 0)?,
+        field_mappings: field_mappings(
+            map.seq("field_mappings")?,
+            "doc_mapping.field_mappings",
+            0,
+        )?,
         timestamp_field: map.str("timestamp_field")?,
         tag_fields,
         partition_key: map.str("partition_key")?,
         max_num_partitions: map.u64("max_num_partitions", 200, 1, u64::from(u32::MAX))? as u32,
         index_field_presence: map.bool("index_field_presence", false)?,
-        store_document_size: map.bool("store_document_size", map.bool("document_length", false)?)?,
+        store_document_size: map
+            .bool("store_document_size", map.bool("document_length", false)?)?,
         store_source: map.bool("store_source", false)?,
     })
 }
 
 fn dynamic_mapping(node: &Node) -> Result<FieldMapping> {
-    let keys = ["description", "stored", "indexed", "tokenizer", "record", "expand_dots", "fast"];
-    let map = MapReader::new(node, "doc_mapping.dynamic_mapping", "dynamic_mapping", &keys)?;
+    let keys = [
+        "description",
+        "stored",
+        "indexed",
+        "tokenizer",
+        "record",
+        "expand_dots",
+        "fast",
+    ];
+    let map = MapReader::new(
+        node,
+        "doc_mapping.dynamic_mapping",
+        "dynamic_mapping",
+        &keys,
+    )?;
     let default = FieldMapping::default_dynamic();
     let indexed = map.bool("indexed", true)?;
     Ok(FieldMapping {

@@ -23,10 +23,18 @@ const RECORDS: [(&str, IndexRecordOption); 3] = [
     ("position", IndexRecordOption::WithFreqsAndPositions),
 ];
 
-pub(super) fn field_mappings(nodes: &[Node], path: &str, depth: usize) -> Result<Vec<FieldMapping>> {
+pub(super) fn field_mappings(
+    nodes: &[Node],
+    path: &str,
+    depth: usize,
+) -> Result<Vec<FieldMapping>> {
     if depth > MAX_OBJECT_DEPTH {
         let message = format!("objects nest deeper than {MAX_OBJECT_DEPTH} levels");
-        return Err(ConfigError::at(nodes.first().map_or(0, |n| n.line), path, message));
+        return Err(ConfigError::at(
+            nodes.first().map_or(0, |n| n.line),
+            path,
+            message,
+        ));
     }
     let mut fields: Vec<FieldMapping> = Vec::with_capacity(nodes.len());
     for (i, node) in nodes.iter().enumerate() {
@@ -53,10 +61,15 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     check_name(&name).map_err(|message| map.error("name", message))?;
     let what = format!("field mapping {name:?}");
     let type_id = map.required_str("type", &what)?;
-    let inner = type_id.strip_prefix("array<").and_then(|t| t.strip_suffix('>'));
+    let inner = type_id
+        .strip_prefix("array<")
+        .and_then(|t| t.strip_suffix('>'));
     let type_name = inner.unwrap_or(&type_id);
     if type_id == "concatenate" {
-        return Err(map.error("type", format!("{what}: the type concatenate is not supported yet")));
+        return Err(map.error(
+            "type",
+            format!("{what}: the type concatenate is not supported yet"),
+        ));
     }
     let Some(own_keys) = keys_of(type_name).filter(|_| inner != Some("object")) else {
         let message = format!("\"type\" in {what} must be one of {TYPES}; got {type_id:?}");
@@ -69,7 +82,10 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     let kind = kind(type_name, &map, &what, indexed, depth)?;
     let fast = fast(&map)?;
     if fast.is_some() && inner.is_some() && matches!(kind, FieldKind::Bytes(_)) {
-        return Err(map.error("fast", format!("{what}: \"fast\" is not allowed for array<bytes>")));
+        return Err(map.error(
+            "fast",
+            format!("{what}: \"fast\" is not allowed for array<bytes>"),
+        ));
     }
     Ok(FieldMapping {
         name,
@@ -84,14 +100,34 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
 
 fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
     Some(match type_name {
-        "text" => &["stored", "indexed", "tokenizer", "record", "fieldnorms", "fast"],
+        "text" => &[
+            "stored",
+            "indexed",
+            "tokenizer",
+            "record",
+            "fieldnorms",
+            "fast",
+        ],
         "i64" | "u64" | "f64" => &["stored", "indexed", "fast", "coerce", "output_format"],
         "bool" | "ip" => &["stored", "indexed", "fast"],
         "datetime" => &[
-            "stored", "indexed", "fast", "input_formats", "output_format", "fast_precision", "precision",
+            "stored",
+            "indexed",
+            "fast",
+            "input_formats",
+            "output_format",
+            "fast_precision",
+            "precision",
         ],
         "bytes" => &["stored", "indexed", "fast", "input_format", "output_format"],
-        "json" => &["stored", "indexed", "tokenizer", "record", "expand_dots", "fast"],
+        "json" => &[
+            "stored",
+            "indexed",
+            "tokenizer",
+            "record",
+            "expand_dots",
+            "fast",
+        ],
         "object" => &["field_mappings"],
         _ => return None,
     })
@@ -111,7 +147,11 @@ fn kind(
             if fieldnorms && !indexed {
                 return Err(only_if_indexed(map, "fieldnorms", what));
             }
-            FieldKind::Text(TextKind { tokenizer, record, fieldnorms })
+            FieldKind::Text(TextKind {
+                tokenizer,
+                record,
+                fieldnorms,
+            })
         }
         "i64" => FieldKind::I64(numeric(map)?),
         "u64" => FieldKind::U64(numeric(map)?),
@@ -128,9 +168,14 @@ fn kind(
         }
         "json" => FieldKind::Json(json_options(map, what, indexed)?),
         _ => {
-            let fields = field_mappings(map.seq("field_mappings")?, &map.at("field_mappings"), depth + 1)?;
+            let fields = field_mappings(
+                map.seq("field_mappings")?,
+                &map.at("field_mappings"),
+                depth + 1,
+            )?;
             if fields.is_empty() {
-                let message = format!("{what}: an object needs at least one entry in \"field_mappings\"");
+                let message =
+                    format!("{what}: an object needs at least one entry in \"field_mappings\"");
                 return Err(map.error("field_mappings", message));
             }
             FieldKind::Object(fields)
@@ -141,13 +186,21 @@ fn kind(
 fn numeric(map: &MapReader<'_>) -> Result<NumericKind> {
     Ok(NumericKind {
         coerce: map.bool("coerce", true)?,
-        output_as_string: map.choice("output_format", &[("number", false), ("string", true)], false)?,
+        output_as_string: map.choice(
+            "output_format",
+            &[("number", false), ("string", true)],
+            false,
+        )?,
     })
 }
 
 pub(super) fn json_options(map: &MapReader<'_>, what: &str, indexed: bool) -> Result<JsonKind> {
     let (tokenizer, record) = text_indexing(map, what, indexed, "raw")?;
-    Ok(JsonKind { tokenizer, record, expand_dots: map.bool("expand_dots", true)? })
+    Ok(JsonKind {
+        tokenizer,
+        record,
+        expand_dots: map.bool("expand_dots", true)?,
+    })
 }
 
 fn text_indexing(
@@ -156,7 +209,10 @@ fn text_indexing(
     indexed: bool,
     default: &str,
 ) -> Result<(String, IndexRecordOption)> {
-    if let Some(key) = ["tokenizer", "record"].into_iter().find(|key| !indexed && map.has(key)) {
+    if let Some(key) = ["tokenizer", "record"]
+        .into_iter()
+        .find(|key| !indexed && map.has(key))
+    {
         return Err(only_if_indexed(map, key, what));
     }
     let tokenizer = map.str("tokenizer")?.unwrap_or_else(|| default.to_string());
@@ -165,35 +221,56 @@ fn text_indexing(
         let message = format!("\"tokenizer\" in {what} must be one of {names}; got {tokenizer:?}");
         return Err(map.error("tokenizer", message));
     }
-    Ok((tokenizer, map.choice("record", &RECORDS, IndexRecordOption::Basic)?))
+    Ok((
+        tokenizer,
+        map.choice("record", &RECORDS, IndexRecordOption::Basic)?,
+    ))
 }
 
 fn only_if_indexed(map: &MapReader<'_>, key: &str, what: &str) -> ConfigError {
-    map.error(key, format!("{key:?} in {what} is allowed only if \"indexed\" is true"))
+    map.error(
+        key,
+        format!("{key:?} in {what} is allowed only if \"indexed\" is true"),
+    )
 }
 
 /// `true`, `false`, `{normalizer: lowercase}`; and for text the list `[{tokenizer: lowercase}]` that
 /// Quickwit's documentation shows in its first example.
 pub(super) fn fast(map: &MapReader<'_>) -> Result<Option<Normalizer>> {
-    let Some(node) = map.get("fast") else { return Ok(None) };
-    let is_text = map.has("tokenizer") || map.str("type")?.is_none_or(|t| t.contains("text") || t.contains("json"));
-    let normalizers = [("raw", Normalizer::Raw), ("lowercase", Normalizer::Lowercase)];
+    let Some(node) = map.get("fast") else {
+        return Ok(None);
+    };
+    let is_text = map.has("tokenizer")
+        || map
+            .str("type")?
+            .is_none_or(|t| t.contains("text") || t.contains("json"));
+    let normalizers = [
+        ("raw", Normalizer::Raw),
+        ("lowercase", Normalizer::Lowercase),
+    ];
     let at = map.at("fast");
     match &node.value {
         NodeValue::Bool(on) => Ok(on.then_some(Normalizer::Raw)),
         NodeValue::Map(_) if is_text => {
             let options = MapReader::new(node, &at, "fast", &["normalizer"])?;
-            options.choice("normalizer", &normalizers, Normalizer::Raw).map(Some)
+            options
+                .choice("normalizer", &normalizers, Normalizer::Raw)
+                .map(Some)
         }
         NodeValue::Seq(items) if is_text => match items.as_slice() {
             [item] => {
                 let options = MapReader::new(item, &format!("{at}[0]"), "fast", &["tokenizer"])?;
-                options.choice("tokenizer", &normalizers, Normalizer::Raw).map(Some)
+                options
+                    .choice("tokenizer", &normalizers, Normalizer::Raw)
+                    .map(Some)
             }
             _ => Err(map.error("fast", "\"fast\" may hold one tokenizer, not several")),
         },
         _ if is_text => {
-            let message = format!("\"fast\" must be true, false or {{normalizer: raw | lowercase}}, got {}", node.describe());
+            let message = format!(
+                "\"fast\" must be true, false or {{normalizer: raw | lowercase}}, got {}",
+                node.describe()
+            );
             Err(map.error("fast", message))
         }
         _ => map.bool("fast", false).map(|_| None),
@@ -210,7 +287,11 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
     let mut input_formats = Vec::new();
     for (i, text) in map.str_list("input_formats")?.iter().enumerate() {
         let format = DateInput::parse(text).map_err(|message| {
-            let line = map.seq("input_formats").ok().and_then(|s| s.get(i)).map_or(0, |n| n.line);
+            let line = map
+                .seq("input_formats")
+                .ok()
+                .and_then(|s| s.get(i))
+                .map_or(0, |n| n.line);
             let message = format!("\"input_formats\" in {what}: {message}");
             ConfigError::at(line, format!("{}[{i}]", map.at("input_formats")), message)
         })?;
@@ -224,22 +305,38 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
     let output_format = match map.str("output_format")? {
         None => DateOutput::Rfc3339,
         Some(text) => DateOutput::parse(&text).map_err(|message| {
-            map.error("output_format", format!("\"output_format\" in {what}: {message}"))
+            map.error(
+                "output_format",
+                format!("\"output_format\" in {what}: {message}"),
+            )
         })?,
     };
     // `precision` is what `fast_precision` was called before Quickwit 0.6.
-    let key = if map.has("precision") { "precision" } else { "fast_precision" };
+    let key = if map.has("precision") {
+        "precision"
+    } else {
+        "fast_precision"
+    };
     let precision = map.choice(key, &PRECISIONS, DateTimePrecision::Seconds)?;
-    Ok(DateKind { input_formats, output_format, precision })
+    Ok(DateKind {
+        input_formats,
+        output_format,
+        precision,
+    })
 }
 
 /// Quickwit's rule: `^[@$_\-a-zA-Z][@$_/\.\-a-zA-Z0-9]{0,254}$`, and not a reserved name.
 fn check_name(name: &str) -> std::result::Result<(), String> {
     if RESERVED_NAMES.contains(&name) {
-        return Err(format!("field name {name:?} is reserved, as are {}", RESERVED_NAMES.join(", ")));
+        return Err(format!(
+            "field name {name:?} is reserved, as are {}",
+            RESERVED_NAMES.join(", ")
+        ));
     }
     let mut bytes = name.bytes();
-    let first = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b"@$_-".contains(&b));
+    let first = bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b"@$_-".contains(&b));
     let others = bytes.all(|b| b.is_ascii_alphanumeric() || b"@$_/.-".contains(&b));
     if first && others && name.len() <= 255 {
         return Ok(());

@@ -2,14 +2,23 @@
 
 use super::node::{MapReader, Node, NodeValue, Result};
 use super::{
-    IndexingResources, IndexingSettings, IngestSettings, MergePolicy, RetentionPolicy, SearchSettings,
-    units,
+    IndexingResources, IndexingSettings, IngestSettings, MergePolicy, RetentionPolicy,
+    SearchSettings, units,
 };
 
 pub(super) fn search_settings(node: Option<&Node>) -> Result<SearchSettings> {
-    let Some(node) = node else { return Ok(SearchSettings::default()) };
-    let map = MapReader::new(node, "search_settings", "search_settings", &["default_search_fields"])?;
-    Ok(SearchSettings { default_search_fields: map.str_list("default_search_fields")? })
+    let Some(node) = node else {
+        return Ok(SearchSettings::default());
+    };
+    let map = MapReader::new(
+        node,
+        "search_settings",
+        "search_settings",
+        &["default_search_fields"],
+    )?;
+    Ok(SearchSettings {
+        default_search_fields: map.str_list("default_search_fields")?,
+    })
 }
 
 /// Returns the settings, and the timestamp field that configs before 0.5 named here.
@@ -25,13 +34,30 @@ pub(super) fn indexing_settings(node: Option<&Node>) -> Result<(IndexingSettings
         "sort_field",
     ];
     let default = IndexingSettings::default();
-    let Some(node) = node else { return Ok((default, None)) };
+    let Some(node) = node else {
+        return Ok((default, None));
+    };
     let map = MapReader::new(node, "indexing_settings", "indexing_settings", &KEYS)?;
-    let target = map.u64("split_num_docs_target", default.split_num_docs_target, 1, u64::MAX)?;
+    let target = map.u64(
+        "split_num_docs_target",
+        default.split_num_docs_target,
+        1,
+        u64::MAX,
+    )?;
     // At most 1 GiB: a block is one allocation of the reader.
-    let blocksize = map.u64("docstore_blocksize", default.docstore_blocksize as u64, 1, 1 << 30)?;
+    let blocksize = map.u64(
+        "docstore_blocksize",
+        default.docstore_blocksize as u64,
+        1,
+        1 << 30,
+    )?;
     let settings = IndexingSettings {
-        commit_timeout_secs: map.u64("commit_timeout_secs", default.commit_timeout_secs, 1, u64::MAX)?,
+        commit_timeout_secs: map.u64(
+            "commit_timeout_secs",
+            default.commit_timeout_secs,
+            1,
+            u64::MAX,
+        )?,
         docstore_blocksize: usize::try_from(blocksize).unwrap_or(default.docstore_blocksize),
         docstore_compression_level: map.u64("docstore_compression_level", 8, 0, 22)? as i32,
         split_num_docs_target: target,
@@ -46,7 +72,12 @@ fn resources(node: Option<&Node>) -> Result<IndexingResources> {
     const KEYS: [&str; 3] = ["heap_size", "num_threads", "max_merge_write_throughput"];
     let default = IndexingSettings::default().resources;
     let Some(node) = node else { return Ok(default) };
-    let map = MapReader::new(node, "indexing_settings.resources", "indexing_settings.resources", &KEYS)?;
+    let map = MapReader::new(
+        node,
+        "indexing_settings.resources",
+        "indexing_settings.resources",
+        &KEYS,
+    )?;
     match map.text("heap_size")? {
         None => Ok(default),
         Some(text) => {
@@ -59,8 +90,13 @@ fn resources(node: Option<&Node>) -> Result<IndexingResources> {
 
 fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
     const PATH: &str = "indexing_settings.merge_policy";
-    const STABLE_LOG: [&str; 5] =
-        ["type", "min_level_num_docs", "merge_factor", "max_merge_factor", "maturation_period"];
+    const STABLE_LOG: [&str; 5] = [
+        "type",
+        "min_level_num_docs",
+        "merge_factor",
+        "max_merge_factor",
+        "maturation_period",
+    ];
     const LIMIT_MERGE: [&str; 7] = [
         "type",
         "max_merge_ops",
@@ -70,12 +106,19 @@ fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
         "max_finalize_merge_operations",
         "max_finalize_split_num_docs",
     ];
-    let Some(node) = node else { return Ok(MergePolicy::default()) };
+    let Some(node) = node else {
+        return Ok(MergePolicy::default());
+    };
     let keys: Vec<&str> = match &node.value {
         NodeValue::Map(entries) => entries.iter().map(|e| e.key.as_str()).collect(),
         _ => Vec::new(),
     };
-    let types = [("stable_log", 0), ("default", 0), ("limit_merge", 1), ("no_merge", 2)];
+    let types = [
+        ("stable_log", 0),
+        ("default", 0),
+        ("limit_merge", 1),
+        ("no_merge", 2),
+    ];
     // The type decides which keys are allowed, so it is read before they are checked.
     let kind = MapReader::new(node, PATH, PATH, &keys)?.choice("type", &types, 0)?;
     let allowed: &[&str] = match kind {
@@ -84,7 +127,9 @@ fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
         _ => &["type"],
     };
     let map = MapReader::new(node, PATH, PATH, allowed)?;
-    let maturation_period = map.str("maturation_period")?.unwrap_or_else(|| "48h".to_string());
+    let maturation_period = map
+        .str("maturation_period")?
+        .unwrap_or_else(|| "48h".to_string());
     units::parse_duration(&maturation_period)
         .map_err(|m| map.error("maturation_period", format!("\"maturation_period\": {m}")))?;
     let merge_factor = map.u64("merge_factor", 10, 2, u64::MAX)?;
@@ -107,7 +152,12 @@ fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
             merge_factor,
             max_merge_factor,
             maturation_period,
-            max_finalize_merge_operations: map.u64("max_finalize_merge_operations", 0, 0, u64::MAX)?,
+            max_finalize_merge_operations: map.u64(
+                "max_finalize_merge_operations",
+                0,
+                0,
+                u64::MAX,
+            )?,
             max_finalize_split_num_docs: match map.has("max_finalize_split_num_docs") {
                 true => Some(map.u64("max_finalize_split_num_docs", 0, 0, u64::MAX)?),
                 false => None,
@@ -120,7 +170,12 @@ fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
 pub(super) fn ingest_settings(node: Option<&Node>) -> Result<IngestSettings> {
     let default = IngestSettings::default();
     let Some(node) = node else { return Ok(default) };
-    let map = MapReader::new(node, "ingest_settings", "ingest_settings", &["min_shards", "validate_docs"])?;
+    let map = MapReader::new(
+        node,
+        "ingest_settings",
+        "ingest_settings",
+        &["min_shards", "validate_docs"],
+    )?;
     Ok(IngestSettings {
         min_shards: map.u64("min_shards", default.min_shards, 1, u64::MAX)?,
         validate_docs: map.bool("validate_docs", default.validate_docs)?,
@@ -138,7 +193,8 @@ pub(super) fn retention(node: Option<&Node>) -> Result<Option<RetentionPolicy>> 
     let is_cron = (5..=7).contains(&schedule.split_ascii_whitespace().count());
     if !is_word && !is_cron {
         let words = WORDS.join(", ");
-        let message = format!("\"schedule\" must be one of {words}, or a cron expression; got {schedule:?}");
+        let message =
+            format!("\"schedule\" must be one of {words}, or a cron expression; got {schedule:?}");
         return Err(map.error("schedule", message));
     }
     Ok(Some(RetentionPolicy { period, schedule }))

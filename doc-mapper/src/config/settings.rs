@@ -75,10 +75,12 @@ impl MergePolicy {
     /// How long after its creation a split may still be merged; `None` when never.
     pub fn maturation_period(&self) -> Option<Duration> {
         match self {
-            MergePolicy::StableLog { maturation_period, .. }
-            | MergePolicy::LimitMerge { maturation_period, .. } => {
-                units::parse_duration(maturation_period).ok()
+            MergePolicy::StableLog {
+                maturation_period, ..
             }
+            | MergePolicy::LimitMerge {
+                maturation_period, ..
+            } => units::parse_duration(maturation_period).ok(),
             MergePolicy::NoMerge => None,
         }
     }
@@ -128,13 +130,18 @@ impl Default for IndexingSettings {
             docstore_blocksize: DEFAULT_DOCSTORE_BLOCKSIZE,
             split_num_docs_target: 10_000_000,
             merge_policy: MergePolicy::default(),
-            resources: IndexingResources { heap_size: 2_000_000_000 },
+            resources: IndexingResources {
+                heap_size: 2_000_000_000,
+            },
         }
     }
 }
 
 impl Default for IngestSettings {
     fn default() -> IngestSettings {
-        IngestSettings { min_shards: 1, validate_docs: true }
+        IngestSettings {
+            min_shards: 1,
+            validate_docs: true,
+        }
     }
 }

@@ -11,10 +11,14 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     }
     while !rest.is_empty() {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (number, after) = rest.split_at_checked(digits).ok_or_else(|| duration_error(text))?;
+        let (number, after) = rest
+            .split_at_checked(digits)
+            .ok_or_else(|| duration_error(text))?;
         let after = after.trim_start();
         let letters = after.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let (unit, after) = after.split_at_checked(letters).ok_or_else(|| duration_error(text))?;
+        let (unit, after) = after
+            .split_at_checked(letters)
+            .ok_or_else(|| duration_error(text))?;
         let nanos = unit_nanos(unit).ok_or_else(|| duration_error(text))?;
         total = number
             .parse::<u64>()
@@ -45,14 +49,19 @@ fn unit_nanos(unit: &str) -> Option<u64> {
 }
 
 fn duration_error(text: &str) -> String {
-    format!("{text:?} is not a duration; write an integer and a unit, such as \"90 days\" or \"48h\"")
+    format!(
+        "{text:?} is not a duration; write an integer and a unit, such as \"90 days\" or \"48h\""
+    )
 }
 
 /// Bytes: `2GB` (decimal), `2GiB` (binary), `2_000_000_000` without a unit.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
-    let error = || format!("{text:?} is not a size in bytes; write a number and a unit, such as \"2GB\"");
+    let error =
+        || format!("{text:?} is not a size in bytes; write a number and a unit, such as \"2GB\"");
     let trimmed = text.trim();
-    let split = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
+    let split = trimmed
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at_checked(split).ok_or_else(error)?;
     let factor: u64 = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1,
@@ -71,7 +80,11 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
         return whole.checked_mul(factor).ok_or_else(error);
     }
     let bytes = number.parse::<f64>().map_err(|_| error())? * factor as f64;
-    if bytes.is_finite() && (0.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(error()) }
+    if bytes.is_finite() && (0.0..1e18).contains(&bytes) {
+        Ok(bytes as u64)
+    } else {
+        Err(error())
+    }
 }
 
 #[cfg(test)]
@@ -81,20 +94,33 @@ mod tests {
     #[test]
     fn durations_add_up() {
         let check = |text: &str, secs: Option<u64>| {
-            assert_eq!(parse_duration(text).ok().map(|d| d.as_secs()), secs, "{text}");
+            assert_eq!(
+                parse_duration(text).ok().map(|d| d.as_secs()),
+                secs,
+                "{text}"
+            );
         };
         check("90 days", Some(90 * 86_400));
         check("2 days 3h 24min", Some(2 * 86_400 + 3 * 3_600 + 24 * 60));
         check("48h", Some(48 * 3_600));
         check("1 month", Some(2_630_016));
-        for wrong in ["", "days", "3", "3 parsecs", "-1 day", "99999999999999999999 days", "3é"] {
+        for wrong in [
+            "",
+            "days",
+            "3",
+            "3 parsecs",
+            "-1 day",
+            "99999999999999999999 days",
+            "3é",
+        ] {
             check(wrong, None);
         }
     }
 
     #[test]
     fn sizes_know_their_units() {
-        let check = |text: &str, bytes: Option<u64>| assert_eq!(parse_bytes(text).ok(), bytes, "{text}");
+        let check =
+            |text: &str, bytes: Option<u64>| assert_eq!(parse_bytes(text).ok(), bytes, "{text}");
         check("2GB", Some(2_000_000_000));
         check("2.5 GB", Some(2_500_000_000));
         check("1GiB", Some(1 << 30));

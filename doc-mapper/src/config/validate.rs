@@ -21,7 +21,12 @@ pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
             .map_err(|message| ConfigError::new(format!("doc_mapping.tag_fields[{i}]"), message))?;
     }
     let mut seen: Vec<&str> = Vec::new();
-    for (i, path) in config.search_settings.default_search_fields.iter().enumerate() {
+    for (i, path) in config
+        .search_settings
+        .default_search_fields
+        .iter()
+        .enumerate()
+    {
         let checked = match seen.contains(&path.as_str()) {
             true => Err(format!("default search field {path:?} is listed twice")),
             false => default_search_field(mapping, path),
@@ -58,10 +63,14 @@ fn find<'m>(fields: &'m [FieldMapping], path: &[String]) -> Option<(&'m FieldMap
 }
 
 fn timestamp_field(mapping: &DocMapping) -> Result<()> {
-    let Some(path) = &mapping.timestamp_field else { return Ok(()) };
+    let Some(path) = &mapping.timestamp_field else {
+        return Ok(());
+    };
     let check = || -> std::result::Result<(), String> {
         let Some((field, 0)) = find(&mapping.field_mappings, &split_path(path)) else {
-            return Err(format!("timestamp field {path:?} is not in \"field_mappings\""));
+            return Err(format!(
+                "timestamp field {path:?} is not in \"field_mappings\""
+            ));
         };
         if !matches!(field.kind, FieldKind::Date(_)) {
             return Err(format!(
@@ -70,10 +79,14 @@ fn timestamp_field(mapping: &DocMapping) -> Result<()> {
             ));
         }
         if field.multi_valued {
-            return Err(format!("timestamp field {path:?} must have one value: datetime, not array<datetime>"));
+            return Err(format!(
+                "timestamp field {path:?} must have one value: datetime, not array<datetime>"
+            ));
         }
         if field.fast.is_none() {
-            return Err(format!("timestamp field {path:?} must be fast: add \"fast: true\""));
+            return Err(format!(
+                "timestamp field {path:?} must be fast: add \"fast: true\""
+            ));
         }
         Ok(())
     };
@@ -85,7 +98,9 @@ fn tag_field(mapping: &DocMapping, path: &str) -> std::result::Result<(), String
         return Err(format!("tag field {path:?} is not in \"field_mappings\""));
     };
     if !field.indexed {
-        return Err(format!("tag field {path:?} must be indexed: remove \"indexed: false\""));
+        return Err(format!(
+            "tag field {path:?} must be indexed: remove \"indexed: false\""
+        ));
     }
     match &field.kind {
         FieldKind::Text(text) if text.tokenizer == "raw" => Ok(()),
@@ -105,9 +120,15 @@ fn default_search_field(mapping: &DocMapping, path: &str) -> std::result::Result
     let segments = split_path(path);
     let not_indexed = || Err(format!("default search field {path:?} is not indexed"));
     match find(&mapping.field_mappings, &segments) {
-        Some((FieldMapping { kind: FieldKind::Object(_), .. }, _)) => {
-            Err(format!("default search field {path:?} is an object; name one of its fields"))
-        }
+        Some((
+            FieldMapping {
+                kind: FieldKind::Object(_),
+                ..
+            },
+            _,
+        )) => Err(format!(
+            "default search field {path:?} is an object; name one of its fields"
+        )),
         Some((field, rest)) if rest == 0 || matches!(field.kind, FieldKind::Json(_)) => {
             if field.indexed { Ok(()) } else { not_indexed() }
         }

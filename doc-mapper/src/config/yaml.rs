@@ -26,7 +26,10 @@ pub(super) fn substitute(yaml: &str, env: impl Fn(&str) -> Option<String>) -> Re
         }
         while let Some((before, after)) = rest.split_once("${") {
             out.push_str(before);
-            match after.split_once('}').and_then(|(inside, tail)| Some((variable(inside)?, tail))) {
+            match after
+                .split_once('}')
+                .and_then(|(inside, tail)| Some((variable(inside)?, tail)))
+            {
                 Some(((name, default), tail)) => {
                     let value = env(name).or_else(|| default.map(str::to_string)).ok_or_else(|| {
                         let message = format!(
@@ -63,11 +66,17 @@ pub(super) fn parse(yaml: &str) -> Result<Node> {
     let mut parser = Parser::new_from_str(yaml);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|e| {
-            ConfigError::at(line_of(e.marker().line()), "", format!("this is not YAML: {}", e.info()))
+            ConfigError::at(
+                line_of(e.marker().line()),
+                "",
+                format!("this is not YAML: {}", e.info()),
+            )
         })?;
         builder.event(event, span)?;
     }
-    builder.root.ok_or_else(|| ConfigError::new("", "the index config is empty"))
+    builder
+        .root
+        .ok_or_else(|| ConfigError::new("", "the index config is empty"))
 }
 
 fn line_of(line: usize) -> u32 {
@@ -107,7 +116,9 @@ impl Builder {
                 self.add(Node { line, value }, anchor)
             }
             Event::SequenceStart(anchor, _) => self.push(line, anchor, OpenKind::Seq(Vec::new())),
-            Event::MappingStart(anchor, _) => self.push(line, anchor, OpenKind::Map(Vec::new(), None)),
+            Event::MappingStart(anchor, _) => {
+                self.push(line, anchor, OpenKind::Map(Vec::new(), None))
+            }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open { line, anchor, kind }) => {
                     let value = match kind {
@@ -125,16 +136,22 @@ impl Builder {
                 }
                 None => Err(ConfigError::at(line, "", "this alias refers to itself")),
             },
-            Event::DocumentStart(_) if self.root.is_some() => {
-                Err(ConfigError::at(line, "", "a file holds one index config; a second document starts here"))
-            }
+            Event::DocumentStart(_) if self.root.is_some() => Err(ConfigError::at(
+                line,
+                "",
+                "a file holds one index config; a second document starts here",
+            )),
             _ => Ok(()),
         }
     }
 
     fn push(&mut self, line: u32, anchor: usize, kind: OpenKind) -> Result<()> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(ConfigError::at(line, "", format!("the config nests deeper than {MAX_DEPTH} levels")));
+            return Err(ConfigError::at(
+                line,
+                "",
+                format!("the config nests deeper than {MAX_DEPTH} levels"),
+            ));
         }
         self.open.push(Open { line, anchor, kind });
         Ok(())
@@ -143,16 +160,30 @@ impl Builder {
     fn add(&mut self, node: Node, anchor: usize) -> Result<()> {
         self.num_nodes += 1;
         if self.num_nodes > MAX_NODES {
-            return Err(ConfigError::at(node.line, "", format!("the config has more than {MAX_NODES} values")));
+            return Err(ConfigError::at(
+                node.line,
+                "",
+                format!("the config has more than {MAX_NODES} values"),
+            ));
         }
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open { kind: OpenKind::Seq(items), .. }) => items.push(node),
-            Some(Open { kind: OpenKind::Map(entries, pending), .. }) => match pending.take() {
-                Some((line, key)) => entries.push(Entry { line, key, value: node }),
+            Some(Open {
+                kind: OpenKind::Seq(items),
+                ..
+            }) => items.push(node),
+            Some(Open {
+                kind: OpenKind::Map(entries, pending),
+                ..
+            }) => match pending.take() {
+                Some((line, key)) => entries.push(Entry {
+                    line,
+                    key,
+                    value: node,
+                }),
                 None => *pending = Some((node.line, key_text(&node)?)),
             },
         }
@@ -164,7 +195,11 @@ fn key_text(node: &Node) -> Result<String> {
     match &node.value {
         NodeValue::Str(text) | NodeValue::Number(text) => Ok(text.clone()),
         NodeValue::Bool(b) => Ok(b.to_string()),
-        _ => Err(ConfigError::at(node.line, "", format!("a key must be a string, got {}", node.describe()))),
+        _ => Err(ConfigError::at(
+            node.line,
+            "",
+            format!("a key must be a string, got {}", node.describe()),
+        )),
     }
 }
 
@@ -183,7 +218,8 @@ fn plain_scalar(text: &str) -> NodeValue {
         "true" | "True" | "TRUE" => NodeValue::Bool(true),
         "false" | "False" | "FALSE" => NodeValue::Bool(false),
         _ => {
-            let starts_as_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+            let starts_as_number =
+                text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
             let has_digit = text.bytes().any(|b| b.is_ascii_digit());
             if starts_as_number && has_digit && text.parse::<f64>().is_ok() {
                 NodeValue::Number(text.to_string())

@@ -7,7 +7,6 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use tantivy::DateTime;
 
-
 const RFC2822: &str = "%a, %d %b %Y %H:%M:%S +0000";
 
 /// The `output_format` of a datetime field. Every text is in UTC.

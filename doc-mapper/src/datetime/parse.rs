@@ -75,9 +75,23 @@ impl DateInput {
 
 /// A pattern works if it can write a date and read it back, to the day at least.
 fn check_pattern(pattern: &str) -> Result<(), String> {
+    // Without a time-zone database a name would pass silently for UTC.
+    if ["%Z", "%Q", "%:Q"]
+        .iter()
+        .any(|named| pattern.contains(named))
+    {
+        return Err(format!(
+            "strptime pattern {pattern:?} asks for the name of a time zone; only offsets (%z) are supported"
+        ));
+    }
     let works = |e: jiff::Error| format!("strptime pattern {pattern:?} does not work: {e}");
-    let sample = civil::date(2021, 3, 4).at(5, 6, 7, 0).to_zoned(TimeZone::UTC).map_err(works)?;
-    let text = BrokenDownTime::from(&sample).to_string(pattern.trim()).map_err(works)?;
+    let sample = civil::date(2021, 3, 4)
+        .at(5, 6, 7, 0)
+        .to_zoned(TimeZone::UTC)
+        .map_err(works)?;
+    let text = BrokenDownTime::from(&sample)
+        .to_string(pattern.trim())
+        .map_err(works)?;
     let parsed = parse_broken_down(pattern, text.trim()).map_err(works)?;
     match to_nanos(&parsed) {
         Ok(_) => Ok(()),
@@ -114,7 +128,12 @@ fn to_nanos(parsed: &BrokenDownTime) -> Result<i64, DateParseError> {
 }
 
 fn civil_nanos(datetime: civil::DateTime) -> Result<i64, DateParseError> {
-    narrow(datetime.to_zoned(TimeZone::UTC).map_err(|_| DateParseError::Range)?.timestamp())
+    narrow(
+        datetime
+            .to_zoned(TimeZone::UTC)
+            .map_err(|_| DateParseError::Range)?
+            .timestamp(),
+    )
 }
 
 fn narrow(timestamp: jiff::Timestamp) -> Result<i64, DateParseError> {
@@ -157,11 +176,18 @@ fn parse_iso8601(text: &str) -> Result<i64, DateParseError> {
     if text.contains(['[', 'Z', 'z']) {
         return Err(DateParseError::Format);
     }
-    civil_nanos(parser.parse_datetime(text).map_err(|_| DateParseError::Format)?)
+    civil_nanos(
+        parser
+            .parse_datetime(text)
+            .map_err(|_| DateParseError::Format)?,
+    )
 }
 
 /// A number in a document: only where `unix_timestamp` is an accepted format.
-pub(crate) fn parse_number(number: Number, formats: &[DateInput]) -> Result<DateTime, DateParseError> {
+pub(crate) fn parse_number(
+    number: Number,
+    formats: &[DateInput],
+) -> Result<DateTime, DateParseError> {
     if !formats.contains(&DateInput::UnixTimestamp) {
         return Err(DateParseError::Format);
     }
@@ -174,7 +200,9 @@ pub(crate) fn parse_number(number: Number, formats: &[DateInput]) -> Result<Date
         }
         Number::Float(_) => None,
     };
-    nanos.map(DateTime::from_timestamp_nanos).ok_or(DateParseError::Range)
+    nanos
+        .map(DateTime::from_timestamp_nanos)
+        .ok_or(DateParseError::Range)
 }
 
 /// A JSON number, before anyone knows what it counts.
@@ -207,7 +235,10 @@ fn parse_decimal(text: &str) -> Result<i64, DateParseError> {
     if !(MIN_SECS..=MAX_SECS).contains(&whole) {
         return Err(DateParseError::Range);
     }
-    let digits = fraction.bytes().map(|b| i64::from(b - b'0')).chain(std::iter::repeat(0));
+    let digits = fraction
+        .bytes()
+        .map(|b| i64::from(b - b'0'))
+        .chain(std::iter::repeat(0));
     let nanos = digits.take(9).fold(0, |nanos, digit| nanos * 10 + digit);
     Ok(whole * 1_000_000_000 + nanos)
 }
@@ -224,5 +255,13 @@ pub fn parse_datetime_literal(text: &str) -> Option<DateTime> {
         })?;
         return Some(DateTime::from_timestamp_nanos(nanos));
     }
-    parse_str(text, &[DateInput::Rfc3339, DateInput::Iso8601, DateInput::UnixTimestamp]).ok()
+    parse_str(
+        text,
+        &[
+            DateInput::Rfc3339,
+            DateInput::Iso8601,
+            DateInput::UnixTimestamp,
+        ],
+    )
+    .ok()
 }

@@ -11,9 +11,30 @@ use super::parse::DateParseError;
 /// Nanoseconds since the epoch. A space may stand for the `T`; digits beyond nanoseconds are cut; the
 /// leap second `:60` is the last nanosecond before it.
 pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
-    let (head, tail) = text.split_first_chunk::<19>().ok_or(DateParseError::Format)?;
-    let [y1, y2, y3, y4, b'-', mo1, mo2, b'-', d1, d2, b'T' | b't' | b' ', h1, h2, b':', mi1, mi2, b':', s1, s2] =
-        *head
+    let (head, tail) = text
+        .split_first_chunk::<19>()
+        .ok_or(DateParseError::Format)?;
+    let [
+        y1,
+        y2,
+        y3,
+        y4,
+        b'-',
+        mo1,
+        mo2,
+        b'-',
+        d1,
+        d2,
+        b'T' | b't' | b' ',
+        h1,
+        h2,
+        b':',
+        mi1,
+        mi2,
+        b':',
+        s1,
+        s2,
+    ] = *head
     else {
         return Err(DateParseError::Format);
     };
@@ -37,7 +58,9 @@ pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
         + i64::from(minute) * 60
         + second
         - offset_secs;
-    secs.checked_mul(1_000_000_000).and_then(|n| n.checked_add(nanos)).ok_or(DateParseError::Range)
+    secs.checked_mul(1_000_000_000)
+        .and_then(|n| n.checked_add(nanos))
+        .ok_or(DateParseError::Range)
 }
 
 /// A date in a JSON field: only the strict form with `T`, so that fewer texts are taken for dates.
@@ -46,7 +69,9 @@ pub(crate) fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
     if !bytes.first()?.is_ascii_digit() || *bytes.get(10)? != b'T' {
         return None;
     }
-    parse(bytes).ok().map(tantivy::DateTime::from_timestamp_nanos)
+    parse(bytes)
+        .ok()
+        .map(tantivy::DateTime::from_timestamp_nanos)
 }
 
 fn pair(tens: u8, ones: u8) -> Result<u32, DateParseError> {
@@ -59,13 +84,21 @@ fn pair(tens: u8, ones: u8) -> Result<u32, DateParseError> {
 
 /// The nanoseconds of `.123`, and what follows.
 fn fraction(tail: &[u8]) -> Result<(i64, &[u8]), DateParseError> {
-    let Some((b'.', rest)) = tail.split_first() else { return Ok((0, tail)) };
+    let Some((b'.', rest)) = tail.split_first() else {
+        return Ok((0, tail));
+    };
     let num_digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-    let (digits, rest) = rest.split_at_checked(num_digits).ok_or(DateParseError::Format)?;
+    let (digits, rest) = rest
+        .split_at_checked(num_digits)
+        .ok_or(DateParseError::Format)?;
     if digits.is_empty() {
         return Err(DateParseError::Format);
     }
-    let padded = digits.iter().map(|b| i64::from(b - b'0')).chain(std::iter::repeat(0)).take(9);
+    let padded = digits
+        .iter()
+        .map(|b| i64::from(b - b'0'))
+        .chain(std::iter::repeat(0))
+        .take(9);
     Ok((padded.fold(0, |nanos, digit| nanos * 10 + digit), rest))
 }
 

@@ -37,7 +37,9 @@ impl<'a> Value<'a> for &'a JsonValue<'a> {
     fn as_value(&self) -> ReferenceValue<'a, Self> {
         ReferenceValue::Leaf(match self {
             JsonValue::Array(items) => return ReferenceValue::Array(items.iter()),
-            JsonValue::Object(entries) => return ReferenceValue::Object(EntriesIter(entries.iter())),
+            JsonValue::Object(entries) => {
+                return ReferenceValue::Object(EntriesIter(entries.iter()));
+            }
             JsonValue::Null => ReferenceValueLeaf::Null,
             JsonValue::Bool(b) => ReferenceValueLeaf::Bool(*b),
             JsonValue::I64(n) => ReferenceValueLeaf::I64(*n),

@@ -43,8 +43,13 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 impl Walk<'_> {
     /// Adds the value to the document.
     #[inline]
-    pub(super) fn add_scalar(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> std::result::Result<(), DocError> {
-        self.try_add_scalar(leaf, scalar).map_err(|reason| refuse(leaf, reason, &scalar.describe()))
+    pub(super) fn add_scalar(
+        &mut self,
+        leaf: &Leaf,
+        scalar: Scalar<'_>,
+    ) -> std::result::Result<(), DocError> {
+        self.try_add_scalar(leaf, scalar)
+            .map_err(|reason| refuse(leaf, reason, &scalar.describe()))
     }
 
     #[inline]
@@ -104,7 +109,11 @@ fn to_u64(scalar: Scalar<'_>, coerce: bool) -> Result<u64> {
         Scalar::U64(n) => Ok(n),
         Scalar::F64(n) => {
             let n = whole(n, coerce)?;
-            if n < 0.0 { Err(DocErrorReason::OutOfRange) } else { Ok(n as u64) }
+            if n < 0.0 {
+                Err(DocErrorReason::OutOfRange)
+            } else {
+                Ok(n as u64)
+            }
         }
         // Rust parses no sign into an unsigned number; `-1` is a number all the same.
         Scalar::Str(text) if coerce => text.parse().map_err(|error| match text.parse::<i64>() {
@@ -142,10 +151,17 @@ fn to_f64(scalar: Scalar<'_>, coerce: bool) -> Result<f64> {
         Scalar::Str(text) if coerce => text.parse().map_err(|_| DocErrorReason::WrongType)?,
         _ => return Err(DocErrorReason::WrongType),
     };
-    if n.is_finite() { Ok(n) } else { Err(DocErrorReason::OutOfRange) }
+    if n.is_finite() {
+        Ok(n)
+    } else {
+        Err(DocErrorReason::OutOfRange)
+    }
 }
 
-fn to_date(scalar: Scalar<'_>, formats: &[DateInput]) -> std::result::Result<DateTime, DateParseError> {
+fn to_date(
+    scalar: Scalar<'_>,
+    formats: &[DateInput],
+) -> std::result::Result<DateTime, DateParseError> {
     match scalar {
         Scalar::Str(text) => datetime::parse_str(text, formats),
         Scalar::I64(n) => datetime::parse_number(Number::Int(n), formats),
@@ -161,8 +177,14 @@ fn decode(text: &str, format: BytesFormat) -> Option<Vec<u8>> {
         BytesFormat::Hex => {
             let (pairs, rest) = text.as_bytes().as_chunks::<2>();
             let digit = |b: u8| char::from(b).to_digit(16);
-            let bytes = pairs.iter().map(|&[high, low]| u8::try_from(digit(high)? * 16 + digit(low)?).ok());
-            if rest.is_empty() { bytes.collect() } else { None }
+            let bytes = pairs
+                .iter()
+                .map(|&[high, low]| u8::try_from(digit(high)? * 16 + digit(low)?).ok());
+            if rest.is_empty() {
+                bytes.collect()
+            } else {
+                None
+            }
         }
     }
 }
@@ -170,7 +192,11 @@ fn decode(text: &str, format: BytesFormat) -> Option<Vec<u8>> {
 /// The error for a value, which says what the field would have taken.
 pub(super) fn refuse(leaf: &Leaf, reason: DocErrorReason, got: &str) -> DocError {
     let expected = expected(leaf);
-    DocError::new(reason, leaf.path.as_str(), format!("expected {expected}, got {got}"))
+    DocError::new(
+        reason,
+        leaf.path.as_str(),
+        format!("expected {expected}, got {got}"),
+    )
 }
 
 fn expected(leaf: &Leaf) -> String {

@@ -34,8 +34,12 @@ pub const FIELD_PRESENCE_FIELD: &str = "_field_presence";
 pub const DOCUMENT_SIZE_FIELD: &str = "_doc_length";
 
 /// Names no mapped field may have.
-pub(crate) const RESERVED_NAMES: [&str; 4] =
-    [DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD, FIELD_PRESENCE_FIELD, SOURCE_FIELD];
+pub(crate) const RESERVED_NAMES: [&str; 4] = [
+    DOCUMENT_SIZE_FIELD,
+    DYNAMIC_FIELD,
+    FIELD_PRESENCE_FIELD,
+    SOURCE_FIELD,
+];
 
 #[cfg(test)]
 mod tests;

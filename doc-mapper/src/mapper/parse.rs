@@ -67,7 +67,10 @@ impl DocMapper {
     /// A [`DocError`] whose reason says why; the document is refused as a whole.
     pub fn parse_doc(&self, line: &[u8]) -> Result<ParsedDoc, DocError> {
         if line.len() > MAX_DOC_BYTES {
-            let message = format!("a document may have {MAX_DOC_BYTES} bytes, this one has {}", line.len());
+            let message = format!(
+                "a document may have {MAX_DOC_BYTES} bytes, this one has {}",
+                line.len()
+            );
             return Err(DocError::new(DocErrorReason::TooLarge, "", message));
         }
         let text = std::str::from_utf8(line).map_err(|e| {
@@ -82,11 +85,20 @@ impl DocMapper {
             error: None,
         };
         let mut json = serde_json::Deserializer::from_str(text);
-        let seed = ObjectSeed { walk: &mut walk, node: &self.root, depth: 1 };
-        let parsed = seed.deserialize(&mut json).and_then(|extra| json.end().map(|()| extra));
+        let seed = ObjectSeed {
+            walk: &mut walk,
+            node: &self.root,
+            depth: 1,
+        };
+        let parsed = seed
+            .deserialize(&mut json)
+            .and_then(|extra| json.end().map(|()| extra));
         match parsed {
             Ok(extra) => walk.finish(extra, text),
-            Err(error) => Err(walk.error.take().unwrap_or_else(|| syntax_error(&error, text))),
+            Err(error) => Err(walk
+                .error
+                .take()
+                .unwrap_or_else(|| syntax_error(&error, text))),
         }
     }
 }
@@ -97,7 +109,14 @@ fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
         true => DocErrorReason::OutOfRange,
         false => DocErrorReason::NotJson,
     };
-    DocError::new(reason, "", format!("not JSON: {message}; the line starts {:?}", shorten(text.trim_start())))
+    DocError::new(
+        reason,
+        "",
+        format!(
+            "not JSON: {message}; the line starts {:?}",
+            shorten(text.trim_start())
+        ),
+    )
 }
 
 impl Walk<'_> {
@@ -105,7 +124,11 @@ impl Walk<'_> {
         let mapper = self.mapper;
         if let (Some((_, path)), None) = (mapper.timestamp_field(), self.timestamp) {
             let message = "the document has no value for the timestamp field";
-            return Err(DocError::new(DocErrorReason::MissingTimestamp, path, message));
+            return Err(DocError::new(
+                DocErrorReason::MissingTimestamp,
+                path,
+                message,
+            ));
         }
         if let (Some(dynamic), false) = (&mapper.dynamic, extra.is_empty()) {
             self.add_json(dynamic, &JsonValue::Object(extra));
@@ -123,13 +146,21 @@ impl Walk<'_> {
                 self.document.add_u64(field, *hash);
             }
         }
-        Ok(ParsedDoc { document: self.document, timestamp: self.timestamp })
+        Ok(ParsedDoc {
+            document: self.document,
+            timestamp: self.timestamp,
+        })
     }
 
     fn add_json(&mut self, leaf: &Leaf, value: &JsonValue<'_>) {
         if let (Some(_), JsonValue::Object(entries)) = (leaf.presence, value) {
             let expand_dots = matches!(&leaf.kind, FieldKind::Json(json) if json.expand_dots);
-            object_hashes(PathHasher::new(&leaf.path), entries, expand_dots, &mut self.presence);
+            object_hashes(
+                PathHasher::new(&leaf.path),
+                entries,
+                expand_dots,
+                &mut self.presence,
+            );
         }
         self.document.add_field_value(leaf.field, value);
     }
@@ -157,7 +188,11 @@ impl ObjectSeed<'_, '_> {
             "" => DocErrorReason::NotAnObject,
             _ => DocErrorReason::WrongType,
         };
-        self.walk.fail(DocError::new(reason, path, format!("expected an object, got {got}")))
+        self.walk.fail(DocError::new(
+            reason,
+            path,
+            format!("expected an object, got {got}"),
+        ))
     }
 }
 
@@ -201,7 +236,9 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
         while let Some(key) = map.next_key_seed(KeySeed { node, guess })? {
             match key {
                 Key::Mapped(position) => {
-                    let Some((name, child)) = node.children.get(position) else { continue };
+                    let Some((name, child)) = node.children.get(position) else {
+                        continue;
+                    };
                     if !seen.insert(position) {
                         return Err(walk.fail(duplicate_key(&node.path, name)));
                     }
@@ -209,7 +246,11 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                     match child {
                         Child::Leaf(leaf) => map.next_value_seed(LeafSeed { walk, leaf, depth })?,
                         Child::Object(child) => {
-                            let seed = ObjectSeed { walk, node: child, depth: depth + 1 };
+                            let seed = ObjectSeed {
+                                walk,
+                                node: child,
+                                depth: depth + 1,
+                            };
                             let inner = map.next_value_seed(seed)?;
                             if !inner.is_empty() {
                                 extra.push((Cow::Owned(name.clone()), JsonValue::Object(inner)));
@@ -218,15 +259,31 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                     }
                 }
                 Key::Other(key) => match mode {
-                    Mode::Lenient => map.next_value_seed(SkipSeed { walk, key: &key, depth })?,
+                    Mode::Lenient => map.next_value_seed(SkipSeed {
+                        walk,
+                        key: &key,
+                        depth,
+                    })?,
                     Mode::Strict => {
                         let path = child_path(&node.path, &key);
                         let message = "the field is not mapped, and the mode is strict";
-                        return Err(walk.fail(DocError::new(DocErrorReason::UnknownField, path, message)));
+                        return Err(walk.fail(DocError::new(
+                            DocErrorReason::UnknownField,
+                            path,
+                            message,
+                        )));
                     }
                     Mode::Dynamic => {
-                        let link = PathLink { parent: None, root: &node.path, key: &key };
-                        let value = map.next_value_seed(JsonSeed { walk, path: &link, depth })?;
+                        let link = PathLink {
+                            parent: None,
+                            root: &node.path,
+                            key: &key,
+                        };
+                        let value = map.next_value_seed(JsonSeed {
+                            walk,
+                            path: &link,
+                            depth,
+                        })?;
                         extra.push((key, value));
                     }
                 },
@@ -240,7 +297,11 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<Entries<'de>, E> {
-        if self.node.path.is_empty() { Err(self.no_object("null")) } else { Ok(Vec::new()) }
+        if self.node.path.is_empty() {
+            Err(self.no_object("null"))
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Entries<'de>, A::Error> {
@@ -270,12 +331,20 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
 
 fn child_path(parent: &str, key: &str) -> String {
     let key = escape_segment(key);
-    if parent.is_empty() { key } else { format!("{parent}.{key}") }
+    if parent.is_empty() {
+        key
+    } else {
+        format!("{parent}.{key}")
+    }
 }
 
 fn duplicate_key(parent: &str, key: &str) -> DocError {
     let message = "the key appears twice in one object";
-    DocError::new(DocErrorReason::DuplicateKey, child_path(parent, key), message)
+    DocError::new(
+        DocErrorReason::DuplicateKey,
+        child_path(parent, key),
+        message,
+    )
 }
 
 /// A key of a mapped object: found without copying it, or kept if it is not mapped.
@@ -305,7 +374,10 @@ impl<'de> Visitor<'de> for KeySeed<'_> {
     }
 
     fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Key<'de>, E> {
-        Ok(self.node.find(key, self.guess).map_or(Key::Other(Cow::Borrowed(key)), Key::Mapped))
+        Ok(self
+            .node
+            .find(key, self.guess)
+            .map_or(Key::Other(Cow::Borrowed(key)), Key::Mapped))
     }
 
     fn visit_str<E: Error>(self, key: &str) -> Result<Key<'de>, E> {
@@ -332,7 +404,9 @@ impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
 impl LeafSeed<'_, '_> {
     #[inline]
     fn add<E: Error>(self, scalar: Scalar<'_>) -> Result<(), E> {
-        self.walk.add_scalar(self.leaf, scalar).map_err(|error| self.walk.fail(error))
+        self.walk
+            .add_scalar(self.leaf, scalar)
+            .map_err(|error| self.walk.fail(error))
     }
 
     fn no_scalar<E: Error>(self, got: &str) -> E {
@@ -382,7 +456,11 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
             return Err(LeafSeed { walk, leaf, depth }.no_scalar(got));
         }
         // An element that is itself an array would be flattened; it is refused instead.
-        while let Some(()) = seq.next_element_seed(ElementSeed(LeafSeed { walk, leaf, depth: depth + 1 }))? {}
+        while let Some(()) = seq.next_element_seed(ElementSeed(LeafSeed {
+            walk,
+            leaf,
+            depth: depth + 1,
+        }))? {}
         Ok(())
     }
 
@@ -391,8 +469,17 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
         if !matches!(leaf.kind, FieldKind::Json(_)) {
             return Err(LeafSeed { walk, leaf, depth }.no_scalar("an object"));
         }
-        let link = PathLink { parent: None, root: &leaf.path, key: "" };
-        let value = JsonSeed { walk, path: &link, depth }.visit_map(map)?;
+        let link = PathLink {
+            parent: None,
+            root: &leaf.path,
+            key: "",
+        };
+        let value = JsonSeed {
+            walk,
+            path: &link,
+            depth,
+        }
+        .visit_map(map)?;
         walk.add_json(leaf, &value);
         Ok(())
     }

@@ -23,7 +23,9 @@ pub(super) struct PathLink<'p> {
 
 impl PathLink<'_> {
     fn path(&self) -> String {
-        let parent = self.parent.map_or_else(|| self.root.to_string(), PathLink::path);
+        let parent = self
+            .parent
+            .map_or_else(|| self.root.to_string(), PathLink::path);
         match (parent.as_str(), self.key) {
             (_, "") => parent,
             ("", key) => escape_segment(key),
@@ -36,13 +38,17 @@ impl PathLink<'_> {
 pub(super) fn duplicate<'e>(entries: &'e Entries<'_>) -> Option<&'e str> {
     const FEW: usize = 16;
     if entries.len() <= FEW {
-        let twice = entries.iter().enumerate().find(|(i, (key, _))| {
-            entries.iter().take(*i).any(|(earlier, _)| earlier == key)
-        });
+        let twice = entries
+            .iter()
+            .enumerate()
+            .find(|(i, (key, _))| entries.iter().take(*i).any(|(earlier, _)| earlier == key));
         return twice.map(|(_, (key, _))| key.as_ref());
     }
     let mut seen = HashSet::with_capacity(entries.len());
-    entries.iter().map(|(key, _)| key.as_ref()).find(|key| !seen.insert(*key))
+    entries
+        .iter()
+        .map(|(key, _)| key.as_ref())
+        .find(|key| !seen.insert(*key))
 }
 
 fn too_deep(path: String) -> DocError {
@@ -60,7 +66,10 @@ pub(super) struct JsonSeed<'w, 'm, 'p> {
 impl<'de> DeserializeSeed<'de> for JsonSeed<'_, '_, '_> {
     type Value = JsonValue<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<JsonValue<'de>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<JsonValue<'de>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
@@ -98,8 +107,10 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<JsonValue<'de>, E> {
-        Ok(datetime::infer_rfc3339(value)
-            .map_or_else(|| JsonValue::Str(Cow::Owned(value.to_string())), JsonValue::Date))
+        Ok(datetime::infer_rfc3339(value).map_or_else(
+            || JsonValue::Str(Cow::Owned(value.to_string())),
+            JsonValue::Date,
+        ))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonValue<'de>, A::Error> {
@@ -108,7 +119,11 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
             return Err(walk.fail(too_deep(path.path())));
         }
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(JsonSeed { walk, path, depth: depth + 1 })? {
+        while let Some(item) = seq.next_element_seed(JsonSeed {
+            walk,
+            path,
+            depth: depth + 1,
+        })? {
             items.push(item);
         }
         Ok(JsonValue::Array(items))
@@ -121,14 +136,30 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
         }
         let mut entries: Entries<'de> = Vec::new();
         while let Some(key) = map.next_key_seed(CowSeed)? {
-            let link = PathLink { parent: Some(path), root: "", key: &key };
-            let value = map.next_value_seed(JsonSeed { walk, path: &link, depth: depth + 1 })?;
+            let link = PathLink {
+                parent: Some(path),
+                root: "",
+                key: &key,
+            };
+            let value = map.next_value_seed(JsonSeed {
+                walk,
+                path: &link,
+                depth: depth + 1,
+            })?;
             entries.push((key, value));
         }
         if let Some(key) = duplicate(&entries) {
-            let link = PathLink { parent: Some(path), root: "", key };
+            let link = PathLink {
+                parent: Some(path),
+                root: "",
+                key,
+            };
             let message = "the key appears twice in one object";
-            return Err(walk.fail(DocError::new(DocErrorReason::DuplicateKey, link.path(), message)));
+            return Err(walk.fail(DocError::new(
+                DocErrorReason::DuplicateKey,
+                link.path(),
+                message,
+            )));
         }
         Ok(JsonValue::Object(entries))
     }
@@ -212,7 +243,11 @@ impl<'de> Visitor<'de> for SkipSeed<'_, '_, '_> {
         if depth >= MAX_DEPTH {
             return Err(walk.fail(too_deep(escape_segment(key))));
         }
-        while let Some(()) = seq.next_element_seed(SkipSeed { walk, key, depth: depth + 1 })? {}
+        while let Some(()) = seq.next_element_seed(SkipSeed {
+            walk,
+            key,
+            depth: depth + 1,
+        })? {}
         Ok(())
     }
 
@@ -222,7 +257,11 @@ impl<'de> Visitor<'de> for SkipSeed<'_, '_, '_> {
             return Err(walk.fail(too_deep(escape_segment(key))));
         }
         while let Some(IgnoredAny) = map.next_key()? {
-            map.next_value_seed(SkipSeed { walk, key, depth: depth + 1 })?;
+            map.next_value_seed(SkipSeed {
+                walk,
+                key,
+                depth: depth + 1,
+            })?;
         }
         Ok(())
     }

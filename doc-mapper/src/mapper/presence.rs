@@ -17,7 +17,9 @@ impl PathHasher {
 
     pub(crate) fn segment(self, segment: &str) -> PathHasher {
         let bytes = segment.bytes().chain(std::iter::once(0xff));
-        PathHasher(bytes.fold(self.0, |hash, b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)))
+        PathHasher(bytes.fold(self.0, |hash, b| {
+            (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+        }))
     }
 
     pub(crate) fn finish(self) -> u64 {
@@ -50,7 +52,12 @@ pub(crate) fn object_hashes(
     }
 }
 
-fn value_hashes(hasher: PathHasher, value: &JsonValue<'_>, expand_dots: bool, hashes: &mut Vec<u64>) {
+fn value_hashes(
+    hasher: PathHasher,
+    value: &JsonValue<'_>,
+    expand_dots: bool,
+    hashes: &mut Vec<u64>,
+) {
     match value {
         JsonValue::Null => {}
         JsonValue::Object(entries) => object_hashes(hasher, entries, expand_dots, hashes),

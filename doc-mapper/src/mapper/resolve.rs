@@ -88,7 +88,11 @@ impl DocMapper {
         }
         if let Some((first, rest)) = segments.split_first() {
             // `_dynamic.a` names the same as `a`; `_source` and the others are not searched.
-            if let (Some(dynamic), true, false) = (&self.dynamic, first == super::DYNAMIC_FIELD, rest.is_empty()) {
+            if let (Some(dynamic), true, false) = (
+                &self.dynamic,
+                first == super::DYNAMIC_FIELD,
+                rest.is_empty(),
+            ) {
                 return Some(ResolvedField::new(dynamic, join_path(rest), true));
             }
             if super::RESERVED_NAMES.contains(&first.as_str()) {
@@ -104,7 +108,12 @@ impl DocMapper {
     pub fn resolve_all(&self, path: &str) -> Vec<ResolvedField<'_>> {
         let mut fields = Vec::new();
         if let Some(Found::Object(object)) = find(&self.root, &split_path(path)) {
-            fields.extend(object.leaves().into_iter().map(|l| ResolvedField::new(l, String::new(), false)));
+            fields.extend(
+                object
+                    .leaves()
+                    .into_iter()
+                    .map(|l| ResolvedField::new(l, String::new(), false)),
+            );
         }
         fields.extend(self.resolve(path));
         fields
@@ -113,7 +122,10 @@ impl DocMapper {
     /// Every mapped field, in the order of the config.
     pub fn fields(&self) -> Vec<ResolvedField<'_>> {
         let leaves = self.root.leaves();
-        leaves.into_iter().map(|leaf| ResolvedField::new(leaf, String::new(), false)).collect()
+        leaves
+            .into_iter()
+            .map(|leaf| ResolvedField::new(leaf, String::new(), false))
+            .collect()
     }
 
     /// The value of `_field_presence` in documents that have the path. `None` where presence is not
@@ -126,7 +138,9 @@ impl DocMapper {
             _ => (self.dynamic.as_ref()?, segments.as_slice()),
         };
         leaf.presence?;
-        let hasher = rest.iter().fold(PathHasher::new(&leaf.path), |hasher, s| hasher.segment(s));
+        let hasher = rest
+            .iter()
+            .fold(PathHasher::new(&leaf.path), |hasher, s| hasher.segment(s));
         Some(hasher.finish())
     }
 }
@@ -141,7 +155,10 @@ fn find<'m, 's>(object: &'m ObjectNode, segments: &'s [String]) -> Option<Found<
     // One segment first; then names with dots that were not escaped.
     for num_segments in 1..=segments.len() {
         let (name, rest) = segments.split_at_checked(num_segments)?;
-        let Some(child) = object.find(&name.join("."), usize::MAX).and_then(|i| object.child(i)) else {
+        let Some(child) = object
+            .find(&name.join("."), usize::MAX)
+            .and_then(|i| object.child(i))
+        else {
             continue;
         };
         match child {

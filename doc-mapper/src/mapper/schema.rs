@@ -2,8 +2,8 @@
 
 use tantivy::IndexSettings;
 use tantivy::schema::{
-    BytesOptions, DateOptions, Field, INDEXED, IpAddrOptions, JsonObjectOptions, NumericOptions, STORED,
-    Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+    BytesOptions, DateOptions, Field, INDEXED, IpAddrOptions, JsonObjectOptions, NumericOptions,
+    STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
@@ -41,7 +41,10 @@ impl DocMapper {
     pub fn new(config: &IndexConfig) -> Result<DocMapper, ConfigError> {
         let mapping = &config.doc_mapping;
         let mut builder = Schema::builder();
-        let timestamp_path = mapping.timestamp_field.as_deref().map(|p| join_path(&split_path(p)));
+        let timestamp_path = mapping
+            .timestamp_field
+            .as_deref()
+            .map(|p| join_path(&split_path(p)));
         let mut compiler = Compiler {
             builder: &mut builder,
             timestamp_path: timestamp_path.as_deref(),
@@ -53,12 +56,16 @@ impl DocMapper {
             .as_ref()
             .filter(|_| mapping.mode == Mode::Dynamic)
             .and_then(|dynamic| compiler.leaf(DYNAMIC_FIELD.to_string(), dynamic));
-        let source = mapping.store_source.then(|| builder.add_text_field(SOURCE_FIELD, STORED));
-        let presence =
-            mapping.index_field_presence.then(|| builder.add_u64_field(FIELD_PRESENCE_FIELD, INDEXED));
+        let source = mapping
+            .store_source
+            .then(|| builder.add_text_field(SOURCE_FIELD, STORED));
+        let presence = mapping
+            .index_field_presence
+            .then(|| builder.add_u64_field(FIELD_PRESENCE_FIELD, INDEXED));
         let size_options = NumericOptions::default().set_fast();
-        let document_size =
-            mapping.store_document_size.then(|| builder.add_u64_field(DOCUMENT_SIZE_FIELD, size_options));
+        let document_size = mapping
+            .store_document_size
+            .then(|| builder.add_u64_field(DOCUMENT_SIZE_FIELD, size_options));
         let timestamp = root
             .leaves()
             .iter()
@@ -116,7 +123,9 @@ impl DocMapper {
 
     /// The timestamp field and its path.
     pub fn timestamp_field(&self) -> Option<(Field, &str)> {
-        self.timestamp.as_ref().map(|(field, path)| (*field, path.as_str()))
+        self.timestamp
+            .as_ref()
+            .map(|(field, path)| (*field, path.as_str()))
     }
 
     /// The paths of the tag fields, sorted.
@@ -162,7 +171,11 @@ impl Compiler<'_> {
             .iter()
             .filter_map(|mapping| {
                 let name = escape_segment(&mapping.name);
-                let child_path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                let child_path = if path.is_empty() {
+                    name
+                } else {
+                    format!("{path}.{name}")
+                };
                 let child = match &mapping.kind {
                     FieldKind::Object(fields) => Child::Object(self.object(child_path, fields)),
                     _ => Child::Leaf(Box::new(self.leaf(child_path, mapping)?)),
@@ -234,8 +247,9 @@ fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
             options = options.set_expand_dots_enabled();
         }
         if mapping.indexed {
-            let indexing =
-                TextFieldIndexing::default().set_tokenizer(&json.tokenizer).set_index_option(json.record);
+            let indexing = TextFieldIndexing::default()
+                .set_tokenizer(&json.tokenizer)
+                .set_index_option(json.record);
             options = options.set_indexing_options(indexing);
         }
     }

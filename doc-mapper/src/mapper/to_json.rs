@@ -26,16 +26,19 @@ impl DocMapper {
             }
         }
         let mut json = object_to_json(&self.root, &values);
-        if let Some(dynamic) = self.dynamic.as_ref().filter(|dynamic| dynamic.stored) {
-            if let Some(Value::Object(extra)) = leaf_to_json(dynamic, &values) {
-                merge(&mut json, extra);
-            }
+        if let Some(dynamic) = self.dynamic.as_ref().filter(|dynamic| dynamic.stored)
+            && let Some(Value::Object(extra)) = leaf_to_json(dynamic, &values)
+        {
+            merge(&mut json, extra);
         }
-        if let Some(source) = self.source.and_then(|f| values.get(f.field_id() as usize)?.first()) {
-            if let Some(text) = source.as_str() {
-                let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()));
-                json.insert(super::SOURCE_FIELD.to_string(), value);
-            }
+        if let Some(source) = self
+            .source
+            .and_then(|f| values.get(f.field_id() as usize)?.first())
+            && let Some(text) = source.as_str()
+        {
+            let value =
+                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()));
+            json.insert(super::SOURCE_FIELD.to_string(), value);
         }
         json
     }
@@ -75,18 +78,23 @@ fn merge(json: &mut Map<String, Value>, extra: Map<String, Value>) {
 fn leaf_to_json(leaf: &Leaf, values: &Values<'_>) -> Option<Value> {
     let values = values.get(leaf.field.field_id() as usize)?;
     if leaf.multi_valued {
-        let items: Vec<Value> = values.iter().map(|value| value_to_json(*value, &leaf.kind)).collect();
+        let items: Vec<Value> = values
+            .iter()
+            .map(|value| value_to_json(*value, &leaf.kind))
+            .collect();
         return (!items.is_empty()).then_some(Value::Array(items));
     }
-    values.first().map(|value| value_to_json(*value, &leaf.kind))
+    values
+        .first()
+        .map(|value| value_to_json(*value, &leaf.kind))
 }
 
 fn value_to_json(value: CompactDocValue<'_>, kind: &FieldKind) -> Value {
     match (value.as_value(), kind) {
         (ReferenceValue::Array(items), _) => items.map(|item| value_to_json(item, kind)).collect(),
-        (ReferenceValue::Object(entries), _) => {
-            entries.map(|(key, value)| (key.to_string(), value_to_json(value, kind))).collect()
-        }
+        (ReferenceValue::Object(entries), _) => entries
+            .map(|(key, value)| (key.to_string(), value_to_json(value, kind)))
+            .collect(),
         (ReferenceValue::Leaf(leaf), _) => leaf_value_to_json(leaf, kind),
     }
 }
@@ -94,9 +102,16 @@ fn value_to_json(value: CompactDocValue<'_>, kind: &FieldKind) -> Value {
 fn leaf_value_to_json(leaf: ReferenceValueLeaf<'_>, kind: &FieldKind) -> Value {
     let as_string = matches!(
         kind,
-        FieldKind::I64(NumericKind { output_as_string: true, .. })
-            | FieldKind::U64(NumericKind { output_as_string: true, .. })
-            | FieldKind::F64(NumericKind { output_as_string: true, .. })
+        FieldKind::I64(NumericKind {
+            output_as_string: true,
+            ..
+        }) | FieldKind::U64(NumericKind {
+            output_as_string: true,
+            ..
+        }) | FieldKind::F64(NumericKind {
+            output_as_string: true,
+            ..
+        })
     );
     match leaf {
         ReferenceValueLeaf::Null | ReferenceValueLeaf::Custom(_) => Value::Null,
@@ -118,7 +133,9 @@ fn leaf_value_to_json(leaf: ReferenceValueLeaf<'_>, kind: &FieldKind) -> Value {
             None => ip.to_string().into(),
         },
         ReferenceValueLeaf::Bytes(bytes) => match kind {
-            FieldKind::Bytes(options) if options.output_format == BytesFormat::Hex => hex(bytes).into(),
+            FieldKind::Bytes(options) if options.output_format == BytesFormat::Hex => {
+                hex(bytes).into()
+            }
             _ => BASE64_STANDARD.encode(bytes).into(),
         },
     }
@@ -126,5 +143,7 @@ fn leaf_value_to_json(leaf: ReferenceValueLeaf<'_>, kind: &FieldKind) -> Value {
 
 fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|b| [b >> 4, b & 15]);
-    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+    digits
+        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+        .collect()
 }

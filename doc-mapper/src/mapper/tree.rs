@@ -41,7 +41,11 @@ impl ObjectNode {
     pub(crate) fn new(path: String, children: Vec<(String, Child)>) -> ObjectNode {
         let mut sorted: Vec<usize> = (0..children.len()).collect();
         sorted.sort_by_key(|&i| children.get(i).map(|(name, _)| name.as_str()));
-        ObjectNode { path, children, sorted }
+        ObjectNode {
+            path,
+            children,
+            sorted,
+        }
     }
 
     pub(crate) fn child(&self, position: usize) -> Option<&Child> {

@@ -1,0 +1,56 @@
+//! Documents through a real tantivy index: what is written is found, and comes back as it was.
+
+use serde_json::json;
+use tantivy::collector::TopDocs;
+use tantivy::query::TermQuery;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Index, TantivyDocument, Term};
+
+use super::*;
+
+#[test]
+fn a_hit_comes_back_from_the_doc_store_as_it_went_in() {
+    let mapper = mapper(
+        json!({ "timestamp_field": "ts", "index_field_presence": true, "field_mappings": [
+        { "name": "ts", "type": "datetime", "fast": true, "output_format": "unix_timestamp_secs" },
+        { "name": "tenant", "type": "u64" }, { "name": "body", "type": "text", "record": "position" },
+        { "name": "ip", "type": "ip", "fast": true }, { "name": "raw", "type": "bytes" },
+        { "name": "attrs", "type": "json", "fast": true }, { "name": "tags", "type": "array<text>", "fast": true },
+    ] }),
+    );
+    let doc = json!({ "ts": 1714557600, "tenant": 22, "body": "Received block blk_1", "ip": "10.0.0.1",
+        "raw": "AQID", "attrs": { "a": { "b": "x" } }, "tags": ["p", "q"], "extra": { "n": 1 } });
+    let builder = Index::builder()
+        .schema(mapper.schema().clone())
+        .settings(mapper.index_settings())
+        .tokenizers(mapper.tokenizers())
+        .fast_field_tokenizers(mapper.fast_field_tokenizers());
+    let directory = tantivy::directory::RamDirectory::create();
+    let mut writer = builder
+        .single_segment_index_writer(directory, 15_000_000)
+        .unwrap();
+    writer
+        .add_document(
+            mapper
+                .parse_doc(doc.to_string().as_bytes())
+                .unwrap()
+                .document,
+        )
+        .unwrap();
+    let index = writer.finalize().unwrap();
+    let searcher = index.reader().unwrap().searcher();
+    let body = mapper.resolve("body").unwrap().field;
+    let presence = Term::from_field_u64(
+        mapper.field_presence_field().unwrap(),
+        mapper.field_presence_hash("body").unwrap(),
+    );
+    for term in [Term::from_field_text(body, "received"), presence] {
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        let hits = searcher
+            .search(&query, &TopDocs::with_limit(1).order_by_score())
+            .unwrap();
+        assert_eq!(hits.len(), 1);
+        let stored: TantivyDocument = searcher.doc(hits[0].1).unwrap();
+        assert_eq!(Value::Object(mapper.doc_to_json(&stored)), doc);
+    }
+}
