@@ -1,0 +1,449 @@
+//! A whole ingest: counts add up, results repeat, failures change nothing.
+
+use super::*;
+use crate::corpus::{Corpus, CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
+use crate::error::{BuildError, ErrorKind};
+use crate::publisher::create_index;
+use crate::source::Source;
+use crate::storage::IndexStore;
+use canter_doc_mapper::IndexConfig;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tempfile::TempDir;
+
+const STRICT: &str = "
+version: 0.8
+index_id: nasty
+doc_mapping:
+  mode: strict
+  field_mappings:
+    - {name: ts, type: datetime, input_formats: [unix_timestamp], fast: true}
+    - {name: n, type: u64, fast: true}
+    - {name: text, type: text}
+  timestamp_field: ts
+";
+
+fn new_index(yaml: &str) -> (TempDir, IndexStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = IndexConfig::from_yaml(yaml, |_| None).unwrap();
+    let uri = folder.path().join("index");
+    let store = create_index(uri.to_str().unwrap(), &config).unwrap();
+    (folder, store)
+}
+
+fn input(bytes: impl Into<Vec<u8>>) -> Source {
+    Source::reader("input", Cursor::new(bytes.into()))
+}
+
+fn options(split_num_docs: u64, rejects_path: Option<PathBuf>) -> IngestOptions {
+    IngestOptions {
+        split_num_docs_target: Some(split_num_docs),
+        max_line_num_bytes: 400,
+        rejects_path,
+        ..IngestOptions::default()
+    }
+}
+
+fn run(store: &IndexStore, options: &IngestOptions, source: Source) -> IngestReport {
+    ingest(store, options, vec![source], &()).unwrap()
+}
+
+fn rejects_of(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[track_caller]
+fn check_adds_up(report: &IngestReport, num_lines: u64) {
+    assert_eq!(report.num_lines, num_lines);
+    assert_eq!(
+        report.num_ingested_docs + report.num_rejected_docs,
+        num_lines
+    );
+    let in_splits: u64 = report.splits.iter().map(|split| split.num_docs).sum();
+    assert_eq!(in_splits, report.num_ingested_docs);
+    assert_eq!(
+        report.rejects_by_reason.values().sum::<u64>(),
+        report.num_rejected_docs
+    );
+}
+
+#[test]
+fn logs_become_splits_of_the_target_size() {
+    let (_folder, store) = new_index(HDFS_LOGS_YAML);
+    let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(10_500, 42)));
+    let report = run(&store, &options(2_000, None), source);
+    check_adds_up(&report, 10_500);
+    let sizes: Vec<u64> = report.splits.iter().map(|split| split.num_docs).collect();
+    assert_eq!(sizes, [2_000, 2_000, 2_000, 2_000, 2_000, 500]);
+    assert_eq!(
+        (report.num_rejected_docs, report.num_published_splits),
+        (0, 6)
+    );
+    let description = store.describe().unwrap();
+    assert_eq!((description.num_docs, description.num_splits), (10_500, 6));
+    assert_eq!(description.num_raw_bytes, report.num_raw_bytes);
+    assert_eq!(description.num_split_bytes, report.num_split_bytes);
+}
+
+#[test]
+fn access_logs_are_ingested_whole() {
+    let (_folder, store) = new_index(HTTP_LOGS_YAML);
+    let source = Source::reader("http", CorpusReader::new(HttpLogs::new(5_000, 42)));
+    let report = run(&store, &options(5_000, None), source);
+    check_adds_up(&report, 5_000);
+    assert_eq!(
+        report.num_rejected_docs, 0,
+        "{:?}",
+        report.rejects_by_reason
+    );
+}
+
+#[test]
+fn bytes_of_input_end_a_split_too() {
+    let (_folder, store) = new_index(HDFS_LOGS_YAML);
+    let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(3_000, 42)));
+    let options = IngestOptions {
+        max_split_raw_num_bytes: 200_000,
+        ..options(1_000_000, None)
+    };
+    let report = run(&store, &options, source);
+    check_adds_up(&report, 3_000);
+    assert!(report.splits.len() >= 5, "{}", report.splits.len());
+    assert!(
+        report
+            .splits
+            .iter()
+            .all(|split| split.num_raw_bytes < 201_000)
+    );
+}
+
+#[test]
+fn every_kind_of_bad_line_is_rejected_with_its_reason() {
+    let (folder, store) = new_index(STRICT);
+    let rejects = folder.path().join("rejects.ndjson");
+    let cases: &[(&[u8], &str)] = &[
+        (b"{\"ts\":1,\"n\":2}", ""),
+        (b"not json", "not_json"),
+        (b"{\"ts\":1", "not_json"),
+        (b"", "blank_line"),
+        (b"  \t", "blank_line"),
+        (b"[1]", "not_an_object"),
+        (b"{\"n\":2}", "missing_timestamp"),
+        (b"{\"ts\":\"soon\"}", "bad_timestamp"),
+        (b"{\"ts\":1,\"n\":\"two\"}", "wrong_type"),
+        (b"{\"ts\":1,\"other\":2}", "unknown_field"),
+        (b"{\"ts\":1,\"text\":\"\xff\xfe\"}", "invalid_utf8"),
+        (&[b'x'; 401], "line_too_long"),
+        (b"{\"ts\":2,\"text\":\"last\"}", ""),
+    ];
+    let lines: Vec<&[u8]> = cases.iter().map(|(line, _)| *line).collect();
+    let report = run(
+        &store,
+        &options(100, Some(rejects.clone())),
+        input(lines.join(&b'\n')),
+    );
+    check_adds_up(&report, cases.len() as u64);
+    assert_eq!(report.num_ingested_docs, 2);
+    assert_eq!(report.rejects_path.as_ref(), Some(&rejects));
+
+    let expect = cases
+        .iter()
+        .zip(1_u64..)
+        .filter(|((_, reason), _)| !reason.is_empty());
+    let records = rejects_of(&rejects);
+    assert_eq!(records.len(), expect.clone().count());
+    for (record, ((line, reason), line_num)) in records.iter().zip(expect) {
+        assert_eq!(
+            (&record["file"], &record["line"]),
+            (&"input".into(), &line_num.into())
+        );
+        assert_eq!(record["reason"], *reason, "{record}");
+        assert!(!record["message"].as_str().unwrap().is_empty());
+        match std::str::from_utf8(line) {
+            Ok(text) if line.len() <= 400 => assert_eq!(record["document"], text),
+            Ok(text) => assert!(text.starts_with(record["document"].as_str().unwrap())),
+            Err(_) => assert!(record["document_base64"].is_string()),
+        }
+        assert_eq!(
+            record.get("document_is_shortened").is_some(),
+            *reason == "line_too_long"
+        );
+    }
+}
+
+#[test]
+fn without_rejects_there_is_no_rejects_file() {
+    let (folder, store) = new_index(STRICT);
+    let rejects = folder.path().join("rejects.ndjson");
+    let report = run(
+        &store,
+        &options(100, Some(rejects.clone())),
+        input("{\"ts\":1}\n"),
+    );
+    assert_eq!(report.rejects_path, None);
+    assert!(!rejects.exists());
+}
+
+#[test]
+fn rejects_are_added_to_what_the_file_holds() {
+    let (folder, store) = new_index(STRICT);
+    let rejects = folder.path().join("rejects.ndjson");
+    for _ in 0..2 {
+        run(&store, &options(100, Some(rejects.clone())), input("bad\n"));
+    }
+    assert_eq!(rejects_of(&rejects).len(), 2);
+}
+
+#[test]
+fn more_rejects_than_allowed_stop_the_ingest_and_publish_nothing() {
+    let (folder, store) = new_index(STRICT);
+    let rejects = folder.path().join("rejects.ndjson");
+    let limited = IngestOptions {
+        max_rejects: Some(2),
+        ..options(1, Some(rejects.clone()))
+    };
+    let lines = "{\"ts\":1}\n{\"ts\":2}\nbad\nbad\nbad\n{\"ts\":3}\n";
+    let error = ingest(&store, &limited, vec![input(lines)], &()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    let message = error.to_string();
+    assert!(message.contains(rejects.to_str().unwrap()), "{message}");
+    assert!(
+        message.contains("not_json: 3") && message.contains("line 5"),
+        "{message}"
+    );
+    assert_eq!(rejects_of(&rejects).len(), 3);
+    assert_eq!(store.describe().unwrap().num_docs, 0);
+
+    let exactly = IngestOptions {
+        max_rejects: Some(3),
+        ..limited
+    };
+    assert_eq!(run(&store, &exactly, input(lines)).num_ingested_docs, 3);
+}
+
+#[test]
+fn a_broken_source_publishes_nothing_and_keeps_the_rejects() {
+    let (folder, store) = new_index(STRICT);
+    let rejects = folder.path().join("rejects.ndjson");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder
+        .write_all(&b"bad\n{\"ts\":1}\n".repeat(50_000))
+        .unwrap();
+    let mut packed = encoder.finish().unwrap();
+    packed.truncate(packed.len() / 2);
+    let options = options(1_000, Some(rejects.clone()));
+    let sources = vec![input("{\"ts\":5}\n"), input(packed)];
+    let error = ingest(&store, &options, sources, &()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data);
+    assert!(
+        error.to_string().contains("nothing was published"),
+        "{error}"
+    );
+    assert_eq!(store.describe().unwrap().num_docs, 0);
+    assert!(rejects_of(&rejects).len() > 1_000);
+}
+
+#[test]
+fn an_empty_input_publishes_nothing_and_is_no_error() {
+    let (_folder, store) = new_index(STRICT);
+    let report = run(&store, &options(10, None), input(""));
+    check_adds_up(&report, 0);
+    assert!(report.splits.is_empty());
+}
+
+#[test]
+fn options_and_sources_that_cannot_be_used_are_found_first() {
+    let (_folder, store) = new_index(STRICT);
+    let check = |options: IngestOptions, sources: Vec<Source>| -> BuildError {
+        let error = ingest(&store, &options, sources, &()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        error
+    };
+    check(options(0, None), vec![input("{\"ts\":1}")]);
+    let error = check(
+        options(1, None),
+        vec![input("{\"ts\":1}"), Source::file("/no/file")],
+    );
+    assert!(error.to_string().contains("/no/file"));
+    assert_eq!(store.describe().unwrap().num_docs, 0);
+}
+
+/// The objects of an index by name, without the lock.
+fn objects(folder: &TempDir) -> Vec<(PathBuf, Vec<u8>)> {
+    let index = folder.path().join("index");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(index.join("splits"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.push(index.join(canter_split_format::MANIFEST_OBJECT));
+    paths.sort();
+    let name = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().to_path_buf();
+    paths
+        .iter()
+        .map(|path| (name(path), std::fs::read(path).unwrap()))
+        .collect()
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_whatever_the_threads() {
+    let build = |num_parsers, num_indexers| {
+        let (folder, store) = new_index(HDFS_LOGS_YAML);
+        let options = IngestOptions {
+            num_parsers,
+            num_indexers,
+            ..options(1_500, None)
+        };
+        let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(9_000, 3)));
+        run(&store, &options, source);
+        objects(&folder)
+    };
+    let one = build(1, 1);
+    assert_eq!(one.len(), 7);
+    for other in [build(1, 1), build(3, 2), build(2, 4)] {
+        assert!(other == one);
+    }
+}
+
+#[test]
+fn the_same_input_twice_is_known_the_second_time() {
+    let (folder, store) = new_index(HDFS_LOGS_YAML);
+    let again = || {
+        let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(3_000, 3)));
+        run(&store, &options(1_000, None), source)
+    };
+    assert_eq!(again().num_published_splits, 3);
+    let before = objects(&folder);
+    let report = again();
+    assert_eq!(
+        (report.num_published_splits, report.num_known_splits),
+        (0, 3)
+    );
+    assert!(objects(&folder) == before);
+}
+
+#[test]
+fn ingests_at_once_lose_nothing() {
+    let (_folder, store) = new_index(HDFS_LOGS_YAML);
+    std::thread::scope(|scope| {
+        for seed in 0..3 {
+            let store = &store;
+            scope.spawn(move || {
+                let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(900, seed)));
+                run(store, &options(300, None), source)
+            });
+        }
+    });
+    let description = store.describe().unwrap();
+    assert_eq!((description.num_docs, description.num_splits), (2_700, 9));
+}
+
+#[test]
+fn progress_ends_with_what_the_report_says() {
+    struct Listener(Mutex<Vec<Counters>>);
+    impl Progress for Listener {
+        fn update(&self, counters: &Counters) {
+            self.0.lock().unwrap().push(*counters);
+        }
+    }
+    let (folder, store) = new_index(HDFS_LOGS_YAML);
+    let path = folder.path().join("hdfs.json");
+    let mut file = std::fs::File::create(&path).unwrap();
+    HdfsLogs::new(4_000, 1).write_to(&mut file).unwrap();
+    let listener = Listener(Mutex::new(Vec::new()));
+    let sources = vec![Source::file(&path)];
+    let report = ingest(&store, &options(1_000, None), sources, &listener).unwrap();
+    let updates = listener.0.into_inner().unwrap();
+    let last = updates.last().unwrap();
+    assert_eq!(last.phase, Phase::Done);
+    assert_eq!(
+        (last.num_lines, last.num_docs),
+        (report.num_lines, report.num_ingested_docs)
+    );
+    assert_eq!((last.num_splits_packaged, last.num_splits_uploaded), (4, 4));
+    assert_eq!(last.total_stored_bytes, Some(last.num_stored_bytes));
+    assert_eq!(last.num_raw_bytes, last.num_stored_bytes);
+    let phases = [Phase::Indexing, Phase::Finishing, Phase::Publishing];
+    assert!(
+        phases
+            .iter()
+            .all(|phase| updates.iter().any(|update| update.phase == *phase))
+    );
+}
+
+/// A line, and whether it is a document.
+fn any_line() -> impl Strategy<Value = (Vec<u8>, bool)> {
+    let good = (0..2_000_000_000_u32, any::<u32>(), "[a-z ]{0,40}").prop_map(|(ts, n, text)| {
+        (
+            format!("{{\"ts\":{ts},\"n\":{n},\"text\":\"{text}\"}}").into_bytes(),
+            true,
+        )
+    });
+    let no_newline = |bytes: Vec<u8>| bytes.into_iter().filter(|byte| !b"\n\r".contains(byte));
+    prop_oneof![
+        6 => good,
+        1 => prop::collection::vec(any::<u8>(), 0..60)
+            .prop_map(move |bytes| ([b"\xff".to_vec(), no_newline(bytes).collect()].concat(), false)),
+        1 => Just((b"{\"n\":1}".to_vec(), false)),
+        1 => Just((b"{\"ts\":1,\"n\":-1}".to_vec(), false)),
+        1 => Just((Vec::new(), false)),
+        1 => (401_usize..2_000).prop_map(|len| (vec![b'x'; len], false)),
+    ]
+}
+
+fn pack(bytes: &[u8], compression: u8) -> Vec<u8> {
+    match compression {
+        0 => bytes.to_vec(),
+        1 => {
+            // Two members, cut anywhere.
+            let (left, right) = bytes.split_at(bytes.len() / 3);
+            let member = |bytes: &[u8]| {
+                let level = flate2::Compression::fast();
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+                encoder.write_all(bytes).unwrap();
+                encoder.finish().unwrap()
+            };
+            [member(left), member(right)].concat()
+        }
+        _ => zstd::stream::encode_all(bytes, 1).unwrap(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn counts_add_up_on_any_mixture_of_lines(
+        lines in prop::collection::vec((any_line(), any::<bool>()), 1..120),
+        has_last_newline in any::<bool>(),
+        compression in 0..3_u8,
+        split_num_docs in 1..50_u64,
+    ) {
+        let (folder, store) = new_index(STRICT);
+        let rejects = folder.path().join("rejects.ndjson");
+        let mut bytes = Vec::new();
+        for ((line, _), is_crlf) in &lines {
+            bytes.extend_from_slice(line);
+            bytes.extend_from_slice(if *is_crlf { b"\r\n" } else { b"\n" });
+        }
+        let last_is_empty = lines.last().is_some_and(|((line, _), _)| line.is_empty());
+        if !has_last_newline && !last_is_empty {
+            bytes.truncate(bytes.len() - 1);
+        }
+        let options = options(split_num_docs, Some(rejects.clone()));
+        let report = run(&store, &options, input(pack(&bytes, compression)));
+        let num_good = lines.iter().filter(|((_, is_good), _)| *is_good).count() as u64;
+        check_adds_up(&report, lines.len() as u64);
+        prop_assert_eq!(report.num_ingested_docs, num_good);
+        prop_assert_eq!(report.num_raw_bytes, bytes.len() as u64);
+        let num_records = if rejects.exists() { rejects_of(&rejects).len() as u64 } else { 0 };
+        prop_assert_eq!(num_records, report.num_rejected_docs);
+        prop_assert_eq!(store.describe().unwrap().num_docs, num_good);
+        prop_assert!(report.splits.iter().all(|split| split.num_docs <= split_num_docs));
+    }
+}

@@ -1,0 +1,290 @@
+//! A manifest never names what is not there, and nobody's splits are lost.
+
+use super::*;
+use crate::blocking;
+use crate::error::ErrorKind;
+use crate::storage::IndexStore;
+use crate::storage::failing::{FailingStore, Failure};
+use bytes::Bytes;
+use canter_doc_mapper::IndexConfig;
+use canter_split_format::{ManifestFile, SplitEntry, TimeRange, split_object};
+use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn config() -> IndexConfig {
+    IndexConfig::from_yaml(crate::corpus::HDFS_LOGS_YAML, |_| None).unwrap()
+}
+
+/// A made-up split; its object is what the manifest says of it, its contents are not.
+fn made_up(ord: u64) -> NewSplit {
+    let time = i64::try_from(ord).unwrap() * 1_000;
+    NewSplit {
+        entry: SplitEntry {
+            id: format!("{ord:032x}"),
+            len: 100,
+            head_len: 10,
+            head_checksum: ord,
+            head_offset: None,
+            num_docs: 7,
+            raw_num_bytes: 900,
+            time_range: Some(TimeRange {
+                start_ns: time,
+                end_ns: time + 999,
+            }),
+            tags: BTreeMap::new(),
+        },
+        head: vec![ord as u8; 10],
+    }
+}
+
+fn upload(store: &IndexStore, split: &NewSplit) {
+    let bytes = Bytes::from(vec![0; 100]);
+    blocking::run(store.put_immutable(&split_object(&split.entry.id), bytes)).unwrap();
+}
+
+fn ids(manifest: &ManifestFile) -> Vec<String> {
+    manifest
+        .manifest
+        .splits
+        .iter()
+        .map(|split| split.id.clone())
+        .collect()
+}
+
+fn in_memory() -> IndexStore {
+    let store = IndexStore::new(Arc::new(InMemory::new()), Path::from("logs"), "memory");
+    store.create_manifest(&config()).unwrap();
+    store
+}
+
+#[test]
+fn an_index_is_made_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let uri = folder.path().join("index").to_str().unwrap().to_string();
+    let store = create_index(&uri, &config()).unwrap();
+    assert_eq!(store.load_config().unwrap(), config());
+    let error = create_index(&uri, &config()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(
+        error.to_string().contains("there is an index at"),
+        "{error}"
+    );
+    let error = IndexStore::open(folder.path().to_str().unwrap())
+        .unwrap()
+        .load_manifest();
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("canter index create")
+    );
+}
+
+#[test]
+fn a_damaged_manifest_is_named_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create_index(folder.path().to_str().unwrap(), &config()).unwrap();
+    let path = folder.path().join(canter_split_format::MANIFEST_OBJECT);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[60] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    upload(&store, &made_up(1));
+    let error = store.publish(&[made_up(1)]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data);
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn publishing_is_all_or_nothing_and_can_be_repeated() {
+    let store = in_memory();
+    let splits: Vec<NewSplit> = (0..3).map(made_up).collect();
+    splits.iter().for_each(|split| upload(&store, split));
+    let outcome = store.publish(&splits).unwrap();
+    assert_eq!(
+        (outcome.num_published_splits, outcome.num_known_splits),
+        (3, 0)
+    );
+    let before = store.load_manifest().unwrap();
+    assert_eq!(ids(&before).len(), 3);
+    assert_eq!(
+        before.head(&splits[1].entry.id),
+        Some(splits[1].head.as_slice())
+    );
+
+    let outcome = store.publish(&splits).unwrap();
+    assert_eq!(
+        (outcome.num_published_splits, outcome.num_known_splits),
+        (0, 3)
+    );
+    assert_eq!(store.load_manifest().unwrap(), before);
+}
+
+#[test]
+fn a_split_whose_object_is_not_there_is_not_published() {
+    let store = in_memory();
+    upload(&store, &made_up(0));
+    let error = store.publish(&[made_up(0), made_up(1)]).unwrap_err();
+    assert!(error.to_string().contains("is not there"), "{error}");
+    let mut longer = made_up(0);
+    longer.entry.len = 101;
+    let error = store.publish(&[longer]).unwrap_err();
+    assert!(error.to_string().contains("has 100"), "{error}");
+    assert!(ids(&store.load_manifest().unwrap()).is_empty());
+}
+
+#[test]
+fn splits_of_another_config_are_not_published() {
+    let store = in_memory();
+    upload(&store, &made_up(0));
+    let other = serde_json::json!({"index_id": "other"});
+    let error = blocking::run(publish(&store, Some(&other), &[made_up(0)])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(ids(&store.load_manifest().unwrap()).is_empty());
+}
+
+/// Several publishers, each with splits of its own, one split at a time.
+fn nobody_loses(store: &IndexStore, num_publishers: u64, splits_each: u64) {
+    std::thread::scope(|scope| {
+        for publisher in 0..num_publishers {
+            scope.spawn(move || {
+                for ord in 0..splits_each {
+                    let split = made_up(publisher * 1_000 + ord);
+                    upload(store, &split);
+                    store.publish(&[split]).unwrap();
+                }
+            });
+        }
+    });
+    let manifest = store.load_manifest().unwrap();
+    assert_eq!(
+        manifest.manifest.splits.len() as u64,
+        num_publishers * splits_each
+    );
+    assert_eq!(
+        manifest.manifest.num_docs(),
+        num_publishers * splits_each * 7
+    );
+}
+
+#[test]
+fn publishers_at_once_lose_nothing_in_a_bucket() {
+    nobody_loses(&in_memory(), 4, 12);
+}
+
+#[test]
+fn publishers_at_once_lose_nothing_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create_index(folder.path().to_str().unwrap(), &config()).unwrap();
+    nobody_loses(&store, 3, 10);
+}
+
+/// Uploads and publishes through a store that fails at one operation after the other, and looks at
+/// the index afterwards through a store that works.
+fn survives(
+    failure: Failure,
+    working: &dyn Fn() -> IndexStore,
+    failing: &dyn Fn(u64) -> (IndexStore, Arc<FailingStore>),
+) {
+    let before = ids(&working().load_manifest().unwrap());
+    for fail_at in 0.. {
+        let (store, counter) = failing(fail_at);
+        let splits: Vec<NewSplit> = (0..2).map(|ord| made_up(10 * fail_at + ord + 5)).collect();
+        let published: Result<(), crate::BuildError> = splits
+            .iter()
+            .try_for_each(|split| {
+                let bytes = Bytes::from(vec![0; 100]);
+                blocking::run(store.put_immutable(&split_object(&split.entry.id), bytes)).map(drop)
+            })
+            .and_then(|()| store.publish(&splits).map(drop));
+
+        let manifest = working().load_manifest().unwrap();
+        let live = ids(&manifest);
+        let num_new = splits
+            .iter()
+            .filter(|split| live.contains(&split.entry.id))
+            .count();
+        assert!(num_new == 0 || num_new == 2, "half an ingest is live");
+        assert!(published.is_err() || num_new == 2, "published but not live");
+        assert!(
+            before.iter().all(|id| live.contains(id)),
+            "an old split is lost"
+        );
+        for split in &manifest.manifest.splits {
+            let name = split_object(&split.id);
+            assert_eq!(
+                blocking::run(working().len_of(&name)).unwrap(),
+                Some(split.len)
+            );
+        }
+        if counter.num_ops() <= fail_at {
+            assert!(published.is_ok());
+            assert!(fail_at >= 6, "only {fail_at} operations were tried");
+            return;
+        }
+        // What a crash left behind is no obstacle: the same again works.
+        for split in &splits {
+            upload(&working(), split);
+        }
+        working().publish(&splits).unwrap();
+    }
+}
+
+const FAILURES: [Failure; 3] = [
+    Failure::CrashBefore,
+    Failure::CrashAfter,
+    Failure::LostAnswer,
+];
+
+#[test]
+fn a_crash_at_any_operation_leaves_the_old_or_the_new_manifest_in_a_bucket() {
+    for failure in FAILURES {
+        let bucket: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+        let working = || IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
+        working().create_manifest(&config()).unwrap();
+        survives(failure, &working, &|fail_at| {
+            let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
+            (
+                IndexStore::new(failing.clone(), Path::from("logs"), "memory"),
+                failing,
+            )
+        });
+    }
+}
+
+#[test]
+fn a_crash_at_any_operation_leaves_the_old_or_the_new_manifest_in_a_folder() {
+    for failure in FAILURES {
+        let folder = tempfile::tempdir().unwrap();
+        let uri = folder.path().to_str().unwrap();
+        create_index(uri, &config()).unwrap();
+        let working = || IndexStore::open(uri).unwrap();
+        survives(failure, &working, &|fail_at| {
+            let files = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());
+            let failing = Arc::new(FailingStore::new(files, fail_at, failure));
+            let store = IndexStore::in_folder(failing.clone(), folder.path().into(), uri);
+            (store, failing)
+        });
+    }
+}
+
+#[test]
+fn a_description_adds_up() {
+    let store = in_memory();
+    let splits: Vec<NewSplit> = (1..4).map(made_up).collect();
+    splits.iter().for_each(|split| upload(&store, split));
+    store.publish(&splits).unwrap();
+    let description = store.describe().unwrap();
+    assert_eq!(description.index_id, "hdfs-logs");
+    assert_eq!((description.num_docs, description.num_splits), (21, 3));
+    assert_eq!(
+        (description.num_raw_bytes, description.num_split_bytes),
+        (2_700, 300)
+    );
+    let range = description.time_range.unwrap();
+    assert_eq!((range.start_ns, range.end_ns), (1_000, 3_999));
+    assert_eq!(description.timestamp_field.as_deref(), Some("timestamp"));
+}

@@ -1,0 +1,115 @@
+//! An object store that fails on purpose, for the tests of crash safety.
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What happens to the operation that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// It and everything after it is not done: the process died before it.
+    CrashBefore,
+    /// It is done, but its answer is lost, as is everything after it: the process died after it.
+    CrashAfter,
+    /// It is done and its answer is lost, but what follows works: the network hiccupped.
+    LostAnswer,
+}
+
+/// Passes operations on until the one with the chosen number, from 0.
+#[derive(Debug)]
+pub(crate) struct FailingStore {
+    inner: Arc<dyn ObjectStore>,
+    fail_at: u64,
+    failure: Failure,
+    num_ops: AtomicU64,
+}
+
+impl FailingStore {
+    pub(crate) fn new(inner: Arc<dyn ObjectStore>, fail_at: u64, failure: Failure) -> FailingStore {
+        FailingStore {
+            inner,
+            fail_at,
+            failure,
+            num_ops: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn num_ops(&self) -> u64 {
+        self.num_ops.load(Ordering::SeqCst)
+    }
+
+    async fn pass<T>(&self, operation: impl Future<Output = Result<T>>) -> Result<T> {
+        let op_ord = self.num_ops.fetch_add(1, Ordering::SeqCst);
+        let lost = || object_store::Error::Generic {
+            store: "failing",
+            source: format!("operation {op_ord} failed on purpose").into(),
+        };
+        match self.failure {
+            Failure::CrashBefore if op_ord >= self.fail_at => Err(lost()),
+            Failure::CrashAfter if op_ord > self.fail_at => Err(lost()),
+            Failure::CrashAfter | Failure::LostAnswer if op_ord == self.fail_at => {
+                operation.await?;
+                Err(lost())
+            }
+            _ => operation.await,
+        }
+    }
+}
+
+impl fmt::Display for FailingStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Failing({})", self.inner)
+    }
+}
+
+#[async_trait]
+impl ObjectStore for FailingStore {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
+        self.pass(self.inner.put_opts(location, payload, options))
+            .await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.pass(self.inner.put_multipart_opts(location, options))
+            .await
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        self.pass(self.inner.get_opts(location, options)).await
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        self.inner.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.pass(self.inner.copy_opts(from, to, options)).await
+    }
+}
