@@ -41,7 +41,7 @@ fn input(bytes: impl Into<Vec<u8>>) -> Source {
 fn options(split_num_docs: u64, rejects_path: Option<PathBuf>) -> IngestOptions {
     IngestOptions {
         split_num_docs_target: Some(split_num_docs),
-        max_line_num_bytes: 400,
+        max_line_num_bytes: 1_000,
         rejects_path,
         ..IngestOptions::default()
     }
@@ -128,19 +128,19 @@ fn every_kind_of_bad_line_is_rejected_with_its_reason() {
     let (folder, store) = new_index(STRICT);
     let rejects = folder.path().join("rejects.ndjson");
     let cases: &[(&[u8], &str)] = &[
-        (b"{\"ts\":1,\"n\":2}", ""),
+        (b"{\"ts\":1600000001,\"n\":2}", ""),
         (b"not json", "not_json"),
-        (b"{\"ts\":1", "not_json"),
+        (b"{\"ts\":1600000001", "not_json"),
         (b"", "blank_line"),
         (b"  \t", "blank_line"),
         (b"[1]", "not_an_object"),
         (b"{\"n\":2}", "missing_timestamp"),
         (b"{\"ts\":\"soon\"}", "bad_timestamp"),
-        (b"{\"ts\":1,\"n\":\"two\"}", "wrong_type"),
-        (b"{\"ts\":1,\"other\":2}", "unknown_field"),
-        (b"{\"ts\":1,\"text\":\"\xff\xfe\"}", "invalid_utf8"),
-        (&[b'x'; 401], "line_too_long"),
-        (b"{\"ts\":2,\"text\":\"last\"}", ""),
+        (b"{\"ts\":1600000001,\"n\":\"two\"}", "wrong_type"),
+        (b"{\"ts\":1600000001,\"other\":2}", "unknown_field"),
+        (b"{\"ts\":1600000001,\"text\":\"\xff\xfe\"}", "invalid_utf8"),
+        (&[b'x'; 1_001], "line_too_long"),
+        (b"{\"ts\":1600000002,\"text\":\"last\"}", ""),
     ];
     let lines: Vec<&[u8]> = cases.iter().map(|(line, _)| *line).collect();
     let report = run(
@@ -166,7 +166,7 @@ fn every_kind_of_bad_line_is_rejected_with_its_reason() {
         assert_eq!(record["reason"], *reason, "{record}");
         assert!(!record["message"].as_str().unwrap().is_empty());
         match std::str::from_utf8(line) {
-            Ok(text) if line.len() <= 400 => assert_eq!(record["document"], text),
+            Ok(text) if line.len() <= 1_000 => assert_eq!(record["document"], text),
             Ok(text) => assert!(text.starts_with(record["document"].as_str().unwrap())),
             Err(_) => assert!(record["document_base64"].is_string()),
         }
@@ -184,7 +184,7 @@ fn without_rejects_there_is_no_rejects_file() {
     let report = run(
         &store,
         &options(100, Some(rejects.clone())),
-        input("{\"ts\":1}\n"),
+        input("{\"ts\":1600000001}\n"),
     );
     assert_eq!(report.rejects_path, None);
     assert!(!rejects.exists());
@@ -208,7 +208,7 @@ fn more_rejects_than_allowed_stop_the_ingest_and_publish_nothing() {
         max_rejects: Some(2),
         ..options(1, Some(rejects.clone()))
     };
-    let lines = "{\"ts\":1}\n{\"ts\":2}\nbad\nbad\nbad\n{\"ts\":3}\n";
+    let lines = "{\"ts\":1600000001}\n{\"ts\":1600000002}\nbad\nbad\nbad\n{\"ts\":1600000003}\n";
     let error = ingest(&store, &limited, vec![input(lines)], &()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     let message = error.to_string();
@@ -233,12 +233,12 @@ fn a_broken_source_publishes_nothing_and_keeps_the_rejects() {
     let rejects = folder.path().join("rejects.ndjson");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     encoder
-        .write_all(&b"bad\n{\"ts\":1}\n".repeat(50_000))
+        .write_all(&b"bad\n{\"ts\":1600000001}\n".repeat(50_000))
         .unwrap();
     let mut packed = encoder.finish().unwrap();
     packed.truncate(packed.len() / 2);
     let options = options(1_000, Some(rejects.clone()));
-    let sources = vec![input("{\"ts\":5}\n"), input(packed)];
+    let sources = vec![input("{\"ts\":1600000005}\n"), input(packed)];
     let error = ingest(&store, &options, sources, &()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Data);
     assert!(
@@ -265,10 +265,10 @@ fn options_and_sources_that_cannot_be_used_are_found_first() {
         assert_eq!(error.kind(), ErrorKind::Invalid);
         error
     };
-    check(options(0, None), vec![input("{\"ts\":1}")]);
+    check(options(0, None), vec![input("{\"ts\":1600000001}")]);
     let error = check(
         options(1, None),
-        vec![input("{\"ts\":1}"), Source::file("/no/file")],
+        vec![input("{\"ts\":1600000001}"), Source::file("/no/file")],
     );
     assert!(error.to_string().contains("/no/file"));
     assert_eq!(store.describe().unwrap().num_docs, 0);
@@ -378,21 +378,26 @@ fn progress_ends_with_what_the_report_says() {
 
 /// A line, and whether it is a document.
 fn any_line() -> impl Strategy<Value = (Vec<u8>, bool)> {
-    let good = (0..2_000_000_000_u32, any::<u32>(), "[a-z ]{0,40}").prop_map(|(ts, n, text)| {
-        (
-            format!("{{\"ts\":{ts},\"n\":{n},\"text\":\"{text}\"}}").into_bytes(),
-            true,
-        )
-    });
+    let good = (
+        1_000_000_000..2_000_000_000_u32,
+        any::<u32>(),
+        "[a-z ]{0,40}",
+    )
+        .prop_map(|(ts, n, text)| {
+            (
+                format!("{{\"ts\":{ts},\"n\":{n},\"text\":\"{text}\"}}").into_bytes(),
+                true,
+            )
+        });
     let no_newline = |bytes: Vec<u8>| bytes.into_iter().filter(|byte| !b"\n\r".contains(byte));
     prop_oneof![
         6 => good,
         1 => prop::collection::vec(any::<u8>(), 0..60)
             .prop_map(move |bytes| ([b"\xff".to_vec(), no_newline(bytes).collect()].concat(), false)),
         1 => Just((b"{\"n\":1}".to_vec(), false)),
-        1 => Just((b"{\"ts\":1,\"n\":-1}".to_vec(), false)),
+        1 => Just((b"{\"ts\":1600000001,\"n\":-1}".to_vec(), false)),
         1 => Just((Vec::new(), false)),
-        1 => (401_usize..2_000).prop_map(|len| (vec![b'x'; len], false)),
+        1 => (1_001_usize..3_000).prop_map(|len| (vec![b'x'; len], false)),
     ]
 }
 

@@ -185,7 +185,6 @@ fn publishers_at_once_lose_nothing_in_a_folder() {
 /// Uploads and publishes through a store that fails at one operation after the other, and looks at
 /// the index afterwards through a store that works.
 fn survives(
-    failure: Failure,
     working: &dyn Fn() -> IndexStore,
     failing: &dyn Fn(u64) -> (IndexStore, Arc<FailingStore>),
 ) {
@@ -245,7 +244,7 @@ fn a_crash_at_any_operation_leaves_the_old_or_the_new_manifest_in_a_bucket() {
         let bucket: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
         let working = || IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
         working().create_manifest(&config()).unwrap();
-        survives(failure, &working, &|fail_at| {
+        survives(&working, &|fail_at| {
             let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
             (
                 IndexStore::new(failing.clone(), Path::from("logs"), "memory"),
@@ -262,7 +261,7 @@ fn a_crash_at_any_operation_leaves_the_old_or_the_new_manifest_in_a_folder() {
         let uri = folder.path().to_str().unwrap();
         create_index(uri, &config()).unwrap();
         let working = || IndexStore::open(uri).unwrap();
-        survives(failure, &working, &|fail_at| {
+        survives(&working, &|fail_at| {
             let files = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());
             let failing = Arc::new(FailingStore::new(files, fail_at, failure));
             let store = IndexStore::in_folder(failing.clone(), folder.path().into(), uri);
