@@ -12,3 +12,6 @@ mod ticker;
 
 pub use config::WasmOptions;
 pub use engine::WasmEngine;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! Guests that misbehave on purpose, and how their compiled form is kept.
+
+use std::time::{Duration, Instant};
+
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+use super::{WasmEngine, WasmOptions};
+use crate::engine::Engine;
+use crate::session::{SessionRequest, Supply};
+use crate::{ErrorKind, Interrupt, SearchError};
+
+/// A component that fits the contract, and whose `search` does `body` (the others trap).
+fn guest(body: &str) -> Vec<u8> {
+    let prefix = "canter:search/engine@0.1.0#";
+    let module = format!(
+        r#"(module
+            (memory (export "memory") 1)
+            (global $calls (mut i32) (i32.const 0))
+            (func $recurse (param i32) (result i32)
+                (i32.add (call $recurse (i32.add (local.get 0) (i32.const 1))) (local.get 0)))
+            (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 16))
+            (func (export "{prefix}[static]session.search") (param i32 i32 i32 i32) (result i32)
+                {body} unreachable)
+            (func (export "{prefix}[static]session.plan") (param i32 i32 i32 i32 i32) (result i32)
+                unreachable)
+            (func (export "{prefix}[static]session.leaf") (param i32 i32) (result i32) unreachable)
+            (func (export "{prefix}[static]session.root") (param i32 i32 i32 i32) (result i32)
+                unreachable)
+            (func (export "{prefix}[method]session.step") (param i32 i32 i32) (result i32)
+                unreachable)
+            (func (export "{prefix}version") (result i32) unreachable))"#
+    );
+    let mut module = wat::parse_str(module).unwrap();
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_path("../wit").unwrap();
+    let world = resolve.select_world(&[package], Some("guest")).unwrap();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
+    let encoder = ComponentEncoder::default().module(&module).unwrap();
+    encoder.validate(true).encode().unwrap()
+}
+
+fn options() -> WasmOptions {
+    WasmOptions {
+        max_instances: 2,
+        max_memory_bytes: 1 << 20,
+        cache_dir: None,
+    }
+}
+
+fn interrupt(time_limit: Duration) -> Interrupt {
+    Interrupt::after(Instant::now(), time_limit)
+}
+
+/// What a search ends with in a guest whose `search` does `body`.
+fn search(body: &str, interrupt: &Interrupt) -> SearchError {
+    let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
+    search_in(&engine, interrupt)
+}
+
+fn search_in(engine: &WasmEngine, interrupt: &Interrupt) -> SearchError {
+    let request = || SessionRequest::Search {
+        request: "{}".to_owned(),
+        limits: "{}".to_owned(),
+    };
+    // As on a worker thread: a test's own stack is too small for the deepest guest.
+    std::thread::scope(|scope| {
+        let run = move || {
+            let mut instance = engine.start(interrupt).unwrap();
+            let error = instance.open(request()).unwrap_err();
+            // Once broken, always an error, and never a second call into the guest.
+            assert!(instance.open(request()).is_err());
+            assert!(instance.step(Vec::<Supply>::new()).is_err());
+            error
+        };
+        let thread = std::thread::Builder::new().stack_size(4 << 20);
+        thread.spawn_scoped(scope, run).unwrap().join().unwrap()
+    })
+}
+
+#[test]
+fn a_trap_is_an_internal_error() {
+    let error = search("", &interrupt(Duration::MAX));
+    assert_eq!(error.kind, ErrorKind::Internal);
+    assert!(error.message.contains("trapped"), "{error}");
+}
+
+#[test]
+fn an_endless_loop_ends_at_the_deadline() {
+    let started = Instant::now();
+    let error = search("(loop $l (br $l))", &interrupt(Duration::from_millis(100)));
+    assert_eq!(error.kind, ErrorKind::Limit);
+    assert!(error.message.contains("100 ms"), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn an_endless_loop_ends_when_it_is_cancelled() {
+    let interrupt = interrupt(Duration::MAX);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            interrupt.cancel();
+        });
+        let error = search("(loop $l (br $l))", &interrupt);
+        assert!(error.message.contains("cancelled"), "{error}");
+    });
+}
+
+#[test]
+fn memory_above_the_cap_is_a_limit() {
+    let grow = "(br_if 0 (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))";
+    let error = search(&format!("(loop {grow})"), &interrupt(Duration::MAX));
+    assert_eq!(error.kind, ErrorKind::Limit);
+    assert!(error.message.contains("1 MiB"), "{error}");
+}
+
+#[test]
+fn endless_recursion_is_a_limit() {
+    let error = search(
+        "(drop (call $recurse (i32.const 0)))",
+        &interrupt(Duration::MAX),
+    );
+    assert_eq!(error.kind, ErrorKind::Limit);
+    assert!(error.message.contains("nested"), "{error}");
+}
+
+#[test]
+fn every_instance_is_fresh_and_gives_its_place_back() {
+    // The first call in an instance traps at once; a second would never return.
+    let body =
+        "(if (global.get $calls) (then (loop $l (br $l)))) (global.set $calls (i32.const 1))";
+    let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
+    for _ in 0..10 {
+        let error = search_in(&engine, &interrupt(Duration::from_secs(20)));
+        assert_eq!(error.kind, ErrorKind::Internal);
+    }
+}
+
+#[test]
+fn what_is_no_guest_is_refused() {
+    let importing = "(component (import \"clock\" (func)))";
+    for component in [importing, "(component)", "(module)"] {
+        let component = wat::parse_str(component).unwrap();
+        let error = WasmEngine::from_component(&component, options())
+            .err()
+            .unwrap();
+        assert_eq!(error.kind, ErrorKind::Invalid, "{error}");
+    }
+}
+
+#[test]
+fn a_damaged_file_in_the_cache_folder_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = WasmOptions {
+        cache_dir: Some(folder.path().join("not/yet/there")),
+        ..options()
+    };
+    let component = guest("");
+    WasmEngine::from_component(&component, options.clone()).unwrap();
+    let cache_dir = options.cache_dir.as_ref().unwrap();
+    let files: Vec<_> = cache_dir
+        .read_dir()
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let whole = std::fs::read(&files[0]).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for damaged in [&whole[..100], &flipped, b""] {
+        std::fs::write(&files[0], damaged).unwrap();
+        WasmEngine::from_component(&component, options.clone()).unwrap();
+        assert_eq!(std::fs::read(&files[0]).unwrap(), whole);
+    }
+}
+
+#[test]
+#[allow(unsafe_code, reason = "loads what this test has precompiled")]
+fn a_precompiled_form_that_does_not_fit_is_compiled_anew() {
+    let (ours, other) = (guest(""), guest("nop"));
+    let precompiled = WasmEngine::precompile(&ours).unwrap();
+    for (form, is_current) in [
+        (&precompiled[..], true),
+        (&precompiled[..200], false),
+        (b"", false),
+    ] {
+        // SAFETY: the bytes come from `precompile`, whole or cut.
+        let current = unsafe { WasmEngine::is_current(&ours, form) };
+        assert_eq!(current, is_current);
+        // SAFETY: as above.
+        let engine = unsafe { WasmEngine::from_either(&ours, form, options()) }.unwrap();
+        assert_eq!(
+            search_in(&engine, &interrupt(Duration::MAX)).kind,
+            ErrorKind::Internal
+        );
+    }
+    // SAFETY: as above.
+    assert!(!unsafe { WasmEngine::is_current(&other, &precompiled) });
+    // SAFETY: as above.
+    assert!(unsafe { WasmEngine::from_precompiled(&precompiled, options()) }.is_ok());
+}
