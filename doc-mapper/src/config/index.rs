@@ -87,8 +87,11 @@ pub struct SearchSettings {
 
 impl IndexConfig {
     pub(super) fn from_node(node: &Node) -> Result<IndexConfig, ConfigError> {
-        let config = read::index_config(node)?;
+        let mut config = read::index_config(node)?;
         validate::index_config(&config)?;
+        // Only now: until here errors point into the list by position.
+        config.doc_mapping.tag_fields.sort();
+        config.doc_mapping.tag_fields.dedup();
         Ok(config)
     }
 

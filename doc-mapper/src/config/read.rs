@@ -107,9 +107,6 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
             return Err(map.error("dynamic_mapping", message));
         }
     };
-    let mut tag_fields = map.str_list("tag_fields")?;
-    tag_fields.sort();
-    tag_fields.dedup();
     Ok(DocMapping {
         doc_mapping_uid: map.str("doc_mapping_uid")?,
         mode,
@@ -120,7 +117,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
             0,
         )?,
         timestamp_field: map.str("timestamp_field")?,
-        tag_fields,
+        tag_fields: map.str_list("tag_fields")?,
         partition_key: map.str("partition_key")?,
         max_num_partitions: map.u64("max_num_partitions", 200, 1, u64::from(u32::MAX))? as u32,
         index_field_presence: map.bool("index_field_presence", false)?,

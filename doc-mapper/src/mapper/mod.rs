@@ -14,6 +14,7 @@ mod json_value;
 mod leaf;
 mod parse;
 mod parse_json;
+mod parse_leaf;
 mod presence;
 mod resolve;
 mod schema;

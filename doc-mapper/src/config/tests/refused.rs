@@ -269,6 +269,12 @@ fn fields_that_are_named_elsewhere_must_fit() {
         "name: t, type: u64, indexed: false",
         r#"line 6: tag field "t" must be indexed: remove "indexed: false""#,
     );
+    let list = "  tag_fields:\n    - z\n    - a\n";
+    check_fields(
+        "name: z, type: u64",
+        list,
+        r#"line 8: tag field "a" is not in "field_mappings""#,
+    );
     let search = |fields: &str, mode: &str, search: &str, expect: &str| {
         check_fields(
             fields,
