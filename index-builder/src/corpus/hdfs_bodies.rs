@@ -100,7 +100,7 @@ impl Event {
     fn draw(severity: &'static str, from: &[Weighted], rng: &mut Rng, doc_ord: u64) -> Event {
         let total: u64 = from.iter().map(|(_, weight, _)| weight).sum();
         let draw = rng.next();
-        let mut rest = (draw >> 40) * total >> 24;
+        let mut rest = ((draw >> 40) * total) >> 24;
         let mut chosen = from[0];
         for candidate in from {
             chosen = *candidate;

@@ -11,8 +11,8 @@ pub struct IngestOptions {
     /// A split ends at this many documents. Without it, `indexing_settings.split_num_docs_target`
     /// of the index config counts.
     pub split_num_docs_target: Option<u64>,
-    /// A split ends at the latest when its documents took this many bytes of input (256 MiB). This
-    /// bounds memory: about three bytes for each.
+    /// A split ends at the latest when its documents took this many bytes of input (128 MiB). This
+    /// bounds memory: with one indexer the peak is about five bytes for each.
     pub max_split_raw_num_bytes: u64,
     /// A longer line is rejected, and never held whole (1 MiB).
     pub max_line_num_bytes: usize,
@@ -33,7 +33,7 @@ impl Default for IngestOptions {
         let num_cores = thread::available_parallelism().map_or(1, usize::from);
         IngestOptions {
             split_num_docs_target: None,
-            max_split_raw_num_bytes: 256 << 20,
+            max_split_raw_num_bytes: 128 << 20,
             max_line_num_bytes: 1 << 20,
             rejects_path: None,
             max_rejects: None,
