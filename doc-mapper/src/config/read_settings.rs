@@ -132,14 +132,7 @@ fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
         .unwrap_or_else(|| "48h".to_string());
     units::parse_duration(&maturation_period)
         .map_err(|m| map.error("maturation_period", format!("\"maturation_period\": {m}")))?;
-    let merge_factor = map.u64("merge_factor", 10, 2, u64::MAX)?;
-    let max_merge_factor = map.u64("max_merge_factor", merge_factor.max(12), 2, u64::MAX)?;
-    if max_merge_factor < merge_factor {
-        let message = format!(
-            "\"max_merge_factor\" must be at least \"merge_factor\" ({merge_factor}), got {max_merge_factor}"
-        );
-        return Err(map.error("max_merge_factor", message));
-    }
+    let (merge_factor, max_merge_factor) = merge_factors(&map)?;
     Ok(match kind {
         0 => MergePolicy::StableLog {
             min_level_num_docs: map.u64("min_level_num_docs", 100_000, 0, u64::MAX)?,
@@ -165,6 +158,18 @@ fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
         },
         _ => MergePolicy::NoMerge,
     })
+}
+
+fn merge_factors(map: &MapReader<'_>) -> Result<(u64, u64)> {
+    let merge_factor = map.u64("merge_factor", 10, 2, u64::MAX)?;
+    let max_merge_factor = map.u64("max_merge_factor", merge_factor.max(12), 2, u64::MAX)?;
+    if max_merge_factor < merge_factor {
+        let message = format!(
+            "\"max_merge_factor\" must be at least \"merge_factor\" ({merge_factor}), got {max_merge_factor}"
+        );
+        return Err(map.error("max_merge_factor", message));
+    }
+    Ok((merge_factor, max_merge_factor))
 }
 
 pub(super) fn ingest_settings(node: Option<&Node>) -> Result<IngestSettings> {
