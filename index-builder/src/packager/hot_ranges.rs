@@ -5,18 +5,18 @@
 //!    costs no read.
 //! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
 
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use canter_doc_mapper::DocMapper;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Index, ReloadPolicy, SegmentReader};
+use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
 use super::recording_directory::RecordingDirectory;
 use super::segment_files::{META, SegmentFiles};
 use crate::BuildError;
 
 /// A dictionary up to this size is kept in the head.
-const SMALL_DICTIONARY_BYTES: u64 = 8 * 1024;
+const SMALL_DICTIONARY_BYTES: usize = 8 * 1024;
 /// A posting list up to this size may be kept in the head …
 const SHORT_POSTINGS_BYTES: usize = 2 * 1024;
 /// … as long as all of them together stay below this.
@@ -68,24 +68,25 @@ pub(crate) fn open_recording(
         .collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let directory = RecordingDirectory::new(files, &paths);
-    let mut index = Index::open(directory.clone()).map_err(BuildError::tantivy)?;
+    let mut index = Index::open(directory.clone())?;
     index.set_tokenizers(mapper.tokenizers());
     index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
     let reader = index
         .reader_builder()
         .reload_policy(ReloadPolicy::Manual)
-        .try_into()
-        .map_err(BuildError::tantivy)?;
+        .try_into()?;
     let searcher = reader.searcher();
     let [segment] = searcher.segment_readers() else {
-        return Err(BuildError::internal("a packaged split must hold one segment"));
+        return Err(BuildError::internal(
+            "a packaged split must hold one segment",
+        ));
     };
     let trial = Trial {
         segment: segment.clone(),
         directory,
         hot: Vec::new(),
     };
-    touch_all(trial).map_err(BuildError::tantivy)
+    Ok(touch_all(trial)?)
 }
 
 /// Reads what queries of any kind read before they know what they look for.
@@ -99,7 +100,8 @@ fn touch_all(mut trial: Trial) -> tantivy::Result<Trial> {
         }
         let inverted_index = segment.inverted_index(field)?;
         let dictionary = inverted_index.terms();
-        if dictionary.num_bytes().get_bytes() > SMALL_DICTIONARY_BYTES {
+        let whole: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
+        if dictionary.file_slice_for_range(whole, None).len() > SMALL_DICTIONARY_BYTES {
             continue;
         }
         // Streaming a whole dictionary reads all its blocks, which is what puts them in the head.

@@ -58,10 +58,15 @@ pub fn package_split(
     let files = SegmentFiles::of_index(index)?;
     let trial = hot_ranges::open_recording(&files, mapper)?;
     let timestamps = match mapper.timestamp_field() {
-        Some((_, name)) => Some((name.to_owned(), summaries::read_timestamps(&trial.segment, name)?)),
+        Some((_, name)) => Some((
+            name.to_owned(),
+            summaries::read_timestamps(&trial.segment, name)?,
+        )),
         None => None,
     };
-    let time_range = timestamps.as_ref().and_then(|(_, values)| summaries::time_range_of(values));
+    let time_range = timestamps
+        .as_ref()
+        .and_then(|(_, values)| summaries::time_range_of(values));
     let (time_index, rollup) = match &timestamps {
         Some((_, values)) => (
             Some(summaries::time_index_of(values)?),

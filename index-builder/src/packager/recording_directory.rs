@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
-use tantivy::directory::{
-    Directory, FileHandle, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
-};
+use tantivy::directory::{Directory, FileHandle, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{HasLen, Result as TantivyResult};
 
 use super::segment_files::SegmentFiles;
@@ -48,7 +46,10 @@ impl RecordingDirectory {
     /// Every range read so far.
     pub(crate) fn reads(&self) -> Vec<(u32, Range<usize>)> {
         let reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        reads.iter().map(|(file_ord, start, end)| (*file_ord, *start..*end)).collect()
+        reads
+            .iter()
+            .map(|(file_ord, start, end)| (*file_ord, *start..*end))
+            .collect()
     }
 
     /// Runs `work` and gives what it read, without adding that to [`RecordingDirectory::reads`].
@@ -62,8 +63,10 @@ impl RecordingDirectory {
     }
 
     fn find(&self, path: &Path) -> Option<RecordingFile> {
-        let (_, file_ord, bytes) =
-            self.files.iter().find(|(name, _, _)| Path::new(name) == path)?;
+        let (_, file_ord, bytes) = self
+            .files
+            .iter()
+            .find(|(name, _, _)| Path::new(name) == path)?;
         Some(RecordingFile {
             file_ord: *file_ord,
             bytes: bytes.clone(),
@@ -95,11 +98,10 @@ impl FileHandle for RecordingFile {
         if range.start > range.end || range.end > self.bytes.len() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert((
-            self.file_ord,
-            range.start,
-            range.end,
-        ));
+        self.reads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert((self.file_ord, range.start, range.end));
         Ok(self.bytes.slice(range))
     }
 }
@@ -117,8 +119,9 @@ impl Directory for RecordingDirectory {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        let file =
-            self.find(path).ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))?;
+        let file = self
+            .find(path)
+            .ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))?;
         let bytes = file
             .read_bytes(0..file.len())
             .map_err(|error| OpenReadError::wrap_io_error(error, path.to_path_buf()))?;
@@ -130,7 +133,10 @@ impl Directory for RecordingDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        Err(OpenWriteError::wrap_io_error(read_only(), PathBuf::from(path)))
+        Err(OpenWriteError::wrap_io_error(
+            read_only(),
+            PathBuf::from(path),
+        ))
     }
 
     fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use tantivy::directory::{Directory, OwnedBytes};
 use tantivy::Index;
-use tantivy::directory::OwnedBytes;
 
 use crate::BuildError;
 
@@ -24,7 +24,7 @@ pub(crate) struct SegmentFiles {
 
 impl SegmentFiles {
     pub(crate) fn of_index(index: &Index) -> Result<Self, BuildError> {
-        let metas = index.load_metas().map_err(BuildError::tantivy)?;
+        let metas = index.load_metas()?;
         let [segment] = metas.segments.as_slice() else {
             return Err(BuildError::internal(format!(
                 "a split is made of exactly one segment, not {}",
@@ -38,15 +38,12 @@ impl SegmentFiles {
             let bytes = index
                 .directory()
                 .get_file_handle(Path::new(&path))
+                .map_err(|error| BuildError::internal(format!("segment file {path}: {error}")))
                 .and_then(|file| {
-                    file.read_bytes(0..tantivy::HasLen::len(&file)).map_err(|error| {
-                        tantivy::directory::error::OpenReadError::wrap_io_error(
-                            error,
-                            path.clone().into(),
-                        )
+                    file.read_bytes(0..file.len()).map_err(|error| {
+                        BuildError::internal(format!("segment file {path}: {error}"))
                     })
-                })
-                .map_err(|error| BuildError::internal(format!("segment file {path}: {error}")))?;
+                })?;
             files.push((extension, bytes));
         }
         Ok(Self {
@@ -57,7 +54,10 @@ impl SegmentFiles {
 
     /// `(name, bytes)` in body order; a file's place here is its `file_ord`.
     pub(crate) fn named(&self) -> Vec<(&str, &[u8])> {
-        self.files.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect()
+        self.files
+            .iter()
+            .map(|(name, bytes)| (*name, bytes.as_slice()))
+            .collect()
     }
 
     /// The `file_ord` and bytes of the file that tantivy asks for under `path`.

@@ -17,12 +17,15 @@ const MAX_TAG_VALUES: usize = 1_000;
 
 /// The timestamps of all documents, in document order, in nanoseconds.
 pub(super) fn read_timestamps(segment: &SegmentReader, name: &str) -> Result<Vec<i64>, BuildError> {
-    let column = segment.fast_fields().date(name).map_err(BuildError::tantivy)?;
+    let column = segment.fast_fields().date(name)?;
     (0..segment.max_doc())
         .map(|doc| {
-            column.first(doc).map(|time| time.into_timestamp_nanos()).ok_or_else(|| {
-                BuildError::internal(format!("document {doc} has no value for {name:?}"))
-            })
+            column
+                .first(doc)
+                .map(|time| time.into_timestamp_nanos())
+                .ok_or_else(|| {
+                    BuildError::internal(format!("document {doc} has no value for {name:?}"))
+                })
         })
         .collect()
 }
@@ -51,7 +54,7 @@ pub(super) fn rollup_of(
         if !matches!(entry.field_type(), FieldType::Str(_)) || !entry.is_fast() {
             continue;
         }
-        let column = segment.fast_fields().str(entry.name()).map_err(BuildError::tantivy)?;
+        let column = segment.fast_fields().str(entry.name())?;
         let Some(column) = column else {
             continue;
         };
@@ -60,8 +63,12 @@ pub(super) fn rollup_of(
         {
             let keys = all_terms(&column)
                 .map_err(|error| BuildError::internal(format!("{}: {error}", entry.name())))?;
-            let ords = (0..segment.max_doc())
-                .map(|doc| column.ords().first(doc).and_then(|ord| usize::try_from(ord).ok()));
+            let ords = (0..segment.max_doc()).map(|doc| {
+                column
+                    .ords()
+                    .first(doc)
+                    .and_then(|ord| usize::try_from(ord).ok())
+            });
             rollup.add_field(entry.name(), keys, ords);
         }
     }
@@ -90,7 +97,7 @@ pub(super) fn tags_of(
         let Ok(field) = schema.get_field(name) else {
             continue;
         };
-        if let Some(values) = distinct_values(segment, schema, field).map_err(BuildError::tantivy)? {
+        if let Some(values) = distinct_values(segment, schema, field)? {
             tags.insert(name.to_owned(), values);
         }
     }

@@ -1,0 +1,93 @@
+//! A catalogue whose documents use every field type, some of them with no value, several values or
+//! values of several types.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+
+/// The index config of [`catalogue`].
+pub const CATALOGUE_CONFIG: &str = r#"
+version: 0.8
+index_id: catalogue
+doc_mapping:
+  mode: dynamic
+  timestamp_field: created
+  tag_fields: [vendor]
+  field_mappings:
+    - {name: created, type: datetime, fast: true, input_formats: [rfc3339, unix_timestamp], fast_precision: milliseconds}
+    - {name: title, type: text, tokenizer: en_stem, record: position, fieldnorms: true}
+    - {name: code, type: text, tokenizer: raw, fast: true}
+    - {name: vendor, type: text, tokenizer: raw, fast: true}
+    - {name: price, type: f64, fast: true}
+    - {name: stock, type: i64, fast: true}
+    - {name: views, type: u64}
+    - {name: active, type: bool, fast: true}
+    - {name: address, type: ip, fast: true}
+    - {name: digest, type: bytes, input_format: hex, output_format: hex}
+    - {name: labels, type: array<text>, tokenizer: raw, fast: true}
+    - {name: attributes, type: json, tokenizer: raw, fast: true}
+    - name: maker
+      type: object
+      field_mappings:
+        - {name: name, type: text, tokenizer: lowercase, fast: true}
+        - {name: country, type: text, tokenizer: raw}
+search_settings:
+  default_search_fields: [title]
+"#;
+
+const WORDS: [&str; 16] = [
+    "running", "shoes", "leather", "wooden", "table", "chairs", "painted", "lamp", "garden",
+    "folding", "steel", "bottle", "travelling", "bag", "winter", "coat",
+];
+const VENDORS: [&str; 5] = ["acme", "borealis", "cobalt", "dune", "ember"];
+const LABELS: [&str; 6] = ["new", "sale", "eco", "handmade", "refurbished", "gift wrap"];
+
+/// `num_docs` documents as JSON lines.
+pub fn catalogue(num_docs: u32, seed: u64) -> Vec<String> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    (0..num_docs).map(|ord| document(ord, &mut rng).to_string()).collect()
+}
+
+fn document(ord: u32, rng: &mut ChaCha8Rng) -> Value {
+    let title: Vec<&str> =
+        (0..rng.random_range(2..8)).map(|_| WORDS[rng.random_range(0..WORDS.len())]).collect();
+    let labels: Vec<&str> = (0..rng.random_range(0..4))
+        .map(|_| LABELS[rng.random_range(0..LABELS.len())])
+        .collect();
+    let mut document = json!({
+        "created": 1_700_000_000 + u64::from(ord) * 37 + rng.random_range(0..300u64),
+        "title": title.join(" "),
+        "code": format!("C-{:05}", rng.random_range(0..2_000)),
+        "vendor": VENDORS[(ord as usize / 400 + rng.random_range(0..2)) % VENDORS.len()],
+        "price": f64::from(rng.random_range(1..40_000)) / 4.0,
+        "stock": rng.random_range(-5..500),
+        "views": rng.random_range(0..1_000_000u64),
+        "active": rng.random_bool(0.7),
+        "address": format!("10.0.{}.{}", rng.random_range(0..4), rng.random_range(0..250)),
+        "digest": format!("{:08x}", rng.random_range(0..64u32)),
+        "labels": labels,
+        "maker": {
+            "name": format!("Maker {}", rng.random_range(0..12)),
+            "country": ["CH", "DE", "FR", "JP"][rng.random_range(0..4)],
+        },
+        "attributes": {
+            "colour": ["red", "green", "blue"][rng.random_range(0..3)],
+            "size": rng.random_range(30..50),
+            "deep": {"ratio": f64::from(rng.random_range(0..100)) / 10.0},
+        },
+        "note": format!("extra {}", rng.random_range(0..20)),
+    });
+    // Some documents lack a field, and one dynamic field has values of several types.
+    let absent = ["price", "stock", "vendor", "active", "maker", "address"];
+    if rng.random_bool(0.3)
+        && let Some(fields) = document.as_object_mut()
+    {
+        fields.remove(absent[rng.random_range(0..absent.len())]);
+    }
+    match rng.random_range(0..3) {
+        0 => document["mixed"] = json!(rng.random_range(0..50)),
+        1 => document["mixed"] = json!(format!("m{}", rng.random_range(0..50))),
+        _ => {}
+    }
+    document
+}

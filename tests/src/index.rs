@@ -1,0 +1,102 @@
+//! An index built by the real builder into a folder, then held in memory so that tests can serve,
+//! damage and reorder it.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use canter_doc_mapper::IndexConfig;
+use canter_index_builder::corpus::HdfsLogs;
+use canter_index_builder::{IngestOptions, IngestReport, Source, create_index, ingest};
+use canter_runtime::engine::{Engine, NativeEngine};
+use canter_runtime::fetch::MemoryFetcher;
+use canter_runtime::{Limits, SearchError, SearchResponse, Searcher};
+use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
+use serde_json::Value;
+
+/// The objects of an index.
+#[derive(Clone)]
+pub struct TestIndex {
+    /// Bytes by object name.
+    pub objects: BTreeMap<String, Bytes>,
+    /// What the ingest said.
+    pub report: IngestReport,
+}
+
+impl TestIndex {
+    /// Builds an index of `lines`, with splits of `split_num_docs` documents.
+    pub fn build(config_yaml: &str, lines: &[String], split_num_docs: u64) -> Result<Self> {
+        let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
+        let folder = tempfile::tempdir()?;
+        let uri = folder.path().to_str().context("a temporary folder has a UTF-8 name")?;
+        let store = create_index(uri, &config)?;
+        let options = IngestOptions {
+            split_num_docs_target: Some(split_num_docs),
+            ..IngestOptions::default()
+        };
+        let text = lines.join("\n");
+        let source = Source::reader("lines", std::io::Cursor::new(text.into_bytes()));
+        let report = ingest(&store, &options, vec![source], &())?;
+        let mut objects = BTreeMap::new();
+        read_folder(folder.path(), "", &mut objects)?;
+        Ok(Self { objects, report })
+    }
+
+    /// The decoded manifest.
+    pub fn manifest(&self) -> Result<ManifestFile> {
+        let bytes = self.objects.get(MANIFEST_OBJECT).context("an index has a manifest")?;
+        Ok(ManifestFile::from_bytes(bytes)?)
+    }
+
+    /// The index behind a fetcher.
+    pub fn fetcher(&self) -> MemoryFetcher {
+        self.objects.iter().map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
+    }
+
+    /// A host for the index. Supplies arrive in an order drawn from `seed`.
+    pub fn searcher(&self, engine: Arc<dyn Engine>, seed: u64) -> Result<Searcher> {
+        Ok(Searcher::builder()
+            .engine(engine)
+            .fetcher(Arc::new(self.fetcher()))
+            .shuffle_supplies(seed)
+            .build()?)
+    }
+
+    /// Searches with the native engine and the default limits.
+    pub fn search(&self, request: &Value) -> Result<SearchResponse> {
+        let searcher = self.searcher(Arc::new(NativeEngine::new()), 0)?;
+        Ok(run(&searcher, request)?)
+    }
+}
+
+/// Runs one search to its end.
+pub fn run(searcher: &Searcher, request: &Value) -> Result<SearchResponse, SearchError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| SearchError::internal(error.to_string()))?;
+    runtime.block_on(searcher.search(request, &Limits::default()))
+}
+
+fn read_folder(folder: &Path, prefix: &str, objects: &mut BTreeMap<String, Bytes>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_dir() {
+            read_folder(&entry.path(), &format!("{prefix}{name}/"), objects)?;
+        } else {
+            objects.insert(format!("{prefix}{name}"), std::fs::read(entry.path())?.into());
+        }
+    }
+    Ok(())
+}
+
+/// Lines of the HDFS-like corpus.
+pub fn hdfs_lines(num_docs: u64, seed: u64) -> Result<Vec<String>> {
+    let mut text = String::new();
+    HdfsLogs::new(num_docs, seed).into_reader().read_to_string(&mut text)?;
+    Ok(text.lines().map(str::to_owned).collect())
+}

@@ -1,0 +1,262 @@
+//! The oracle: plain tantivy in RAM over the same documents.
+
+use anyhow::{Context, Result, bail};
+use canter_doc_mapper::{DocMapper, IndexConfig};
+use serde_json::{Map, Value, json};
+use tantivy::aggregation::agg_req::Aggregations;
+use tantivy::aggregation::{AggContextParams, AggregationCollector, AggregationLimitsGuard};
+use tantivy::collector::{DocSetCollector, TopDocs};
+use tantivy::query::{AllQuery, Query, QueryParser};
+use tantivy::schema::Field;
+use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
+
+/// All documents in one segment, in the order that Canter calls their place in the index.
+pub struct Oracle {
+    mapper: DocMapper,
+    index: Index,
+    searcher: Searcher,
+}
+
+impl Oracle {
+    /// Indexes lines the way splits would hold them: runs of `split_num_docs` lines, each sorted by
+    /// time, the runs sorted by their latest time.
+    pub fn build(config_yaml: &str, lines: &[String], split_num_docs: usize) -> Result<Self> {
+        let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
+        let mapper = DocMapper::new(&config)?;
+        let mut runs = Vec::new();
+        for lines in lines.chunks(split_num_docs) {
+            let mut run = lines
+                .iter()
+                .map(|line| Ok(mapper.parse_doc(line.as_bytes())?))
+                .collect::<Result<Vec<_>>>()?;
+            run.sort_by_key(|document| document.timestamp);
+            runs.push(run);
+        }
+        runs.sort_by_key(|run| run.last().and_then(|document| document.timestamp));
+        let mut writer = Index::builder()
+            .schema(mapper.schema().clone())
+            .settings(mapper.index_settings())
+            .tokenizers(mapper.tokenizers())
+            .fast_field_tokenizers(mapper.fast_field_tokenizers())
+            .single_segment_index_writer::<TantivyDocument>(
+                tantivy::directory::RamDirectory::create(),
+                100_000_000,
+            )?;
+        for document in runs.into_iter().flatten() {
+            writer.add_document(document.document)?;
+        }
+        let mut index = writer.finalize()?;
+        index.set_tokenizers(mapper.tokenizers());
+        index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
+        let searcher =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
+        Ok(Self {
+            mapper,
+            index,
+            searcher,
+        })
+    }
+
+    /// Answers a search request in the shape of Canter's answer.
+    pub fn search(&self, request: &Value) -> Result<Value> {
+        let query = self.query(request)?;
+        let matching = self.matching(query.as_ref(), request)?;
+        let num_hits = matching.len();
+        let hits = self.hits(query.as_ref(), matching, request)?;
+        let mut answer = json!({ "hits": hits, "num_hits": num_hits });
+        if let Some(aggs) = request.get("aggs") {
+            answer["aggregations"] = self.aggregate(query, aggs, request)?;
+        }
+        Ok(answer)
+    }
+
+    fn query(&self, request: &Value) -> Result<Box<dyn Query>> {
+        let text = request["query"].as_str().context("a request has a query")?;
+        if text == "*" {
+            return Ok(Box::new(AllQuery));
+        }
+        let default_fields: Vec<Field> = self
+            .mapper
+            .default_search_fields()
+            .iter()
+            .map(|name| self.index.schema().get_field(name))
+            .collect::<tantivy::Result<_>>()?;
+        let fields = match self.mapper.dynamic_field() {
+            // tantivy's parser looks for unknown names in default JSON fields.
+            Some(dynamic) if text.contains(':') => vec![dynamic],
+            _ => default_fields,
+        };
+        let mut parser =
+            QueryParser::new(self.index.schema(), fields, self.index.tokenizers().clone());
+        parser.set_conjunction_by_default();
+        parser.allow_regexes();
+        let asked = request.get("oracle_query").and_then(Value::as_str).unwrap_or(text);
+        Ok(parser.parse_query(asked)?)
+    }
+
+    /// Matching documents in place order, within the time filter.
+    fn matching(&self, query: &dyn Query, request: &Value) -> Result<Vec<DocAddress>> {
+        let mut docs: Vec<DocAddress> =
+            self.searcher.search(query, &DocSetCollector)?.into_iter().collect();
+        docs.sort();
+        let start = request.get("start_timestamp").and_then(Value::as_i64);
+        let end = request.get("end_timestamp").and_then(Value::as_i64);
+        if start.is_some() || end.is_some() {
+            let (_, name) = self.mapper.timestamp_field().context("a timestamp field")?;
+            let times = self.searcher.segment_reader(0).fast_fields().date(name)?;
+            docs.retain(|address| {
+                let time = times.first(address.doc_id).map(|time| time.into_timestamp_nanos());
+                let inside = |time: i64| {
+                    start.is_none_or(|start| time >= start * 1_000_000_000)
+                        && end.is_none_or(|end| time < end * 1_000_000_000)
+                };
+                time.is_some_and(inside)
+            });
+        }
+        Ok(docs)
+    }
+
+    fn hits(
+        &self,
+        query: &dyn Query,
+        matching: Vec<DocAddress>,
+        request: &Value,
+    ) -> Result<Vec<Map<String, Value>>> {
+        let count = |key: &str, default: u64| {
+            request.get(key).and_then(Value::as_u64).unwrap_or(default) as usize
+        };
+        let timestamp = self.mapper.timestamp_field().map(|(_, name)| name.to_owned());
+        let sort_by = match request.get("sort_by").and_then(Value::as_str) {
+            Some(sort_by) => sort_by.to_owned(),
+            None => timestamp.context("the default order needs a timestamp field")?,
+        };
+        let mut ranked: Vec<(Vec<Key>, DocAddress)> =
+            matching.iter().map(|address| (Vec::new(), *address)).collect();
+        let mut descending = Vec::new();
+        for key in sort_by.split(',') {
+            let name = key.trim_start_matches('-');
+            descending.push(!key.starts_with('-'));
+            let values = self.keys(name, query, &matching)?;
+            for ((keys, _), value) in ranked.iter_mut().zip(values) {
+                keys.push(value);
+            }
+        }
+        ranked.sort_by(|left, right| {
+            for ((left, right), descending) in left.0.iter().zip(&right.0).zip(&descending) {
+                let order = left.compare(right, *descending);
+                if order.is_ne() {
+                    return order;
+                }
+            }
+            match descending[0] {
+                true => right.1.cmp(&left.1),
+                false => left.1.cmp(&right.1),
+            }
+        });
+        ranked
+            .into_iter()
+            .skip(count("start_offset", 0))
+            .take(count("max_hits", 20))
+            .map(|(_, address)| {
+                let document: TantivyDocument = self.searcher.doc(address)?;
+                Ok(self.mapper.doc_to_json(&document))
+            })
+            .collect()
+    }
+
+    /// The sort key of each document.
+    fn keys(&self, name: &str, query: &dyn Query, docs: &[DocAddress]) -> Result<Vec<Key>> {
+        if name == "_score" {
+            let all = TopDocs::with_limit(docs.len().max(1)).order_by_score();
+            let scores = self.searcher.search(query, &all)?;
+            return docs
+                .iter()
+                .map(|doc| {
+                    let found = scores.iter().find(|(_, address)| address == doc);
+                    Ok(Key::Number(f64::from(found.context("a scored document")?.0)))
+                })
+                .collect();
+        }
+        let columns = self.searcher.segment_reader(0).fast_fields();
+        if let Some(column) = columns.str(name)? {
+            return docs
+                .iter()
+                .map(|doc| {
+                    let Some(ord) = column.ords().first(doc.doc_id) else {
+                        return Ok(Key::Missing);
+                    };
+                    let mut text = String::new();
+                    column.ord_to_str(ord, &mut text)?;
+                    Ok(Key::Text(text))
+                })
+                .collect();
+        }
+        if let Some((column, _)) = columns.u64_lenient_for_type(None, name)? {
+            // Within one segment the mapping to u64 sorts like the values.
+            return Ok(docs
+                .iter()
+                .map(|doc| column.first(doc.doc_id).map_or(Key::Missing, Key::Mapped))
+                .collect());
+        }
+        bail!("no column {name:?}")
+    }
+
+    fn aggregate(&self, query: Box<dyn Query>, aggs: &Value, request: &Value) -> Result<Value> {
+        let aggregations: Aggregations = serde_json::from_value(aggs.clone())?;
+        let query = match (request.get("start_timestamp"), request.get("end_timestamp")) {
+            (None, None) => query,
+            (start, end) => self.within(query, start, end)?,
+        };
+        let context = AggContextParams::new(
+            AggregationLimitsGuard::default(),
+            self.index.tokenizers().clone(),
+        );
+        let collector = AggregationCollector::from_aggs(aggregations, context);
+        Ok(serde_json::to_value(self.searcher.search(query.as_ref(), &collector)?)?)
+    }
+
+    fn within(
+        &self,
+        query: Box<dyn Query>,
+        start: Option<&Value>,
+        end: Option<&Value>,
+    ) -> Result<Box<dyn Query>> {
+        use std::ops::Bound;
+        use tantivy::query::{BooleanQuery, RangeQuery};
+        use tantivy::{DateTime, Term};
+        let (field, _) = self.mapper.timestamp_field().context("a timestamp field")?;
+        let term = |value: Option<&Value>| {
+            let seconds = value.and_then(Value::as_i64)?;
+            Some(Term::from_field_date(field, DateTime::from_timestamp_secs(seconds)))
+        };
+        let range = RangeQuery::new(
+            term(start).map_or(Bound::Unbounded, Bound::Included),
+            term(end).map_or(Bound::Unbounded, Bound::Excluded),
+        );
+        Ok(Box::new(BooleanQuery::intersection(vec![query, Box::new(range)])))
+    }
+}
+
+/// One document's value of one sort key.
+enum Key {
+    Number(f64),
+    Mapped(u64),
+    Text(String),
+    Missing,
+}
+
+impl Key {
+    fn compare(&self, other: &Self, descending: bool) -> std::cmp::Ordering {
+        use std::cmp::Ordering;
+        let order = match (self, other) {
+            (Self::Missing, Self::Missing) => return Ordering::Equal,
+            (Self::Missing, _) => return Ordering::Greater,
+            (_, Self::Missing) => return Ordering::Less,
+            (Self::Number(left), Self::Number(right)) => left.total_cmp(right),
+            (Self::Mapped(left), Self::Mapped(right)) => left.cmp(right),
+            (Self::Text(left), Self::Text(right)) => left.cmp(right),
+            _ => Ordering::Equal,
+        };
+        if descending { order.reverse() } else { order }
+    }
+}
