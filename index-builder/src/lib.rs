@@ -6,7 +6,7 @@
 //! ```no_run
 //! use canter_index_builder::{IngestOptions, Source, create_index, ingest};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let config = canter_doc_mapper::IndexConfig::from_json(b"{}")?;
+//! let config = canter_doc_mapper::IndexConfig::from_json(&std::fs::read("hdfs-logs.json")?)?;
 //! let store = create_index("s3://logs/hdfs", &config)?;
 //! let report = ingest(&store, &IngestOptions::default(), vec![Source::file("hdfs.json.gz")], &())?;
 //! assert_eq!(report.num_ingested_docs + report.num_rejected_docs, report.num_lines);
