@@ -40,6 +40,8 @@ const WORDS: [&str; 16] = [
     "folding", "steel", "bottle", "travelling", "bag", "winter", "coat",
 ];
 const VENDORS: [&str; 5] = ["acme", "borealis", "cobalt", "dune", "ember"];
+const COUNTRIES: [&str; 4] = ["CH", "DE", "FR", "JP"];
+const COLOURS: [&str; 3] = ["red", "green", "blue"];
 const LABELS: [&str; 6] = ["new", "sale", "eco", "handmade", "refurbished", "gift wrap"];
 
 /// `num_docs` documents as JSON lines.
@@ -68,10 +70,10 @@ fn document(ord: u32, rng: &mut ChaCha8Rng) -> Value {
         "labels": labels,
         "maker": {
             "name": format!("Maker {}", rng.random_range(0..12)),
-            "country": ["CH", "DE", "FR", "JP"][rng.random_range(0..4)],
+            "country": COUNTRIES[rng.random_range(0..4)],
         },
         "attributes": {
-            "colour": ["red", "green", "blue"][rng.random_range(0..3)],
+            "colour": COLOURS[rng.random_range(0..3)],
             "size": rng.random_range(30..50),
             "deep": {"ratio": f64::from(rng.random_range(0..100)) / 10.0},
         },

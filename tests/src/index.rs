@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::HdfsLogs;
+use canter_index_builder::corpus::{CorpusReader, HdfsLogs};
 use canter_index_builder::{IngestOptions, IngestReport, Source, create_index, ingest};
 use canter_runtime::engine::{Engine, NativeEngine};
 use canter_runtime::fetch::MemoryFetcher;
@@ -97,6 +97,6 @@ fn read_folder(folder: &Path, prefix: &str, objects: &mut BTreeMap<String, Bytes
 /// Lines of the HDFS-like corpus.
 pub fn hdfs_lines(num_docs: u64, seed: u64) -> Result<Vec<String>> {
     let mut text = String::new();
-    HdfsLogs::new(num_docs, seed).into_reader().read_to_string(&mut text)?;
+    CorpusReader::new(HdfsLogs::new(num_docs, seed)).read_to_string(&mut text)?;
     Ok(text.lines().map(str::to_owned).collect())
 }

@@ -1,11 +1,9 @@
 //! What aggregations read, and running them over one split.
 
-use tantivy::aggregation::AggContextParams;
 use tantivy::aggregation::agg_req::{
     AggregationVariants, Aggregations, get_fast_field_names,
 };
 use tantivy::query::QueryParser;
-use tantivy::tokenizer::TokenizerManager;
 
 use crate::query::Needs;
 use crate::split::OpenSplit;
@@ -39,12 +37,4 @@ fn filter_query(
         split.mapper.tokenizers(),
     );
     parser.parse_query(json.as_str()?).ok()
-}
-
-/// The context of a collector.
-pub(super) fn context(
-    limits: &crate::request::Limits,
-    tokenizers: TokenizerManager,
-) -> AggContextParams {
-    limits.aggregation_context(tokenizers)
 }

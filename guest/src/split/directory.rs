@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use canter_split_format::FileTable;
 use tantivy::HasLen;
-use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    Directory, FileHandle, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
+    Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
 };
 
 use super::body::SplitBody;
@@ -164,6 +164,11 @@ impl Directory for SplitDirectory {
 
     fn sync_directory(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        // Nothing can change under a reader of an immutable object.
+        Ok(DirectoryLock::from(Box::new(())))
     }
 
     fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {

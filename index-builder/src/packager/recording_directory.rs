@@ -7,8 +7,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
-use tantivy::directory::{Directory, FileHandle, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
+};
 use tantivy::{HasLen, Result as TantivyResult};
 
 use super::segment_files::SegmentFiles;
@@ -145,6 +147,11 @@ impl Directory for RecordingDirectory {
 
     fn sync_directory(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        // Nothing can change under a reader of bytes in memory.
+        Ok(DirectoryLock::from(Box::new(())))
     }
 
     fn watch(&self, _callback: WatchCallback) -> TantivyResult<WatchHandle> {

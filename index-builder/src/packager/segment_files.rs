@@ -35,15 +35,12 @@ impl SegmentFiles {
         let mut files = vec![(META, OwnedBytes::new(normalised_meta(index, &segment_id)?))];
         for extension in EXTENSIONS {
             let path = format!("{segment_id}.{extension}");
+            // `get_file_handle` would strip tantivy's footer, which opening the file again checks.
             let bytes = index
                 .directory()
-                .get_file_handle(Path::new(&path))
-                .map_err(|error| BuildError::internal(format!("segment file {path}: {error}")))
-                .and_then(|file| {
-                    file.read_bytes(0..file.len()).map_err(|error| {
-                        BuildError::internal(format!("segment file {path}: {error}"))
-                    })
-                })?;
+                .atomic_read(Path::new(&path))
+                .map(OwnedBytes::new)
+                .map_err(|error| BuildError::internal(format!("segment file {path}: {error}")))?;
             files.push((extension, bytes));
         }
         Ok(Self {

@@ -1,0 +1,325 @@
+//! wasm answer = native answer = plain tantivy in RAM, with supplies arriving in any order.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_tests::{CATALOGUE_CONFIG, Oracle, TestIndex, catalogue, hdfs_lines, run};
+use serde_json::{Value, json};
+
+const HDFS_CONFIG: &str = canter_index_builder::corpus::HDFS_LOGS_YAML;
+
+/// One index, its oracle and both engines.
+struct Bench {
+    index: TestIndex,
+    oracle: Oracle,
+    engines: Vec<(&'static str, Arc<dyn Engine>)>,
+    problems: RefCell<Vec<String>>,
+}
+
+impl Bench {
+    fn new(config: &str, lines: &[String], split_num_docs: u32) -> Self {
+        let index = TestIndex::build(config, lines, split_num_docs.into()).unwrap();
+        let oracle = Oracle::build(config, lines, split_num_docs as usize).unwrap();
+        let wasm = WasmEngine::embedded(WasmOptions::default()).unwrap();
+        Self {
+            index,
+            oracle,
+            engines: vec![("native", Arc::new(NativeEngine::new())), ("wasm", Arc::new(wasm))],
+            problems: RefCell::default(),
+        }
+    }
+
+    fn hdfs() -> Self {
+        Self::new(HDFS_CONFIG, &hdfs_lines(20_000, 7).unwrap(), 4_500)
+    }
+
+    fn catalogue() -> Self {
+        Self::new(CATALOGUE_CONFIG, &catalogue(4_000, 11), 900)
+    }
+
+    /// Every engine gives the oracle's answer, whatever the order of supplies, with no warmup gap.
+    fn check(&self, request: &Value) {
+        if let Err(problem) = self.compare(request) {
+            self.problems.borrow_mut().push(format!("{request}: {problem}"));
+        }
+    }
+
+    fn compare(&self, request: &Value) -> Result<(), String> {
+        let expected = self.oracle.search(request).map_err(|error| format!("oracle: {error}"))?;
+        let expected = normalised(&expected);
+        let mut asked = request.clone();
+        asked.as_object_mut().unwrap().remove("oracle_query");
+        asked["profile"] = json!(true);
+        let mut texts = Vec::new();
+        for (name, engine) in &self.engines {
+            for seed in 0..2 {
+                let searcher = self.index.searcher(Arc::clone(engine), seed).unwrap();
+                let json = run(&searcher, &asked).map_err(|error| format!("{name}: {error}"))?.json;
+                let mut answer = json!({ "hits": json["hits"], "num_hits": json["num_hits"] });
+                if request.get("aggs").is_some() {
+                    answer["aggregations"] = json["aggregations"].clone();
+                }
+                texts.push(answer.to_string());
+                let sound = json["failed_splits"] == json!([])
+                    && json["profile"]["warmup_gaps"] == json!(0);
+                if !sound || normalised(&answer) != expected {
+                    return Err(format!(
+                        "{name}, seed {seed}:\n  failed {}\n  gaps {}\n  got  {}\n  want {}",
+                        json["failed_splits"],
+                        json["profile"]["warmup_gaps"],
+                        shortened(&normalised(&answer)),
+                        shortened(&expected),
+                    ));
+                }
+            }
+        }
+        texts.dedup();
+        match texts.len() {
+            1 => Ok(()),
+            _ => Err("engines or seeds differ in a byte".to_owned()),
+        }
+    }
+
+    /// Fails with every problem that was found.
+    fn finish(self) {
+        let problems = self.problems.into_inner();
+        assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    }
+
+    fn check_queries(&self, queries: &[&str]) {
+        for query in queries {
+            self.check(&json!({ "query": query }));
+        }
+    }
+
+    fn check_aggs(&self, query: &str, aggs: &[Value]) {
+        for aggs in aggs {
+            self.check(&json!({ "query": query, "max_hits": 0, "aggs": aggs }));
+        }
+    }
+}
+
+/// Sums of floating point numbers depend on the order of addition in their last digits.
+fn normalised(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            json!(format!("{:.9e}", number.as_f64().unwrap()))
+        }
+        Value::Array(items) => items.iter().map(normalised).collect(),
+        Value::Object(fields) => {
+            let mut sorted: Vec<_> = fields.iter().map(|(k, v)| (k.clone(), normalised(v))).collect();
+            sorted.sort_by(|left, right| left.0.cmp(&right.0));
+            Value::Object(sorted.into_iter().collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn shortened(value: &Value) -> String {
+    value.to_string().chars().take(700).collect()
+}
+
+#[test]
+fn log_queries_match_the_oracle() {
+    let bench = Bench::hdfs();
+    bench.check_queries(&[
+        "*",
+        "severity_text:ERROR",
+        "severity_text:WARN",
+        "severity_text:INFO",
+        "severity_text:NONE",
+        "body:exception",
+        "body:block",
+        "exception",
+        "severity_text:ERROR AND body:exception",
+        "severity_text:ERROR OR severity_text:WARN",
+        "severity_text:WARN -body:block",
+        "NOT severity_text:INFO",
+        "severity_text: IN [ERROR WARN]",
+        "tenant_id: IN [1 2 3]",
+        "tenant_id:17",
+        "tenant_id:[10 TO 20]",
+        "tenant_id:{10 TO 20}",
+        "tenant_id:>=95",
+        "tenant_id:<3",
+        "tenant_id:[* TO 5]",
+        "severity_text:ERROR AND tenant_id:[1 TO 50]",
+        "body:\"received block\"",
+        "body:\"terminating\"",
+        "(severity_text:ERROR OR severity_text:WARN) AND tenant_id:>50",
+        "resource.service:*",
+        "severity_text:[A TO F]",
+        "severity_text:*",
+        "body:exception^2",
+    ]);
+    // The grammar has no bare wildcards: the oracle is asked by regular expression.
+    for (query, oracle_query) in [
+        ("severity_text:ERR*", "severity_text:/ERR.*/"),
+        ("severity_text:?NFO", "severity_text:/.NFO/"),
+        ("body:excep*", "body:/excep.*/"),
+        ("body:*ception", "body:/.*ception/"),
+        ("body:/rec[aeiou]+ived/", "body:/rec[aeiou]+ived/"),
+    ] {
+        bench.check(&json!({ "query": query, "oracle_query": oracle_query }));
+    }
+    bench.check(&json!({ "query": "body:\"received blo\"*" }));
+    bench.finish();
+}
+
+#[test]
+fn orders_pages_and_time_filters_match_the_oracle() {
+    let bench = Bench::hdfs();
+    let first = bench.index.manifest().unwrap().manifest.splits[0].time_range.unwrap();
+    let middle = first.end_ns / 1_000_000_000 + 100;
+    for sort_by in ["timestamp", "-timestamp", "tenant_id", "-tenant_id", "-tenant_id,timestamp",
+        "severity_text,-timestamp", "-severity_text,-tenant_id"]
+    {
+        for query in ["*", "severity_text:ERROR", "severity_text:WARN body:block"] {
+            bench.check(&json!({ "query": query, "sort_by": sort_by, "max_hits": 7 }));
+        }
+    }
+    for offset in [0, 1, 9, 40, 4_600] {
+        bench.check(&json!({ "query": "severity_text:ERROR", "start_offset": offset, "max_hits": 5 }));
+        bench.check(&json!({ "query": "*", "start_offset": offset, "max_hits": 5 }));
+        bench.check(&json!({
+            "query": "*", "sort_by": "-timestamp", "start_offset": offset, "max_hits": 5
+        }));
+    }
+    let days = json!({"d": {"date_histogram": {"field": "timestamp", "fixed_interval": "1d"}}});
+    for (start, end) in [
+        (Some(middle), None),
+        (None, Some(middle)),
+        (Some(middle - 86_400), Some(middle + 86_400)),
+        (Some(middle), Some(middle + 1)),
+        (Some(middle), Some(middle)),
+        (Some(0), Some(10)),
+    ] {
+        let mut request = json!({ "query": "severity_text:WARN", "max_hits": 10, "aggs": days });
+        if let Some(start) = start {
+            request["start_timestamp"] = json!(start);
+        }
+        if let Some(end) = end {
+            request["end_timestamp"] = json!(end);
+        }
+        bench.check(&request);
+        request["query"] = json!("*");
+        bench.check(&request);
+    }
+    bench.finish();
+}
+
+#[test]
+fn typed_fields_match_the_oracle() {
+    let bench = Bench::catalogue();
+    bench.check_queries(&[
+        "shoes",
+        "running shoes",
+        "\"leather shoes\"",
+        "title:\"shoes lamp\"~3",
+        "code:C-00017",
+        "code:[C-00100 TO C-00200]",
+        "vendor:acme",
+        "vendor:acme OR vendor:dune",
+        "vendor: IN [acme ember]",
+        "price:>5000",
+        "price:[10.25 TO 500]",
+        "stock:[-5 TO 0]",
+        "stock:-3",
+        "views:[1000 TO 90000]",
+        "active:true",
+        "active:false vendor:cobalt",
+        "address:10.0.1.17",
+        "address:[10.0.1.0 TO 10.0.1.40]",
+        "labels:eco",
+        "labels:\"gift wrap\"",
+        "labels: IN [new sale]",
+        "maker.name:\"maker 3\"",
+        "maker.country:JP",
+        "attributes.colour:red",
+        "attributes.size:[40 TO 45]",
+        "attributes.size:41",
+        "attributes.deep.ratio:>9",
+        "created:[2023-11-14T22:13:20Z TO 2023-11-15T10:00:00Z]",
+        "price:* AND -active:true",
+        "attributes.colour:*",
+        "labels:*",
+    ]);
+    for (query, oracle_query) in [
+        ("digest:0000001a", "digest:\"AAAAGg==\""),
+        ("note:\"extra 3\"", "_dynamic.note:\"extra 3\""),
+        ("mixed:m7", "_dynamic.mixed:m7"),
+        ("mixed:7", "_dynamic.mixed:7"),
+        ("mixed:[5 TO 9]", "_dynamic.mixed:[5 TO 9]"),
+        ("maker.country:J*", "maker.country:/J.*/"),
+        ("vendor:?une", "vendor:/.une/"),
+    ] {
+        bench.check(&json!({ "query": query, "oracle_query": oracle_query }));
+    }
+    for sort_by in ["price", "-price", "stock,-price", "-vendor,price", "active", "code", "-created"] {
+        bench.check(&json!({ "query": "*", "sort_by": sort_by, "max_hits": 25 }));
+    }
+    for query in ["shoes", "running leather", "shoes OR lamp OR table", "\"steel bottle\""] {
+        bench.check(&json!({ "query": query, "sort_by": "_score", "max_hits": 25 }));
+    }
+    bench.finish();
+}
+
+#[test]
+fn log_aggregations_match_the_oracle() {
+    let bench = Bench::hdfs();
+    let aggs = [
+        json!({"events": {"date_histogram": {"field": "timestamp", "fixed_interval": "1d"},
+            "aggs": {"log_level": {"terms": {"size": 10, "field": "severity_text",
+                "order": {"_count": "desc"}}}}}}),
+        json!({"h": {"date_histogram": {"field": "timestamp", "fixed_interval": "1h"}}}),
+        json!({"h": {"date_histogram": {"field": "timestamp", "fixed_interval": "7h", "offset": "1h"}}}),
+        json!({"h": {"date_histogram": {"field": "timestamp", "fixed_interval": "13m", "min_doc_count": 1}}}),
+        json!({"levels": {"terms": {"field": "severity_text"}}}),
+        json!({"levels": {"terms": {"field": "severity_text", "size": 1}}}),
+        json!({"levels": {"terms": {"field": "severity_text", "order": {"_key": "asc"}}}}),
+        json!({"levels": {"terms": {"field": "severity_text"},
+            "aggs": {"days": {"date_histogram": {"field": "timestamp", "fixed_interval": "1d"}}}}}),
+        json!({"tenants": {"terms": {"field": "tenant_id", "size": 200, "order": {"_key": "asc"}}}}),
+        json!({"t": {"stats": {"field": "tenant_id"}}, "levels": {"terms": {"field": "severity_text"}}}),
+        json!({"first": {"min": {"field": "timestamp"}}, "last": {"max": {"field": "timestamp"}}}),
+        json!({"errors": {"filter": "severity_text:ERROR",
+            "aggs": {"tenants": {"avg": {"field": "tenant_id"}}}}}),
+    ];
+    bench.check_aggs("*", &aggs);
+    bench.check_aggs("severity_text:WARN", &aggs);
+    bench.check_aggs("body:block AND tenant_id:[3 TO 70]", &aggs);
+    bench.finish();
+}
+
+#[test]
+fn typed_aggregations_match_the_oracle() {
+    let bench = Bench::catalogue();
+    bench.check_aggs("*", &[
+        json!({"p": {"histogram": {"field": "price", "interval": 500}}}),
+        json!({"p": {"range": {"field": "price", "ranges": [{"to": 100}, {"from": 100, "to": 5000}, {"from": 5000}]},
+            "aggs": {"s": {"avg": {"field": "stock"}}}}}),
+        json!({"v": {"terms": {"field": "vendor", "missing": "nobody"}, "aggs": {"p": {"max": {"field": "price"}}}}}),
+        json!({"l": {"terms": {"field": "labels", "size": 20}}}),
+        json!({"m": {"terms": {"field": "maker.name", "size": 20, "order": {"_key": "asc"}}}}),
+        json!({"c": {"terms": {"field": "attributes.colour"}}}),
+        json!({"c": {"cardinality": {"field": "code"}}}),
+        json!({"p": {"percentiles": {"field": "price"}}}),
+        json!({"p": {"extended_stats": {"field": "stock"}}}),
+        json!({"p": {"value_count": {"field": "stock"}}, "s": {"sum": {"field": "stock"}}}),
+        json!({"a": {"terms": {"field": "active"}}}),
+        json!({"ip": {"terms": {"field": "address", "size": 5, "order": {"_key": "asc"}}}}),
+        json!({"mt": {"multi_terms": {"terms": [{"field": "vendor"}, {"field": "active"}], "size": 20}}}),
+        json!({"comp": {"composite": {"size": 100, "sources": [
+            {"v": {"terms": {"field": "vendor"}}}, {"a": {"terms": {"field": "maker.name"}}}]}}}),
+        json!({"s": {"terms": {"field": "attributes.size", "size": 50, "order": {"_key": "asc"}},
+            "aggs": {"r": {"stats": {"field": "attributes.deep.ratio"}}}}}),
+    ]);
+    bench.check_aggs("vendor:acme AND active:true", &[
+        json!({"v": {"terms": {"field": "maker.name", "size": 50, "order": {"avg_price": "desc"}},
+            "aggs": {"avg_price": {"avg": {"field": "price"}}}}}),
+        json!({"d": {"date_histogram": {"field": "created", "fixed_interval": "6h"},
+            "aggs": {"p": {"percentiles": {"field": "price", "percents": [50, 90]}}}}}),
+    ]);
+    bench.finish();
+}
