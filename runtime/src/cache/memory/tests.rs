@@ -1,5 +1,10 @@
 //! The memory cache against what queries ask of it.
 
+#![allow(
+    clippy::single_range_in_vec_init,
+    reason = "a list of runs that happens to have one run"
+)]
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,77 @@
+//! The real guest, as the two engines run it, on an index that is not there.
+//!
+//! Needs what `cargo xtask guest` builds. What the guest answers on an index that is there is tested
+//! in the `tests` crate, which may build one.
+
+#![cfg(all(feature = "native", feature = "wasm"))]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
+use canter_runtime::fetch::MemoryFetcher;
+use canter_runtime::{Engine, ErrorKind, Interrupt, Limits, SearchError, Searcher};
+use serde_json::{Value, json};
+
+fn engines() -> [Arc<dyn Engine>; 2] {
+    let options = WasmOptions::default().with_default_cache_dir();
+    let wasm = WasmEngine::embedded(options).unwrap();
+    [Arc::new(wasm), Arc::new(NativeEngine::new())]
+}
+
+async fn search(engine: Arc<dyn Engine>, request: &Value, max_parallel_leaves: u32) -> SearchError {
+    let searcher = Searcher::builder()
+        .engine(engine)
+        .fetcher(Arc::new(MemoryFetcher::new()))
+        .max_parallel_leaves(max_parallel_leaves)
+        .build()
+        .unwrap();
+    let result = searcher.search(request, &Limits::default()).await;
+    result.unwrap_err()
+}
+
+#[tokio::test]
+async fn an_absent_index_is_the_same_error_in_both_engines() {
+    let request = json!({"query": "*"});
+    for max_parallel_leaves in [1, 2] {
+        let [wasm, native] = engines();
+        let wasm = search(wasm, &request, max_parallel_leaves).await;
+        let native = search(native, &request, max_parallel_leaves).await;
+        assert_eq!(wasm, native);
+        assert_ne!(wasm.kind, ErrorKind::Internal, "{wasm}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_request_is_the_same_error_in_both_engines() {
+    let request = json!({"query": "*", "no_such_key": 1});
+    let [wasm, native] = engines();
+    let wasm = search(wasm, &request, 2).await;
+    assert_eq!(wasm, search(native, &request, 2).await);
+    assert_eq!(wasm.kind, ErrorKind::Invalid, "{wasm}");
+}
+
+#[test]
+fn an_instance_starts_in_well_under_a_millisecond_once_the_guest_is_loaded() {
+    let [wasm, _] = engines();
+    let interrupt = Interrupt::after(Instant::now(), Duration::MAX);
+    let mut fastest = Duration::MAX;
+    for _ in 0..50 {
+        let started = Instant::now();
+        drop(wasm.start(&interrupt).unwrap());
+        fastest = fastest.min(started.elapsed());
+    }
+    println!("fastest start of an instance: {fastest:?}");
+    assert!(fastest < Duration::from_millis(1), "{fastest:?}");
+}
+
+#[test]
+fn loading_the_precompiled_guest_takes_no_compiler() {
+    drop(engines());
+    let started = Instant::now();
+    drop(WasmEngine::embedded(WasmOptions::default()).unwrap());
+    let elapsed = started.elapsed();
+    println!("loading the guest: {elapsed:?}");
+    // Compiling it takes seconds.
+    assert!(elapsed < Duration::from_secs(1), "{elapsed:?}");
+}
