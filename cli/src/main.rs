@@ -1,2 +1,21 @@
-//! placeholder
-fn main() {}
+//! `canter`: builds indexes, searches them and looks into them.
+//!
+//! No search logic is here: the index builder builds, the runtime searches, and this program turns
+//! arguments into calls and answers into text. Answers go to stdout, everything else to stderr.
+//!
+//! Exit codes: 0 an answer, 1 a failure, 2 wrong use (see [`exit`]).
+
+mod cli;
+mod commands;
+mod exit;
+mod open;
+mod render;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    exit::code_of(cli.run())
+}

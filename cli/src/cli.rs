@@ -1,0 +1,159 @@
+//! The commands and what they share.
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{demo, index_create, index_describe, index_ingest, search, split_inspect};
+use crate::render::{ColourChoice, Screen};
+
+const AFTER_HELP: &str = "\
+Examples:
+  canter demo
+  canter index create --index ./logs --index-config logs.yaml
+  canter index ingest --index ./logs --input app.ndjson.gz
+  canter search --index ./logs --query 'severity_text:ERROR' --max-hits 5
+  canter search --index https://example.org/logs --query '*' --max-hits 0 --aggs @aggs.json
+  canter split inspect ./logs/splits/0123abcd.split
+
+An index is a folder, s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or, for reading,
+https://host/path. Credentials come from the environment (AWS_…, GOOGLE_…, AZURE_…).
+
+Exit codes: 0 an answer, 1 a failure, 2 wrong use (arguments, query, config or URI to correct).";
+
+/// Edge search over immutable splits on object storage.
+#[derive(Debug, Parser)]
+#[command(name = "canter", version, after_help = AFTER_HELP, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Colours: on a terminal unless NO_COLOR is set, always or never.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColourChoice,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Generate logs, index them, run two queries in WebAssembly and show what each cost.
+    Demo(demo::DemoArgs),
+    /// Create an index, fill it, or show what is in it.
+    #[command(subcommand)]
+    Index(IndexCommand),
+    /// Search an index.
+    Search(Box<search::SearchArgs>),
+    /// Look into a split.
+    #[command(subcommand)]
+    Split(SplitCommand),
+}
+
+#[derive(Debug, Subcommand)]
+enum IndexCommand {
+    /// Make an empty index from an index config.
+    Create(index_create::CreateArgs),
+    /// Turn lines of JSON into splits and publish them, all at once at the end.
+    Ingest(index_ingest::IngestArgs),
+    /// Show an index in numbers, and its splits.
+    Describe(index_describe::DescribeArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum SplitCommand {
+    /// Show what the head of a split says. Reads the head only, by range.
+    Inspect(split_inspect::InspectArgs),
+}
+
+impl Cli {
+    /// Runs the command that was given.
+    pub(crate) fn run(&self) -> Result<()> {
+        let screen = Screen::of_stdout(self.color);
+        match &self.command {
+            Command::Demo(args) => demo::run(args, &screen),
+            Command::Index(IndexCommand::Create(args)) => index_create::run(args),
+            Command::Index(IndexCommand::Ingest(args)) => index_ingest::run(args),
+            Command::Index(IndexCommand::Describe(args)) => index_describe::run(args, &screen),
+            Command::Search(args) => search::run(args, &screen),
+            Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
+        }
+    }
+}
+
+/// How an answer is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One JSON object.
+    Json,
+    /// Aligned text for people.
+    Table,
+}
+
+/// The argument of every command with an answer.
+#[derive(Debug, Args)]
+pub(crate) struct FormatArg {
+    /// How to show the answer; without it a table on a terminal and JSON elsewhere.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+}
+
+impl FormatArg {
+    /// What was asked for, or what suits where the answer goes.
+    pub(crate) fn on(&self, screen: &Screen) -> Format {
+        self.format.unwrap_or(match screen.is_terminal {
+            true => Format::Table,
+            false => Format::Json,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn command_lines_parse_or_are_refused() {
+        let check = |line: &str, is_right: bool| {
+            let words = std::iter::once("canter").chain(line.split_whitespace());
+            let parsed = Cli::try_parse_from(words);
+            assert_eq!(parsed.is_ok(), is_right, "{line}: {parsed:?}");
+        };
+        check("demo", true);
+        check("demo --docs 1000 --splits 2 --seed 7 --dir d --keep", true);
+        check("demo --keep", false);
+        check("demo --docs 0", false);
+        check("demo --docs 1_000", false);
+        check("index create --index i --index-config c", true);
+        check("index create --index i", false);
+        check("index ingest --index i", true);
+        check(
+            "index ingest --index i --input a --input - --rejects r",
+            true,
+        );
+        check("index ingest --index i --split-num-docs 0", false);
+        check("index describe --index i --format json", true);
+        check("index describe --index i --format yaml", false);
+        check("search --index i --query q", true);
+        check("search --index i", false);
+        check("search --query q", false);
+        check("search --index i --query -a --sort-by -timestamp", true);
+        check("search --index i --query q --start-timestamp -5", true);
+        check(
+            "search --index i --query q --start-timestamp 2016-04-13",
+            true,
+        );
+        check("search --index i --query q --start-timestamp soon", false);
+        check("search --index i --query q --aggs {}", true);
+        check("search --index i --query q --aggs {", false);
+        check("search --index i --query q --engine native --profile", true);
+        check("search --index i --query q --engine jit", false);
+        check("search --index i --query q --threads 0", false);
+        check("search --index i --query q --explain", false);
+        check("split inspect p --verify", true);
+        check("split inspect", false);
+        check("", false);
+    }
+}

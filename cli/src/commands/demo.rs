@@ -1,0 +1,180 @@
+//! `canter demo`: logs → splits → two queries in the wasm guest, with what each step took.
+
+mod build;
+mod query;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use canter_runtime::Engine;
+use clap::Args;
+
+use crate::open::{EngineChoice, tokio_runtime};
+use crate::render::{Colour, Screen, numbers};
+
+const AFTER_HELP: &str = "\
+Without --dir the index goes into a fresh folder under the system's folder for temporary files; the
+demo says where it is and how to remove it.
+
+Examples:
+  canter demo
+  canter demo --docs 100000 --dir ./demo
+  canter demo --dir ./demo --keep        # again, on the index that is there";
+
+/// Arguments of `canter demo`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct DemoArgs {
+    /// Log lines to generate.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    docs: u64,
+
+    /// Splits to build of them.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
+    splits: u64,
+
+    /// What the log lines are drawn from: the same seed gives the same lines.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Where the index shall be.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Keep the index that is in DIR already, and only run the queries.
+    #[arg(long, requires = "dir")]
+    keep: bool,
+
+    /// How the guest runs.
+    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
+    engine: EngineChoice,
+}
+
+/// Runs the demo.
+pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
+    // First, so that a missing component shows at once.
+    let started = Instant::now();
+    let engine = args.engine.start(None)?;
+    let engine_started = started.elapsed();
+    let folder = build::folder(args)?;
+    let uri = folder.display().to_string();
+    let runtime = tokio_runtime()?;
+
+    heading(screen, 1, "Build an index")?;
+    match args.keep {
+        true => build::describe_kept(&uri)?,
+        false => build::build(args, &uri)?,
+    }
+    say(&format!(
+        "The search engine is {}, ready in {}.",
+        match args.engine {
+            EngineChoice::Wasm => "a WebAssembly component in a sandbox",
+            EngineChoice::Native => "linked as a Rust library (--engine native)",
+        },
+        numbers::duration(engine_started)
+    ))?;
+
+    for (ord, query) in (2..).zip(query::classics()) {
+        heading(screen, ord, query.title)?;
+        runtime.block_on(demo_query(&query, &uri, engine.clone(), screen))?;
+    }
+
+    heading(screen, 4, "Try next")?;
+    say(&try_next(&folder))
+}
+
+/// Runs a query with an empty cache and then with a full one, and shows answer and cost.
+async fn demo_query(
+    query: &query::DemoQuery,
+    uri: &str,
+    engine: Arc<dyn Engine>,
+    screen: &Screen,
+) -> Result<()> {
+    say(&query.described(screen))?;
+    let runs = query::Runs::of(query, uri, engine).await?;
+    say("")?;
+    say(&query.answer(&runs.cold, screen))?;
+    say(&runs.cost_table(screen))?;
+    say(&runs.chart(screen))
+}
+
+/// Writes lines to stdout at once, so that they show while the next step runs.
+fn say(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", text.trim_end_matches('\n'))?;
+    Ok(out.flush()?)
+}
+
+fn heading(screen: &Screen, number: u32, title: &str) -> Result<()> {
+    let line = screen.either("─", "-");
+    let start = format!("{} {number} {title} ", line.repeat(2));
+    let rest = screen
+        .width
+        .saturating_sub(console::measure_text_width(&start));
+    let text = format!("{start}{}", line.repeat(rest));
+    say(&format!("\n{}\n", screen.paint(Colour::Bold, &text)))
+}
+
+/// Commands that can be pasted as they are.
+fn try_next(folder: &Path) -> String {
+    let program = program_name();
+    let index = quoted(&folder.display().to_string());
+    let split = folder
+        .join("splits")
+        .read_dir()
+        .ok()
+        .and_then(|mut files| files.next()?.ok())
+        .map(|file| quoted(&file.path().display().to_string()));
+    let mut text = format!(
+        "The index is in {index}.\n\n\
+         {program} search --index {index} --query 'body:terminating AND severity_text:WARN' --profile\n\
+         {program} search --index {index} --query 'tenant_id:42' --sort-by timestamp --max-hits 5\n\
+         {program} search --index {index} --query '*' --max-hits 0 \\\n    \
+         --aggs '{{\"services\":{{\"terms\":{{\"field\":\"tenant_id\",\"size\":10}}}}}}'\n\
+         {program} index describe --index {index}\n"
+    );
+    if let Some(split) = split {
+        text.push_str(&format!("{program} split inspect {split}\n"));
+    }
+    text.push_str(&format!("rm -r {index}   # when you have seen enough\n"));
+    text
+}
+
+/// This program as it can be called from here: by its name alone only if it was called so.
+fn program_name() -> String {
+    let called = std::env::args().next().unwrap_or_default();
+    if !called.is_empty() && !called.contains(std::path::MAIN_SEPARATOR) {
+        return called;
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = Path::new(&called);
+    let short = path.strip_prefix(&here).unwrap_or(path);
+    quoted(&short.display().to_string())
+}
+
+/// Safe to paste into a shell.
+fn quoted(text: &str) -> String {
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "/._-+:@%\\".contains(character);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_can_be_pasted() {
+        let check = |text: &str, expect: &str| assert_eq!(quoted(text), expect);
+        check("/tmp/canter-demo", "/tmp/canter-demo");
+        check("/tmp/my demo", "'/tmp/my demo'");
+        check("it's", r"'it'\''s'");
+        check("$HOME", "'$HOME'");
+    }
+}

@@ -1,0 +1,151 @@
+//! `canter index describe`: an index in numbers, and its splits.
+
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+use canter_index_builder::{IndexDescription, IndexStore};
+use canter_runtime::fetch::{ByteRange, OpenOptions, open_uri};
+use canter_split_format::{MANIFEST_OBJECT, ManifestFile, TimeRange};
+use clap::Args;
+
+use crate::cli::{Format, FormatArg};
+use crate::open::tokio_runtime;
+use crate::render::{Align, Cell, Colour, Column, Screen, Table, numbers};
+
+/// Arguments of `canter index describe`.
+#[derive(Debug, Args)]
+pub(crate) struct DescribeArgs {
+    /// The index: a folder, s3://…, gs://…, az://… or https://….
+    #[arg(long, value_name = "URI")]
+    index: String,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+/// Describes the index.
+pub(crate) fn run(args: &DescribeArgs, screen: &Screen) -> Result<()> {
+    let description = describe(&args.index)?;
+    let mut out = io::stdout().lock();
+    match args.format.on(screen) {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&description)?)?,
+        Format::Table => out.write_all(table_of(&description, screen).as_bytes())?,
+    }
+    Ok(out.flush()?)
+}
+
+fn describe(uri: &str) -> Result<IndexDescription> {
+    if !uri.starts_with("http://") && !uri.starts_with("https://") {
+        return Ok(IndexStore::open(uri)?.describe()?);
+    }
+    // The builder does not write to web servers, so it does not read from them either.
+    let fetcher = open_uri(uri, &OpenOptions::default())?;
+    let fetched = tokio_runtime()?
+        .block_on(fetcher.fetch(MANIFEST_OBJECT, ByteRange::from(0)))
+        .with_context(|| format!("cannot read the manifest of `{uri}`"))?;
+    let manifest = ManifestFile::from_bytes(&fetched.bytes)
+        .with_context(|| format!("the manifest of `{uri}` cannot be read"))?;
+    Ok(IndexDescription::of_manifest(uri, &manifest))
+}
+
+fn table_of(index: &IndexDescription, screen: &Screen) -> String {
+    let mut facts = Table::new(vec![
+        Column::new("", Align::Left),
+        Column::new("", Align::Left),
+    ]);
+    let mut fact = |name: &str, text: String| {
+        facts.push(vec![
+            Cell::new(name).in_colour(Some(Colour::Dim)),
+            Cell::new(text),
+        ]);
+    };
+    fact("index", index.index_id.clone());
+    fact("at", index.index_uri.clone());
+    fact("documents", numbers::count(index.num_docs));
+    fact("input", numbers::bytes(index.num_raw_bytes));
+    let share = numbers::share(index.num_split_bytes, index.num_raw_bytes);
+    fact(
+        "on storage",
+        format!(
+            "{} in {}{}",
+            numbers::bytes(index.num_split_bytes),
+            numbers::counted(index.num_splits, "split"),
+            share.map_or(String::new(), |share| format!(", {share} of the input")),
+        ),
+    );
+    fact(
+        "heads",
+        format!(
+            "{}, {} of {} in the manifest",
+            numbers::bytes(index.num_head_bytes),
+            numbers::count(index.num_inlined_heads),
+            numbers::count(index.num_splits)
+        ),
+    );
+    if let Some(field) = &index.timestamp_field {
+        fact("timestamp", field.clone());
+    }
+    if let Some(range) = index.time_range {
+        fact("from", date_of(range.start_ns));
+        fact("to", date_of(range.end_ns));
+    }
+    let splits = split_table(index);
+    match splits.is_empty() {
+        true => facts.text(screen, ""),
+        false => format!("{}\n{}", facts.text(screen, ""), splits.text(screen, "")),
+    }
+}
+
+fn split_table(index: &IndexDescription) -> Table {
+    let mut table = Table::new(vec![
+        Column::new("split", Align::Left),
+        Column::new("documents", Align::Right),
+        Column::new("size", Align::Right),
+        Column::new("head", Align::Right),
+        Column::new("from", Align::Left),
+        Column::new("to", Align::Left),
+    ]);
+    for split in &index.splits {
+        let date = |of: fn(TimeRange) -> i64| {
+            let range = split.time_range.map(of);
+            Cell::new(range.map_or(String::new(), short_date_of))
+        };
+        table.push(vec![
+            Cell::new(&split.id),
+            Cell::new(numbers::count(split.num_docs)),
+            Cell::new(numbers::bytes(split.len)),
+            Cell::new(numbers::bytes(split.head_len)),
+            date(|range| range.start_ns),
+            date(|range| range.end_ns),
+        ]);
+    }
+    table
+}
+
+/// `2016-04-13T00:00:03.5Z`.
+pub(crate) fn date_of(time_ns: i64) -> String {
+    match jiff::Timestamp::from_nanosecond(i128::from(time_ns)) {
+        Ok(time) => time.to_string(),
+        Err(_) => format!("{time_ns} ns"),
+    }
+}
+
+/// `2016-04-13 00:00`: enough to tell one split from the next.
+fn short_date_of(time_ns: i64) -> String {
+    let date = date_of(time_ns);
+    match date.get(..16) {
+        Some(minutes) if date.ends_with('Z') => minutes.replacen('T', " ", 1),
+        _ => date,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_short_in_tables() {
+        assert_eq!(date_of(1_460_505_603_500_000_000), "2016-04-13T00:00:03.5Z");
+        assert_eq!(short_date_of(1_460_505_603_500_000_000), "2016-04-13 00:00");
+    }
+}

@@ -1,0 +1,208 @@
+//! `canter index ingest`: lines of JSON into published splits.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use canter_index_builder::{
+    ErrorKind, IndexStore, IngestOptions, IngestReport, Source, create_index, ingest,
+};
+use clap::Args;
+
+use crate::cli::Format;
+use crate::exit::{WrongUse, note};
+use crate::open::read_index_config;
+use crate::render::{IngestProgress, numbers};
+
+const AFTER_HELP: &str = "\
+Nothing is published before the input has been read to its end: after a failure the index is what it
+was. Each line becomes a document or a reject; rejected lines go to the rejects file with their line
+number and reason.
+
+Examples:
+  canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
+  zstd -dc logs.zst | canter index ingest --index s3://bucket/logs
+  canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson   # creates it first";
+
+/// Arguments of `canter index ingest`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct IngestArgs {
+    /// The index: a folder, s3://…, gs://… or az://….
+    #[arg(long, value_name = "URI")]
+    index: String,
+
+    /// A file of NDJSON, plain, .gz or .zst; may be given several times. Without it, or for `-`,
+    /// standard input.
+    #[arg(long, value_name = "FILE")]
+    input: Vec<PathBuf>,
+
+    /// Create the index from this config first, if there is none yet.
+    #[arg(long, value_name = "FILE")]
+    index_config: Option<PathBuf>,
+
+    /// Where rejected lines go, after what the file holds already; made when there is one.
+    #[arg(long, value_name = "FILE", default_value = "canter.rejects.ndjson")]
+    rejects: PathBuf,
+
+    /// Give up, publishing nothing, after more rejected lines than this.
+    #[arg(long, value_name = "N")]
+    max_rejects: Option<u64>,
+
+    /// Documents per split; without it what the index config says.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    split_num_docs: Option<u64>,
+
+    /// A split ends at the latest after this many bytes of input; bounds memory [default: 256 MiB].
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    max_split_bytes: Option<u64>,
+
+    /// A longer line is rejected [default: 1 MiB].
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    max_line_bytes: Option<u32>,
+
+    /// Threads that parse documents [default: half of the cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    num_parsers: Option<u16>,
+
+    /// Threads that build splits, each with one in memory [default: one, two from four cores on].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    num_indexers: Option<u16>,
+
+    /// How to show the report.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+}
+
+/// Ingests, showing progress on stderr and a report on stdout.
+pub(crate) fn run(args: &IngestArgs) -> Result<()> {
+    let store = open_index(&args.index, args.index_config.as_deref())?;
+    let options = options_of(args);
+    let sources = sources_of(&args.input);
+    let progress = IngestProgress::on_stderr(None);
+    let started = Instant::now();
+    let result = ingest(&store, &options, sources, &progress);
+    progress.finish();
+    let report = result?;
+    let mut out = io::stdout().lock();
+    match args.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
+        Format::Table => out.write_all(text_of(&report, &store, started.elapsed()).as_bytes())?,
+    }
+    Ok(out.flush()?)
+}
+
+/// Opens the index; with a config, makes it if it is not there.
+fn open_index(uri: &str, config: Option<&Path>) -> Result<IndexStore> {
+    let Some(path) = config else {
+        let store = IndexStore::open(uri)?;
+        // So that a wrong URI shows before standard input is read.
+        store.load_manifest()?;
+        return Ok(store);
+    };
+    let config = read_index_config(path)?;
+    let found = IndexStore::open(uri).and_then(|store| Ok((store.load_config()?, store)));
+    match found {
+        Ok((known, store)) if known == config => Ok(store),
+        Ok(_) => bail!(WrongUse(format!(
+            "the index at `{uri}` was made with another config than `{}`: leave out \
+             --index-config to ingest into it as it is, or choose another URI",
+            path.display()
+        ))),
+        // There is no index; whatever else it may be, `create_index` says.
+        Err(error) if error.kind() == ErrorKind::Invalid => {
+            let store = create_index(uri, &config)?;
+            note(format_args!("created index `{}` at {uri}", config.index_id));
+            Ok(store)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn options_of(args: &IngestArgs) -> IngestOptions {
+    let defaults = IngestOptions::default();
+    let or = |given: Option<u16>, default: usize| given.map_or(default, usize::from);
+    IngestOptions {
+        split_num_docs_target: args.split_num_docs,
+        max_split_raw_num_bytes: args
+            .max_split_bytes
+            .unwrap_or(defaults.max_split_raw_num_bytes),
+        max_line_num_bytes: args
+            .max_line_bytes
+            .map_or(defaults.max_line_num_bytes, |len| len as usize),
+        rejects_path: Some(args.rejects.clone()),
+        max_rejects: args.max_rejects,
+        num_parsers: or(args.num_parsers, defaults.num_parsers),
+        num_indexers: or(args.num_indexers, defaults.num_indexers),
+    }
+}
+
+fn sources_of(inputs: &[PathBuf]) -> Vec<Source> {
+    let is_stdin = |path: &Path| path.as_os_str() == "-";
+    if (inputs.is_empty() || inputs.iter().any(|path| is_stdin(path))) && io::stdin().is_terminal()
+    {
+        note("reading lines of JSON from this terminal; end with Ctrl-D");
+    }
+    if inputs.is_empty() {
+        return vec![Source::stdin()];
+    }
+    inputs
+        .iter()
+        .map(|path| match is_stdin(path) {
+            true => Source::stdin(),
+            false => Source::file(path),
+        })
+        .collect()
+}
+
+fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    let mut line = |line: std::fmt::Arguments<'_>| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{line}");
+    };
+    let (ingested, rejected) = (report.num_ingested_docs, report.num_rejected_docs);
+    line(format_args!(
+        "ingested + rejected = lines read: {ingested} + {rejected} = {}",
+        report.num_lines
+    ));
+    line(format_args!(
+        "{} in {}: {}",
+        numbers::counted(ingested, "document"),
+        numbers::duration(elapsed),
+        numbers::rate(ingested, elapsed, "documents"),
+    ));
+    line(format_args!(
+        "{} of input became {} in {}{}",
+        numbers::bytes(report.num_raw_bytes),
+        numbers::bytes(report.num_split_bytes),
+        numbers::counted(report.splits.len() as u64, "split"),
+        numbers::share(report.num_split_bytes, report.num_raw_bytes)
+            .map_or(String::new(), |share| format!(": {share} of its size")),
+    ));
+    if report.num_known_splits > 0 {
+        line(format_args!(
+            "{} of them had been published before and stay as they are",
+            numbers::count(report.num_known_splits)
+        ));
+    }
+    if rejected > 0 {
+        let reasons: Vec<String> = report
+            .rejects_by_reason
+            .iter()
+            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
+            .collect();
+        let place = match &report.rejects_path {
+            Some(path) => format!("; see {}", path.display()),
+            None => String::new(),
+        };
+        line(format_args!(
+            "rejected lines by reason: {}{place}",
+            reasons.join(", ")
+        ));
+    }
+    line(format_args!("published to {}", store.uri()));
+    text
+}

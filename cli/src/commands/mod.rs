@@ -1,0 +1,8 @@
+//! One file per command: its arguments, and what it does with them.
+
+pub(crate) mod demo;
+pub(crate) mod index_create;
+pub(crate) mod index_describe;
+pub(crate) mod index_ingest;
+pub(crate) mod search;
+pub(crate) mod split_inspect;

@@ -1,0 +1,112 @@
+//! From what a command returned to an exit code, with the message on stderr.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use canter_doc_mapper::ConfigError;
+use canter_index_builder::BuildError;
+use canter_runtime::SearchError;
+
+const FAILURE: u8 = 1;
+const WRONG_USE: u8 = 2;
+
+/// What was asked cannot be: the message says what to change.
+#[derive(Debug)]
+pub(crate) struct WrongUse(pub(crate) String);
+
+impl fmt::Display for WrongUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl StdError for WrongUse {}
+
+/// Prints what went wrong, if anything, and tells the exit code.
+pub(crate) fn code_of(result: Result<()>) -> ExitCode {
+    let Err(error) = result else {
+        return ExitCode::SUCCESS;
+    };
+    // Whoever read our answer has seen enough of it, as in `canter … | head`.
+    if is_broken_pipe(&error) {
+        return ExitCode::SUCCESS;
+    }
+    let _ = writeln!(io::stderr(), "error: {}", message_of(&error));
+    ExitCode::from(match is_wrong_use(&error) {
+        true => WRONG_USE,
+        false => FAILURE,
+    })
+}
+
+/// Prints a warning on stderr.
+pub(crate) fn warn(message: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "warning: {message}");
+}
+
+/// Prints a line on stderr.
+pub(crate) fn note(message: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
+/// The error and its causes, without what a message already repeats.
+fn message_of(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        if message.is_empty() {
+            message = text;
+        } else if !message.contains(&text) {
+            message = format!("{message}: {text}");
+        }
+    }
+    message
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn is_wrong_use(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<WrongUse>()
+            || cause.is::<ConfigError>()
+            || cause
+                .downcast_ref::<SearchError>()
+                .is_some_and(|error| error.kind == canter_runtime::ErrorKind::Invalid)
+            || cause
+                .downcast_ref::<BuildError>()
+                .is_some_and(|error| error.kind() == canter_index_builder::ErrorKind::Invalid)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn an_error_says_each_thing_once() {
+        let error = anyhow::anyhow!("no such file").context("cannot read `a`: no such file");
+        assert_eq!(message_of(&error), "cannot read `a`: no such file");
+        let error = anyhow::anyhow!("no such file").context("cannot read `a`");
+        assert_eq!(message_of(&error), "cannot read `a`: no such file");
+    }
+
+    #[test]
+    fn what_the_caller_can_correct_is_wrong_use() {
+        let check = |error: anyhow::Error, expect: bool| {
+            assert_eq!(is_wrong_use(&error), expect, "{error:#}");
+        };
+        check(SearchError::invalid("query").into(), true);
+        check(SearchError::unavailable("store").into(), false);
+        check(anyhow::anyhow!("disk full"), false);
+        check(WrongUse("no".into()).into(), true);
+        let wrapped: Result<()> = Err(SearchError::invalid("query").into());
+        check(wrapped.context("searching").unwrap_err(), true);
+    }
+}

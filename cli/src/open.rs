@@ -1,0 +1,73 @@
+//! Opening what commands work on: index configs, engines, searchers and byte ranges.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use canter_doc_mapper::IndexConfig;
+use canter_runtime::Engine;
+use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
+use clap::ValueEnum;
+
+use crate::exit::WrongUse;
+
+/// Which form of the guest searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineChoice {
+    /// The guest as a WebAssembly component, sandboxed.
+    Wasm,
+    /// The guest as a Rust library in this program.
+    Native,
+}
+
+impl EngineChoice {
+    /// Starts the engine; `max_memory_bytes` caps one instance of the guest in WebAssembly.
+    pub(crate) fn start(self, max_memory_bytes: Option<usize>) -> Result<Arc<dyn Engine>> {
+        match self {
+            EngineChoice::Native => Ok(Arc::new(NativeEngine::new())),
+            EngineChoice::Wasm => {
+                let mut options = WasmOptions::default().with_default_cache_dir();
+                if let Some(max_memory_bytes) = max_memory_bytes {
+                    options.max_memory_bytes = max_memory_bytes;
+                }
+                // Not the user's mistake, so its kind is dropped.
+                let engine = WasmEngine::embedded(options).map_err(|error| {
+                    anyhow!("{error}; or search with `--engine native`, which needs no component")
+                })?;
+                Ok(Arc::new(engine))
+            }
+        }
+    }
+}
+
+/// Reads an index config, in YAML or in JSON; `-` is standard input.
+pub(crate) fn read_index_config(path: &Path) -> Result<IndexConfig> {
+    let shown = path.display();
+    let text = match path.to_str() {
+        Some("-") => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).map(|_| text)
+        }
+        _ => fs::read_to_string(path),
+    };
+    let text =
+        text.map_err(|error| WrongUse(format!("cannot read index config `{shown}`: {error}")))?;
+    let config = match path
+        .extension()
+        .is_some_and(|extension| extension == "json")
+    {
+        true => IndexConfig::from_json(text.as_bytes()),
+        false => IndexConfig::from_yaml(&text, |name| std::env::var(name).ok()),
+    };
+    config.with_context(|| format!("index config `{shown}`"))
+}
+
+/// A runtime for what talks to storage.
+pub(crate) fn tokio_runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the threads that talk to storage")
+}

@@ -1,0 +1,22 @@
+//! Turning values into text for a terminal. Nothing here reads or computes an answer.
+
+mod aggregations;
+mod answer;
+mod bars;
+mod hits;
+pub(crate) mod numbers;
+mod palette;
+mod progress;
+mod screen;
+mod split;
+mod table;
+mod timeline;
+
+pub(crate) use aggregations::aggregations;
+pub(crate) use answer::{answer, cost_line};
+pub(crate) use hits::hits;
+pub(crate) use progress::IngestProgress;
+pub(crate) use screen::{Colour, ColourChoice, Screen};
+pub(crate) use split::{split_json, split_table};
+pub(crate) use table::{Align, Cell, Column, Table};
+pub(crate) use timeline::timeline;

@@ -1,0 +1,299 @@
+//! Aligned columns that fit a width.
+
+use super::{Colour, Screen};
+
+const GAP: usize = 2;
+/// A column of text is not made narrower than this.
+const MIN_TEXT_WIDTH: usize = 8;
+
+/// Which side of a column its cells keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    /// Text; it is cut short where the table is too wide.
+    Left,
+    /// Numbers; never cut.
+    Right,
+    /// Text that is of no use in part, such as a bar or an id: never cut.
+    Whole,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    title: String,
+    align: Align,
+}
+
+impl Column {
+    /// A column under a title.
+    pub(crate) fn new(title: impl Into<String>, align: Align) -> Column {
+        Column {
+            title: clean(&title.into()),
+            align,
+        }
+    }
+}
+
+/// What stands in one row of one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    colour: Option<Colour>,
+    is_painted: bool,
+}
+
+impl Cell {
+    /// Text from anywhere: what a terminal would obey is shown instead.
+    pub(crate) fn new(text: impl AsRef<str>) -> Cell {
+        Cell {
+            text: clean(text.as_ref()),
+            colour: None,
+            is_painted: false,
+        }
+    }
+
+    /// The same in a colour.
+    pub(crate) fn in_colour(mut self, colour: Option<Colour>) -> Cell {
+        self.colour = colour;
+        self
+    }
+
+    /// Text that this program has coloured itself.
+    pub(crate) fn painted(text: String) -> Cell {
+        Cell {
+            text,
+            colour: None,
+            is_painted: true,
+        }
+    }
+
+    /// Its text.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    fn width(&self) -> usize {
+        console::measure_text_width(&self.text)
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub(crate) fn new(columns: Vec<Column>) -> Table {
+        Table {
+            columns,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row, a cell per column.
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+        self.rows.push(row);
+    }
+
+    /// Whether it has no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The table, a line per row under the titles, each begun with `indent`. `None` if it cannot be
+    /// made to fit without cutting columns of text to nothing.
+    pub(crate) fn fitted(&self, screen: &Screen, indent: &str) -> Option<String> {
+        let widths = self.widths(screen.width.saturating_sub(indent.len()));
+        let total = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        (total + indent.len() <= screen.width).then(|| self.render(screen, indent, &widths))
+    }
+
+    /// The table, as narrow as it can be made.
+    pub(crate) fn text(&self, screen: &Screen, indent: &str) -> String {
+        let widths = self.widths(screen.width.saturating_sub(indent.len()));
+        self.render(screen, indent, &widths)
+    }
+
+    fn widths(&self, available: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = self
+            .columns
+            .iter()
+            .map(|column| console::measure_text_width(&column.title))
+            .collect();
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.width().max(*width);
+            }
+        }
+        let available = available.saturating_sub(GAP * widths.len().saturating_sub(1));
+        for (width, column) in widths.iter_mut().zip(&self.columns) {
+            if column.align == Align::Left {
+                *width = (*width).min(available.max(MIN_TEXT_WIDTH));
+            }
+        }
+        // The widest gives way first, so that short columns stay whole.
+        while widths.iter().sum::<usize>() > available {
+            let widest = (0..widths.len())
+                .filter(|ord| self.columns[*ord].align == Align::Left)
+                .filter(|ord| widths[*ord] > MIN_TEXT_WIDTH)
+                .max_by_key(|ord| widths[*ord]);
+            match widest {
+                Some(ord) => widths[ord] -= 1,
+                None => break,
+            }
+        }
+        widths
+    }
+
+    fn render(&self, screen: &Screen, indent: &str, widths: &[usize]) -> String {
+        let mut text = String::new();
+        if self.columns.iter().any(|column| !column.title.is_empty()) {
+            let titles: Vec<Cell> = self
+                .columns
+                .iter()
+                .map(|column| Cell::new(&column.title).in_colour(Some(Colour::Dim)))
+                .collect();
+            self.push_row(&mut text, screen, indent, widths, &titles);
+        }
+        for row in &self.rows {
+            self.push_row(&mut text, screen, indent, widths, row);
+        }
+        text
+    }
+
+    fn push_row(
+        &self,
+        text: &mut String,
+        screen: &Screen,
+        indent: &str,
+        widths: &[usize],
+        row: &[Cell],
+    ) {
+        let mut line = String::from(indent);
+        for (ord, cell) in row.iter().enumerate().take(widths.len()) {
+            if ord > 0 {
+                line.push_str(&" ".repeat(GAP));
+            }
+            let width = widths[ord];
+            let shown = match cell.width() > width {
+                true => console::truncate_str(&cell.text, width, screen.either("…", "~")),
+                false => cell.text.as_str().into(),
+            };
+            let padding = " ".repeat(width.saturating_sub(console::measure_text_width(&shown)));
+            let painted = match (cell.is_painted, cell.colour) {
+                (false, Some(colour)) => screen.paint(colour, &shown),
+                _ => shown.into_owned(),
+            };
+            match self.columns[ord].align {
+                Align::Right => line.extend([padding, painted]),
+                Align::Left | Align::Whole => line.extend([painted, padding]),
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+/// One line without anything that a terminal would obey.
+fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' | '\n' | '\r' => clean.push(' '),
+            // Controls, and those that turn the direction of text around.
+            _ if character.is_control()
+                || ('\u{202a}'..='\u{202e}').contains(&character)
+                || ('\u{2066}'..='\u{2069}').contains(&character) =>
+            {
+                clean.push('\u{fffd}');
+            }
+            _ => clean.push(character),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(width: usize, rows: &[[&str; 3]], expect: &str) {
+        let mut table = Table::new(vec![
+            Column::new("id", Align::Right),
+            Column::new("level", Align::Left),
+            Column::new("message", Align::Left),
+        ]);
+        for row in rows {
+            table.push(row.iter().map(Cell::new).collect());
+        }
+        let text = table.text(&Screen::plain(width, true), "");
+        assert_eq!(text, expect.trim_start_matches('\n'));
+    }
+
+    #[test]
+    fn columns_align() {
+        check(
+            80,
+            &[
+                ["7", "INFO", "started"],
+                ["12,000", "ERROR", "lost a block"],
+            ],
+            "
+    id  level  message
+     7  INFO   started
+12,000  ERROR  lost a block
+",
+        );
+    }
+
+    #[test]
+    fn the_widest_text_gives_way() {
+        check(
+            30,
+            &[["7", "INFO", "a message that is longer than the screen"]],
+            "
+id  level  message
+ 7  INFO   a message that is …
+",
+        );
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        check(
+            26,
+            &[["7", "日本", "日本語のログ日本語のログ"], ["8", "b", "c"]],
+            "
+id  level  message
+ 7  日本   日本語のログ日…
+ 8  b      c
+",
+        );
+    }
+
+    #[test]
+    fn nothing_in_a_cell_reaches_the_terminal() {
+        check(
+            80,
+            &[["7", "\u{1b}[2J", "two\nlines"]],
+            "
+id  level  message
+ 7  \u{fffd}[2J   two lines
+",
+        );
+    }
+
+    #[test]
+    fn a_table_that_cannot_fit_says_so() {
+        let mut table = Table::new(vec![
+            Column::new("a", Align::Whole),
+            Column::new("b", Align::Left),
+        ]);
+        table.push(vec![Cell::new("x".repeat(40)), Cell::new("y".repeat(40))]);
+        assert!(table.fitted(&Screen::plain(45, true), "").is_none());
+        assert!(table.fitted(&Screen::plain(60, true), "").is_some());
+    }
+}
