@@ -83,7 +83,7 @@ pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
     }
 
     heading(screen, 4, "Try next")?;
-    say(&try_next(&folder))
+    say(&try_next(&folder, screen))
 }
 
 /// Runs a query with an empty cache and then with a full one, and shows answer and cost.
@@ -97,8 +97,12 @@ async fn demo_query(
     let runs = query::Runs::of(query, uri, engine).await?;
     say("")?;
     say(&query.answer(&runs.cold, screen))?;
+    say("")?;
     say(&runs.cost_table(screen))?;
-    say(&runs.chart(screen))
+    say("")?;
+    say(&runs.chart(screen))?;
+    say("")?;
+    say(&runs.remarks(screen))
 }
 
 /// Writes lines to stdout at once, so that they show while the next step runs.
@@ -119,7 +123,7 @@ fn heading(screen: &Screen, number: u32, title: &str) -> Result<()> {
 }
 
 /// Commands that can be pasted as they are.
-fn try_next(folder: &Path) -> String {
+fn try_next(folder: &Path, screen: &Screen) -> String {
     let program = program_name();
     let index = quoted(&folder.display().to_string());
     let split = folder
@@ -128,18 +132,57 @@ fn try_next(folder: &Path) -> String {
         .ok()
         .and_then(|mut files| files.next()?.ok())
         .map(|file| quoted(&file.path().display().to_string()));
-    let mut text = format!(
-        "The index is in {index}.\n\n\
-         {program} search --index {index} --query 'body:terminating AND severity_text:WARN' --profile\n\
-         {program} search --index {index} --query 'tenant_id:42' --sort-by timestamp --max-hits 5\n\
-         {program} search --index {index} --query '*' --max-hits 0 \\\n    \
-         --aggs '{{\"services\":{{\"terms\":{{\"field\":\"tenant_id\",\"size\":10}}}}}}'\n\
-         {program} index describe --index {index}\n"
-    );
-    if let Some(split) = split {
-        text.push_str(&format!("{program} split inspect {split}\n"));
+    let commands = [
+        vec![
+            format!("{program} search --index {index}"),
+            "--query 'body:terminating AND severity_text:WARN'".to_owned(),
+            "--profile".to_owned(),
+        ],
+        vec![
+            format!("{program} search --index {index}"),
+            "--query tenant_id:42".to_owned(),
+            "--sort-by timestamp --max-hits 5".to_owned(),
+        ],
+        vec![
+            format!("{program} search --index {index}"),
+            "--query '*' --max-hits 0".to_owned(),
+            r#"--aggs '{"tenants":{"terms":{"field":"tenant_id","size":10}}}'"#.to_owned(),
+        ],
+        vec![format!("{program} index describe --index {index}")],
+        match split {
+            Some(split) => vec![format!("{program} split inspect"), split],
+            None => Vec::new(),
+        },
+        vec![
+            format!("rm -r {index}"),
+            "# when you have seen enough".to_owned(),
+        ],
+    ];
+    let mut text = format!("The index is in {index}.\n\n");
+    for command in commands.iter().filter(|command| !command.is_empty()) {
+        text.push_str(&continued(command, screen.width));
     }
-    text.push_str(&format!("rm -r {index}   # when you have seen enough\n"));
+    text
+}
+
+/// A command in lines of at most `width` where its parts allow it, for a shell.
+fn continued(parts: &[String], width: usize) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for (ord, part) in parts.iter().enumerate() {
+        let len = console::measure_text_width(part);
+        // Room for the backslash that a further part may need.
+        if ord > 0 && column + 1 + len + 2 > width {
+            text.push_str(" \\\n    ");
+            column = 4;
+        } else if ord > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(part);
+        column += len;
+    }
+    text.push('\n');
     text
 }
 
@@ -168,6 +211,17 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_commands_go_on_in_the_next_line() {
+        let check = |width: usize, expect: &str| {
+            let parts = ["canter search", "--index i", "--query q"].map(str::to_owned);
+            assert_eq!(continued(&parts, width), expect);
+        };
+        check(80, "canter search --index i --query q\n");
+        check(30, "canter search --index i \\\n    --query q\n");
+        check(5, "canter search \\\n    --index i \\\n    --query q\n");
+    }
 
     #[test]
     fn paths_can_be_pasted() {

@@ -293,8 +293,9 @@ fn warn_of_failed_splits(response: &Value) -> Result<()> {
             text(split, "message")
         ));
     }
-    let searched = response["profile"]["num_splits_searched"].as_u64();
-    if !failed.is_empty() && searched.unwrap_or(0) == 0 {
+    let num = |key: &str| response["profile"][key].as_u64().unwrap_or(0);
+    let num_answered = num("num_splits_searched") + num("num_splits_answered_from_head");
+    if !failed.is_empty() && num_answered == 0 {
         bail!("no split could be searched; the warnings above say why");
     }
     Ok(())
@@ -321,8 +322,8 @@ mod tests {
 
     #[test]
     fn an_answer_from_no_split_is_a_failure() {
-        let check = |failed: Value, num_searched: u64, expect: bool| {
-            let profile = json!({"num_splits_searched": num_searched});
+        let check = |failed: Value, num_answered: u64, expect: bool| {
+            let profile = json!({"num_splits_answered_from_head": num_answered});
             let response = json!({"failed_splits": failed, "profile": profile});
             assert_eq!(warn_of_failed_splits(&response).is_ok(), expect);
         };

@@ -135,7 +135,7 @@ mod tests {
         check(real(12_345.0), "12,345");
         check(real(-2.0), "-2");
         check(real(0.125), "0.125");
-        check(real(3.14159), "3.1416");
+        check(real(2.34567), "2.3457");
         check(real(1e-9), "1e-9");
     }
 }

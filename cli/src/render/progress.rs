@@ -89,11 +89,25 @@ impl Progress for IngestProgress {
             .last_line
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let is_new_phase = last.1 != counters.phase && counters.phase != Phase::Done;
+        // Calls come from several threads, so an earlier phase may be told of later.
+        let is_new_phase = rank(counters.phase) > rank(last.1) && counters.phase != Phase::Done;
         if is_new_phase || last.0.elapsed() >= PAUSE {
-            *last = (Instant::now(), counters.phase);
+            let phase = match is_new_phase {
+                true => counters.phase,
+                false => last.1,
+            };
+            *last = (Instant::now(), phase);
             note(self.message(counters));
         }
+    }
+}
+
+fn rank(phase: Phase) -> u8 {
+    match phase {
+        Phase::Indexing => 0,
+        Phase::Finishing => 1,
+        Phase::Publishing => 2,
+        Phase::Done => 3,
     }
 }
 

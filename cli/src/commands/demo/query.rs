@@ -49,7 +49,10 @@ impl DemoQuery {
         let query = self.request["query"].as_str().unwrap_or_default();
         let mut text = format!("query {query}, max_hits {}", self.request["max_hits"]);
         if let Some(aggs) = self.request.get("aggs") {
-            text.push_str(&format!(", aggs\n{aggs}"));
+            text.push_str(&format!(
+                ", aggs\n{}",
+                wrapped(&aggs.to_string(), screen.width)
+            ));
         }
         screen.paint(Colour::Cyan, &text)
     }
@@ -72,6 +75,21 @@ impl DemoQuery {
             screen.paint(Colour::Bold, &total)
         )
     }
+}
+
+/// JSON in lines of at most `width`, broken behind commas and opening brackets.
+fn wrapped(json: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for piece in json.split_inclusive([',', '{']) {
+        let line = lines.last().map_or(0, String::len);
+        if line > 0 && line + piece.len() > width {
+            lines.push("  ".to_owned());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(piece);
+        }
+    }
+    lines.join("\n")
 }
 
 /// What one wants to see of a log line first, with a date that people can read.
@@ -148,12 +166,30 @@ impl Runs {
                 )),
             ]);
         }
-        format!("\n{}", table.text(screen, ""))
+        table.text(screen, "")
     }
 
     /// The requests of the cold run over time.
     pub(super) fn chart(&self, screen: &Screen) -> String {
-        format!("\n{}", timeline(&self.cold.profile, screen, ""))
+        let caption = screen.paint(Colour::Dim, "The requests of the cold run:");
+        format!("{caption}\n{}", timeline(&self.cold.profile, screen, ""))
+    }
+
+    /// What the figures do not say by themselves.
+    pub(super) fn remarks(&self, screen: &Screen) -> String {
+        let num = |key: &str| self.cold.json["profile"][key].as_u64().unwrap_or(0);
+        let mut text = "The manifest is the one object that changes, so it is read each time; it \
+                        carries the heads of the splits."
+            .to_owned();
+        let (num_splits, from_heads) = (num("num_splits"), num("num_splits_answered_from_head"));
+        if from_heads > 0 {
+            text.push_str(&format!(
+                "\nThe heads alone answered for {from_heads} of {}.",
+                numbers::counted(num_splits, "split")
+            ));
+        }
+        let lines = text.lines().map(|line| screen.paint(Colour::Dim, line));
+        lines.collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -166,5 +202,19 @@ fn check(response: &SearchResponse) -> Result<()> {
             failed["split_id"].as_str().unwrap_or("?"),
             failed["message"].as_str().unwrap_or("?")
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_json_is_wrapped() {
+        let check = |width: usize, expect: &str| {
+            assert_eq!(wrapped(r#"{"a":{"b":1,"c":2}}"#, width), expect);
+        };
+        check(80, r#"{"a":{"b":1,"c":2}}"#);
+        check(13, "{\"a\":{\"b\":1,\n  \"c\":2}}");
     }
 }

@@ -20,9 +20,9 @@ fn one_level_of_few_keys_is_stacked() {
             ]}},
         ]}}),
         "
-events      documents                           INFO  ERROR
-2016-04-13      1,000  #####################++   900    100
-2016-04-14        500  ############              500      0
+events      documents                            INFO  ERROR
+2016-04-13      1,000  ######################++   900    100
+2016-04-14        500  ############               500      0
 # INFO   + ERROR
 ",
     );
