@@ -173,7 +173,7 @@ impl Oracle {
                 .iter()
                 .map(|doc| {
                     let found = scores.iter().find(|(_, address)| address == doc);
-                    Ok(Key::Number(f64::from(found.context("a scored document")?.0)))
+                    Ok(Key::Number(f64::from(rounded(found.context("a scored document")?.0))))
                 })
                 .collect();
         }
@@ -235,6 +235,11 @@ impl Oracle {
         );
         Ok(Box::new(BooleanQuery::intersection(vec![query, Box::new(range)])))
     }
+}
+
+/// Scores compare to 12 significant bits: the last ones depend on the order of addition.
+fn rounded(score: f32) -> f32 {
+    f32::from_bits((score.to_bits() + 0x800) & !0xfff)
 }
 
 /// One document's value of one sort key.

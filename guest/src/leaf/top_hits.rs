@@ -95,6 +95,7 @@ struct Candidate {
 
 impl BestByKeys {
     fn collect(&mut self, doc: DocId, score: Score) {
+        let score = rounded(score);
         let mut ranks = [(false, 0, 0); 2];
         for (rank, (key, order)) in ranks.iter_mut().zip(&self.keys) {
             *rank = key.rank(doc, score, *order);
@@ -134,6 +135,14 @@ impl BestByKeys {
             })
             .collect()
     }
+}
+
+/// A score to 12 significant bits. Its last bits depend on the order in which a scorer adds up its
+/// clauses, which differs from split to split; hits must not change places for that.
+fn rounded(score: Score) -> Score {
+    const DROPPED_BITS: u32 = 12;
+    let half = 1 << (DROPPED_BITS - 1);
+    Score::from_bits(score.to_bits().saturating_add(half) >> DROPPED_BITS << DROPPED_BITS)
 }
 
 impl TopHits {

@@ -7,7 +7,7 @@ pub(crate) use limits::Limits;
 pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
 
 use serde::{Deserialize, Serialize};
-use tantivy::aggregation::agg_req::Aggregations;
+use tantivy::aggregation::agg_req::{AggregationVariants, Aggregations};
 
 use crate::SearchError;
 
@@ -117,9 +117,10 @@ impl SearchRequest {
         if json.as_object().is_some_and(serde_json::Map::is_empty) || json.is_null() {
             return Ok(None);
         }
-        Aggregations::deserialize(json)
-            .map(Some)
-            .map_err(|error| SearchError::invalid(format!("aggs: {error}")))
+        let mut aggregations = Aggregations::deserialize(json)
+            .map_err(|error| SearchError::invalid(format!("aggs: {error}")))?;
+        keep_all_terms(&mut aggregations);
+        Ok(Some(aggregations))
     }
 
     /// The time filter in nanoseconds: start included, end excluded.
@@ -128,6 +129,19 @@ impl SearchRequest {
             start_ns: self.start_timestamp.map(|seconds| seconds.saturating_mul(SECOND_NS)),
             end_ns: self.end_timestamp.map(|seconds| seconds.saturating_mul(SECOND_NS)),
         }
+    }
+}
+
+/// So many terms does a split give to the merge unless the request says otherwise: with fewer
+/// distinct values than this, counts are exact whatever the number of splits.
+const TERMS_PER_SPLIT: u32 = 65_000;
+
+fn keep_all_terms(aggregations: &mut Aggregations) {
+    for aggregation in aggregations.values_mut() {
+        if let AggregationVariants::Terms(terms) = &mut aggregation.agg {
+            terms.segment_size.get_or_insert(TERMS_PER_SPLIT);
+        }
+        keep_all_terms(&mut aggregation.sub_aggregation);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The answer as JSON. The host adds what only it knows: elapsed time and its I/O profile.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -89,6 +90,7 @@ pub(crate) async fn answer(
                 .map_err(|error| SearchError::invalid(format!("aggs: {error}")))
                 .and_then(|results| {
                     serde_json::to_value(results)
+                        .map(canonical)
                         .map_err(|error| SearchError::internal(format!("aggs: {error}")))
                 })?,
         ),
@@ -110,4 +112,50 @@ pub(crate) async fn answer(
     };
     serde_json::to_string(&response)
         .map_err(|error| SearchError::internal(format!("response: {error}")))
+}
+
+/// Makes a result the same on every host. tantivy's results come out of hash maps, whose order differs
+/// between 32 and 64 bits: every object's keys are put in order, numbers by value. Percentiles
+/// (whatever stands under `values`) are estimates made with logarithms, whose last bits differ
+/// between processors: they are given to 12 digits.
+fn canonical(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(canonical).collect(),
+        Value::Object(fields) => {
+            let mut fields: Vec<(String, Value)> = fields
+                .into_iter()
+                .map(|(key, value)| match key.as_str() {
+                    "values" => (key, rounded(canonical(value))),
+                    _ => (key, canonical(value)),
+                })
+                .collect();
+            fields.sort_by(|(left, _), (right, _)| compare_keys(left, right));
+            Value::Object(fields.into_iter().collect())
+        }
+        other => other,
+    }
+}
+
+fn compare_keys(left: &str, right: &str) -> Ordering {
+    match (left.parse::<f64>(), right.parse::<f64>()) {
+        (Ok(left), Ok(right)) => left.total_cmp(&right),
+        (Ok(_), Err(_)) => Ordering::Less,
+        (Err(_), Ok(_)) => Ordering::Greater,
+        (Err(_), Err(_)) => left.cmp(right),
+    }
+}
+
+fn rounded(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(rounded).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(key, value)| (key, rounded(value))).collect()
+        }
+        Value::Number(number) if number.is_f64() => number
+            .as_f64()
+            .and_then(|number| format!("{number:.11e}").parse::<f64>().ok())
+            .and_then(serde_json::Number::from_f64)
+            .map_or(Value::Null, Value::Number),
+        other => other,
+    }
 }

@@ -1,0 +1,133 @@
+//! The rules of the house, read off `cargo metadata`, the component and the source tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+/// Names of normal dependencies by package of this workspace.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(workspace())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    packages
+        .iter()
+        .map(|package| {
+            let normal = package["dependencies"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|dependency| dependency["kind"].is_null())
+                .map(|dependency| dependency["name"].as_str().unwrap().to_owned())
+                .collect();
+            (package["name"].as_str().unwrap().to_owned(), normal)
+        })
+        .collect()
+}
+
+#[test]
+fn imports_go_down_only() {
+    let layers: [&[&str]; 5] = [
+        &["canter-split-format"],
+        &["canter-doc-mapper"],
+        &["canter-guest"],
+        &["canter-guest-component", "canter-index-builder", "canter-runtime"],
+        &["canter-cli", "canter-benches", "canter-examples", "canter-tests", "xtask"],
+    ];
+    let layer_of = |name: &str| layers.iter().position(|layer| layer.contains(&name));
+    let dependencies = dependencies();
+    for (package, uses) in &dependencies {
+        let own = layer_of(package).unwrap_or_else(|| panic!("{package} has no layer"));
+        for used in uses {
+            if let Some(layer) = layer_of(used) {
+                let tests_may = package == "canter-tests" || used == "canter-tests";
+                assert!(layer < own || tests_may, "{package} must not import {used}");
+            }
+        }
+    }
+    let never = |package: &str, forbidden: &[&str]| {
+        for name in forbidden {
+            assert!(!dependencies[package].contains(*name), "{package} must not import {name}");
+        }
+    };
+    never("canter-index-builder", &["canter-guest", "canter-runtime", "wasmtime", "reqwest"]);
+    never("canter-runtime", &["canter-split-format", "canter-doc-mapper", "tantivy"]);
+    never("canter-guest", &["tokio", "reqwest", "object_store", "rand", "getrandom", "wasmtime"]);
+    never("canter-split-format", &["tantivy", "tokio", "object_store"]);
+    never("canter-doc-mapper", &["canter-split-format", "tokio", "object_store"]);
+}
+
+#[test]
+fn the_guest_component_imports_nothing() {
+    use wasmparser::{Encoding, Parser, Payload};
+    let component = canter_runtime::engine::WasmEngine::embedded_component().unwrap();
+    let mut num_components = 0;
+    for payload in Parser::new(0).parse_all(&component) {
+        match payload.unwrap() {
+            Payload::Version {
+                encoding: Encoding::Component,
+                ..
+            } => num_components += 1,
+            Payload::ComponentImportSection(imports) => {
+                // The shell that exports the interface imports its own types; a host sees none.
+                for import in imports {
+                    let name = import.unwrap().name;
+                    assert!(num_components > 1, "the component imports {name:?}");
+                }
+            }
+            Payload::ImportSection(imports) => {
+                for import in imports.into_imports() {
+                    let import = import.unwrap();
+                    assert!(
+                        !import.module.starts_with("wasi") && import.module != "env",
+                        "the core module imports {}::{}",
+                        import.module,
+                        import.name
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(num_components >= 1);
+}
+
+/// Rust files of the workspace, generated ones aside.
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "target" && !name.starts_with('.') {
+                sources(&path, files);
+            }
+        } else if name.ends_with(".rs") {
+            files.push(path);
+        }
+    }
+}
+
+#[test]
+fn files_say_what_they_are_and_stay_small() {
+    let mut files = Vec::new();
+    sources(&workspace(), &mut files);
+    assert!(files.len() > 100, "the tree was not found");
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let shown = path.strip_prefix(workspace()).unwrap().display().to_string();
+        assert!(text.starts_with("//!"), "{shown} must open with a //! comment");
+        let is_test = shown.contains("/tests/") || shown.ends_with("tests.rs");
+        let limit = if is_test { 800 } else { 600 };
+        let num_lines = text.lines().count();
+        assert!(num_lines <= limit, "{shown} has {num_lines} lines, more than {limit}");
+    }
+}
