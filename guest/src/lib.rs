@@ -7,6 +7,17 @@
 //! Read in this order: [`session`] (how a host drives it), then the phases of a query: plan, split
 //! (opening one), leaf, root.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation
+    )
+)]
+
 mod error;
 mod leaf;
 mod plan;

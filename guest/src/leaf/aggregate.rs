@@ -1,8 +1,6 @@
 //! What aggregations read, and running them over one split.
 
-use tantivy::aggregation::agg_req::{
-    AggregationVariants, Aggregations, get_fast_field_names,
-};
+use tantivy::aggregation::agg_req::{AggregationVariants, Aggregations, get_fast_field_names};
 use tantivy::query::QueryParser;
 
 use crate::query::Needs;

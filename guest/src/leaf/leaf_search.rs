@@ -17,9 +17,7 @@ use super::statistics::Statistics;
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
 use crate::query::{BuiltQuery, Needs, QueryShape, build_query, parse_query};
-use crate::request::{
-    Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by,
-};
+use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, OpenSplit, open_split};
 use crate::{ErrorKind, SearchError};
@@ -85,8 +83,10 @@ pub(crate) async fn search_leaf(
         opened.insert(candidate.split_ord, Arc::clone(&candidate.split));
     }
     search.run(&candidates).await?;
-    search.result.warmup_gaps =
-        candidates.iter().map(|candidate| candidate.split.body.num_gaps()).sum();
+    search.result.warmup_gaps = candidates
+        .iter()
+        .map(|candidate| candidate.split.body.num_gaps())
+        .sum();
     Ok(search.result)
 }
 
@@ -98,12 +98,18 @@ struct LeafSearch<'a> {
 
 impl LeafSearch<'_> {
     fn fail(&mut self, candidate: &Candidate, error: SearchError) {
-        self.result.failed_splits.push(FailedSplit::new(&candidate.split.entry.id, error));
+        self.result
+            .failed_splits
+            .push(FailedSplit::new(&candidate.split.entry.id, error));
     }
 
     /// Opens all splits at once and builds the query for each.
     async fn open_all(&mut self, exchange: &Exchange) -> Vec<Candidate> {
-        let opens = self.leaf.splits.iter().map(|(_, source)| open_split(source.clone(), exchange));
+        let opens = self
+            .leaf
+            .splits
+            .iter()
+            .map(|(_, source)| open_split(source.clone(), exchange));
         let opens = join_all(opens).await;
         let mut candidates = Vec::new();
         for ((split_ord, source), opened) in self.leaf.splits.iter().zip(opens) {
@@ -114,7 +120,9 @@ impl LeafSearch<'_> {
             match candidate {
                 Ok(candidate) => candidates.push(candidate),
                 Err(error) => {
-                    self.result.failed_splits.push(FailedSplit::new(&source.entry.id, error));
+                    self.result
+                        .failed_splits
+                        .push(FailedSplit::new(&source.entry.id, error));
                 }
             }
         }
@@ -133,8 +141,7 @@ impl LeafSearch<'_> {
             order.needs_scores(),
             &self.leaf.limits,
         )?;
-        let docs = docs_within(&split, self.prepared.time_filter)
-            .await?;
+        let docs = docs_within(&split, self.prepared.time_filter).await?;
         let all_docs = docs.len() == split.segment().max_doc() as usize;
         let from_head = match &self.prepared.aggregations {
             Some(aggregations) if all_docs && built.shape == QueryShape::All => {
@@ -148,7 +155,10 @@ impl LeafSearch<'_> {
             note_needs(&split, aggregations, &mut built.needs);
         }
         if self.prepared.window > 0 {
-            built.needs.fast_fields.extend(order.fast_fields().map(str::to_owned));
+            built
+                .needs
+                .fast_fields
+                .extend(order.fast_fields().map(str::to_owned));
         }
         Ok(Candidate {
             split_ord,
@@ -208,16 +218,17 @@ impl LeafSearch<'_> {
             let found = self.result.hits.len() as u64;
             let mut missing = window.saturating_sub(found);
             let worst = self.worst_time();
-            let (batch, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(candidate, count)| {
-                if *count == 0 || window == 0 {
-                    false
-                } else if missing > 0 {
-                    missing = missing.saturating_sub(*count);
-                    true
-                } else {
-                    found >= window && candidate.may_beat(worst, direction)
-                }
-            });
+            let (batch, rest): (Vec<_>, Vec<_>) =
+                waiting.into_iter().partition(|(candidate, count)| {
+                    if *count == 0 || window == 0 {
+                        false
+                    } else if missing > 0 {
+                        missing = missing.saturating_sub(*count);
+                        true
+                    } else {
+                        found >= window && candidate.may_beat(worst, direction)
+                    }
+                });
             waiting = rest;
             if batch.is_empty() {
                 break;
@@ -227,7 +238,12 @@ impl LeafSearch<'_> {
                 aggregations: None,
                 statistics: None,
             };
-            let results = join_all(batch.iter().map(|(candidate, _)| self.search(candidate, work))).await;
+            let results = join_all(
+                batch
+                    .iter()
+                    .map(|(candidate, _)| self.search(candidate, work)),
+            )
+            .await;
             for ((candidate, count), result) in batch.into_iter().zip(results) {
                 match result {
                     Ok(result) => {
@@ -314,7 +330,10 @@ impl LeafSearch<'_> {
                     }
                 }
                 // More buckets than allowed is about the request, not about this split.
-                Err(error) if error.kind == ErrorKind::Limit && candidate.split.body.failure().is_none() => {
+                Err(error)
+                    if error.kind == ErrorKind::Limit
+                        && candidate.split.body.failure().is_none() =>
+                {
                     return Err(error);
                 }
                 Err(error) => self.fail(candidate, error),
@@ -344,6 +363,12 @@ impl LeafSearch<'_> {
         warm_up(split.segment(), &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
+        if rerun_on_gaps(split, || task.too_many_terms()).await? {
+            return Err(SearchError::new(
+                ErrorKind::Limit,
+                "a phrase prefix stands for more than 1024 words: give more of its last word",
+            ));
+        }
         let mut result = rerun_on_gaps(split, || task.run()).await?;
         if matches!(candidate.order, HitOrder::Time(_)) {
             self.add_times(candidate, &mut result.hits).await?;
@@ -362,23 +387,32 @@ impl LeafSearch<'_> {
         let split = candidate.split.as_ref();
         let mut sure = true;
         for hit in hits.iter_mut() {
-            let bucket = split.time_index.as_ref().map(|index| index.bucket_of(hit.doc));
+            let bucket = split
+                .time_index
+                .as_ref()
+                .map(|index| index.bucket_of(hit.doc));
             sure &= bucket.as_ref().is_some_and(|bucket| {
-                !(0..).zip(&self.leaf.time_ranges).any(|(ord, range): (u32, _)| {
-                    ord != candidate.split_ord
-                        && range.is_some_and(|range| {
-                            range.start_ns < bucket.end && range.end_ns >= bucket.start
-                        })
-                })
+                !(0..)
+                    .zip(&self.leaf.time_ranges)
+                    .any(|(ord, range): (u32, _)| {
+                        ord != candidate.split_ord
+                            && range.is_some_and(|range| {
+                                range.start_ns < bucket.end && range.end_ns >= bucket.start
+                            })
+                    })
             });
-            hit.keys = vec![SortValue::Date(bucket.map_or(i64::MIN, |bucket| bucket.start))];
+            hit.keys = vec![SortValue::Date(
+                bucket.map_or(i64::MIN, |bucket| bucket.start),
+            )];
         }
         if sure {
             return Ok(());
         }
         let times = timestamps(split).await?;
         for hit in hits {
-            let time = times.first(hit.doc).map(tantivy::DateTime::into_timestamp_nanos);
+            let time = times
+                .first(hit.doc)
+                .map(tantivy::DateTime::into_timestamp_nanos);
             hit.keys = vec![time.map_or(SortValue::Missing, SortValue::Date)];
         }
         Ok(())
@@ -387,7 +421,9 @@ impl LeafSearch<'_> {
     fn merge_hits(&mut self, mut hits: Vec<PartialHit>, order: &HitOrder) {
         self.result.hits.append(&mut hits);
         let directions = order.directions();
-        self.result.hits.sort_by(|left, right| compare_hits(left, right, &directions));
+        self.result
+            .hits
+            .sort_by(|left, right| compare_hits(left, right, &directions));
         self.result.hits.truncate(self.prepared.window);
     }
 
@@ -432,7 +468,9 @@ impl Candidate {
                     .inverted_index(term.field())
                     .map_err(|error| self.split.error(error))?;
                 let doc_freq = inverted_index.doc_freq_async(term).await;
-                Ok(u64::from(doc_freq.map_err(|error| self.split.error(error))?))
+                Ok(u64::from(
+                    doc_freq.map_err(|error| self.split.error(error))?,
+                ))
             }
         }
     }
@@ -441,8 +479,14 @@ impl Candidate {
     fn search_rank(&self, direction: SortOrder) -> (i64, u32) {
         let range = self.split.metadata.time_range;
         match direction {
-            SortOrder::Descending => (!range.map_or(i64::MAX, |range| range.end_ns), !self.split_ord),
-            SortOrder::Ascending => (range.map_or(i64::MIN, |range| range.start_ns), self.split_ord),
+            SortOrder::Descending => (
+                !range.map_or(i64::MAX, |range| range.end_ns),
+                !self.split_ord,
+            ),
+            SortOrder::Ascending => (
+                range.map_or(i64::MIN, |range| range.start_ns),
+                self.split_ord,
+            ),
         }
     }
 
@@ -468,9 +512,15 @@ async fn rerun_on_gaps<T>(
         let result = work();
         let gaps = split.body.take_gaps();
         if gaps.is_empty() {
-            return result.map_err(|error| aggregation_limit(&error).unwrap_or_else(|| split.error(error)));
+            return result
+                .map_err(|error| aggregation_limit(&error).unwrap_or_else(|| split.error(error)));
         }
-        for loaded in join_all(gaps.into_iter().map(|(range, class)| split.body.load(range, class))).await {
+        for loaded in join_all(
+            gaps.into_iter()
+                .map(|(range, class)| split.body.load(range, class)),
+        )
+        .await
+        {
             loaded?;
         }
     }
@@ -522,7 +572,9 @@ async fn first_doc_at_or_after(split: &OpenSplit, time_ns: i64) -> Result<u32, S
     // The bucket's border is not the filter's: the column tells.
     let times = timestamps(split).await?;
     let is_before = |doc: u32| {
-        times.first(doc).is_some_and(|time| time.into_timestamp_nanos() < time_ns)
+        times
+            .first(doc)
+            .is_some_and(|time| time.into_timestamp_nanos() < time_ns)
     };
     docs.end -= 1;
     while docs.start < docs.end {
@@ -545,6 +597,12 @@ async fn timestamps(
         fast_fields: [name.to_owned()].into(),
         ..Needs::default()
     };
-    warm_up(split.segment(), &needs).await.map_err(|error| split.error(error))?;
-    split.segment().fast_fields().date(name).map_err(|error| split.error(error))
+    warm_up(split.segment(), &needs)
+        .await
+        .map_err(|error| split.error(error))?;
+    split
+        .segment()
+        .fast_fields()
+        .date(name)
+        .map_err(|error| split.error(error))
 }

@@ -17,5 +17,5 @@ mod top_hits;
 mod warmup;
 
 pub(crate) use leaf_search::{Leaf, search_leaf};
-pub(crate) use top_hits::HitOrder;
 pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, compare_hits};
+pub(crate) use top_hits::HitOrder;

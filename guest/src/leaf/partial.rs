@@ -63,9 +63,13 @@ fn compare_mixed(left: i128, right: f64) -> Ordering {
     if right.is_nan() {
         return Ordering::Less;
     }
-    // Saturates far outside the range of 64-bit integers.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "saturates far outside the range of 64-bit integers"
+    )]
     let whole = right.trunc() as i128;
-    left.cmp(&whole).then_with(|| 0.0f64.total_cmp(&(right - right.trunc())))
+    left.cmp(&whole)
+        .then_with(|| 0.0f64.total_cmp(&(right - right.trunc())))
 }
 
 /// A document that may become a hit.
@@ -80,7 +84,11 @@ pub(crate) struct PartialHit {
 }
 
 /// The one order of hits: by sort keys, then by place in the index, which runs like the first key.
-pub(crate) fn compare_hits(left: &PartialHit, right: &PartialHit, orders: &[SortOrder]) -> Ordering {
+pub(crate) fn compare_hits(
+    left: &PartialHit,
+    right: &PartialHit,
+    orders: &[SortOrder],
+) -> Ordering {
     for ((left_key, right_key), order) in left.keys.iter().zip(&right.keys).zip(orders) {
         let by_key = left_key.compare(right_key, *order);
         if by_key.is_ne() {

@@ -24,7 +24,9 @@ pub(super) fn from_rollup(
     let mut results = IntermediateAggregationResults::default();
     for (name, aggregation) in aggregations {
         let bucket = one(rollup, sort_field, aggregation)?;
-        results.push(name.clone(), IntermediateAggregationResult::Bucket(bucket)).ok()?;
+        results
+            .push(name.clone(), IntermediateAggregationResult::Bucket(bucket))
+            .ok()?;
     }
     Some(results)
 }
@@ -66,9 +68,15 @@ fn date_histogram(
     while slot < num_buckets {
         let wide_bucket = bucket_at(rollup, slot)?.div_euclid(step);
         let next = wide_bucket.checked_add(1)?.checked_mul(step)?;
-        let end = usize::try_from(next.checked_sub(rollup.first_bucket())?).ok()?.min(num_buckets);
-        let doc_count: u64 =
-            rollup.num_docs().get(slot..end)?.iter().map(|count| u64::from(*count)).sum();
+        let end = usize::try_from(next.checked_sub(rollup.first_bucket())?)
+            .ok()?
+            .min(num_buckets);
+        let doc_count: u64 = rollup
+            .num_docs()
+            .get(slot..end)?
+            .iter()
+            .map(|count| u64::from(*count))
+            .sum();
         if doc_count > 0 {
             let mut sub_aggregation = IntermediateAggregationResults::default();
             for (name, aggregation) in sub_aggregations {
@@ -114,6 +122,12 @@ fn terms_of(
         return None;
     }
     let field = rollup.field(&request.field)?;
+    if request
+        .segment_size
+        .is_some_and(|most| field.keys.len() as u64 > u64::from(most))
+    {
+        return None;
+    }
     let entries = field
         .keys
         .iter()
@@ -177,5 +191,9 @@ fn interval_ns(text: &str) -> Option<i64> {
         "d" => 86_400_000_000_000,
         _ => return None,
     };
-    number.parse::<i64>().ok()?.checked_mul(unit_ns).filter(|interval| *interval > 0)
+    number
+        .parse::<i64>()
+        .ok()?
+        .checked_mul(unit_ns)
+        .filter(|interval| *interval > 0)
 }

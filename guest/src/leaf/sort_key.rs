@@ -63,7 +63,10 @@ impl KeyReader {
             Self::Score => (0, f64::from(score).to_u64()),
             Self::Place => (0, u64::from(doc)),
             Self::Columns(columns) => {
-                match columns.iter().find_map(|column| Some((column, column.values.first(doc)?))) {
+                match columns
+                    .iter()
+                    .find_map(|column| Some((column, column.values.first(doc)?)))
+                {
                     Some((column, value)) => (column.class(), value),
                     None => return (true, 0, 0),
                 }
@@ -85,7 +88,9 @@ impl KeyReader {
         let columns = match self {
             Self::Score => return Ok(SortValue::Number(f64::from(score))),
             Self::Place => {
-                return Ok(SortValue::Integer(i128::from(split_ord) << 32 | i128::from(doc)));
+                return Ok(SortValue::Integer(
+                    i128::from(split_ord) << 32 | i128::from(doc),
+                ));
             }
             Self::Columns(columns) => columns,
         };

@@ -1,6 +1,6 @@
 //! Searching one open split whose bytes have been warmed up. Pure computation.
 
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use tantivy::aggregation::AggregationSegmentCollector;
 use tantivy::aggregation::agg_req::Aggregations;
@@ -68,7 +68,9 @@ impl SplitTask<'_> {
                 request,
                 segment,
                 0,
-                &self.limits.aggregation_context(self.split.mapper.tokenizers()),
+                &self
+                    .limits
+                    .aggregation_context(self.split.mapper.tokenizers()),
             )?),
         };
         let mut collectors = Collectors {
@@ -91,6 +93,39 @@ impl SplitTask<'_> {
                 Some(collector) => Some(collector.harvest()?),
             },
         })
+    }
+
+    /// Whether a phrase prefix stands for more terms than it may.
+    ///
+    /// # Errors
+    /// As [`SplitTask::run`].
+    pub(super) fn too_many_terms(&self) -> tantivy::Result<bool> {
+        for range in &self.built.needs.term_ranges {
+            let Some(limit) = range.limit else {
+                continue;
+            };
+            let inverted_index = self.split.segment().inverted_index(range.field)?;
+            let builder = inverted_index.terms().range().limit(limit);
+            let builder = match &range.lower {
+                Bound::Included(term) => builder.ge(term.serialized_value_bytes()),
+                Bound::Excluded(term) => builder.gt(term.serialized_value_bytes()),
+                Bound::Unbounded => builder,
+            };
+            let mut terms = match &range.upper {
+                Bound::Included(term) => builder.le(term.serialized_value_bytes()),
+                Bound::Excluded(term) => builder.lt(term.serialized_value_bytes()),
+                Bound::Unbounded => builder,
+            }
+            .into_stream()?;
+            let mut num_terms = 0;
+            while terms.advance() {
+                num_terms += 1;
+                if num_terms >= limit {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Every document in the range matches.
@@ -124,10 +159,9 @@ impl SplitTask<'_> {
 
     fn run_scored(&self, collectors: &mut Collectors) -> tantivy::Result<()> {
         let scoring = match self.statistics {
-            Some(statistics) => EnableScoring::enabled_from_statistics_provider(
-                statistics,
-                &self.split.searcher,
-            ),
+            Some(statistics) => {
+                EnableScoring::enabled_from_statistics_provider(statistics, &self.split.searcher)
+            }
             None => EnableScoring::enabled_from_searcher(&self.split.searcher),
         };
         let mut scorer = self.scorer(scoring)?;

@@ -27,14 +27,18 @@ impl HitOrder {
         match keys {
             [] if timestamp_field.is_some() => Self::Time(SortOrder::Descending),
             [] => Self::Place(SortOrder::Ascending),
-            [SortKeySpec {
-                target: SortTarget::Doc,
-                order,
-            }] => Self::Place(*order),
-            [SortKeySpec {
-                target: SortTarget::Field(name),
-                order,
-            }] if Some(name.as_str()) == timestamp_field => Self::Time(*order),
+            [
+                SortKeySpec {
+                    target: SortTarget::Doc,
+                    order,
+                },
+            ] => Self::Place(*order),
+            [
+                SortKeySpec {
+                    target: SortTarget::Field(name),
+                    order,
+                },
+            ] if Some(name.as_str()) == timestamp_field => Self::Time(*order),
             keys => Self::Keys(keys.to_vec()),
         }
     }
@@ -72,7 +76,10 @@ pub(super) enum TopHits {
     /// The first so many documents.
     First { window: usize, docs: Vec<DocId> },
     /// The last so many documents.
-    Last { window: usize, docs: VecDeque<DocId> },
+    Last {
+        window: usize,
+        docs: VecDeque<DocId>,
+    },
     /// The best by rank: a heap with the worst on top.
     Best(BestByKeys),
 }
@@ -146,7 +153,11 @@ fn rounded(score: Score) -> Score {
 }
 
 impl TopHits {
-    pub(super) fn open(split: &OpenSplit, order: &HitOrder, window: usize) -> tantivy::Result<Self> {
+    pub(super) fn open(
+        split: &OpenSplit,
+        order: &HitOrder,
+        window: usize,
+    ) -> tantivy::Result<Self> {
         if window == 0 {
             return Ok(Self::Nothing);
         }
@@ -222,9 +233,11 @@ impl TopHits {
             Self::First { docs, .. } => {
                 Ok(docs.into_iter().map(|doc| hit(doc, Vec::new())).collect())
             }
-            Self::Last { docs, .. } => {
-                Ok(docs.into_iter().rev().map(|doc| hit(doc, Vec::new())).collect())
-            }
+            Self::Last { docs, .. } => Ok(docs
+                .into_iter()
+                .rev()
+                .map(|doc| hit(doc, Vec::new()))
+                .collect()),
             Self::Best(best) => best.into_hits(split_ord),
         }
     }

@@ -29,7 +29,9 @@ pub(super) async fn warm_up(segment: &SegmentReader, needs: &Needs) -> tantivy::
         loads.push(
             async move {
                 let bounds = (range.lower.clone(), range.upper.clone());
-                inverted_index.warm_postings_range(bounds, range.limit, range.positions).await?;
+                inverted_index
+                    .warm_postings_range(bounds, range.limit, range.positions)
+                    .await?;
                 Ok(())
             }
             .boxed(),
@@ -40,7 +42,9 @@ pub(super) async fn warm_up(segment: &SegmentReader, needs: &Needs) -> tantivy::
         loads.push(
             async move {
                 let run = |task: Box<dyn FnOnce() -> io::Result<()> + Send>| ready(task());
-                inverted_index.warm_postings_automaton(SharedRegex(automaton.clone()), run).await?;
+                inverted_index
+                    .warm_postings_automaton(SharedRegex(automaton.clone()), run)
+                    .await?;
                 Ok(())
             }
             .boxed(),
@@ -50,7 +54,11 @@ pub(super) async fn warm_up(segment: &SegmentReader, needs: &Needs) -> tantivy::
         loads.push(warm_up_column(segment, name).boxed());
     }
     for field in &needs.fieldnorms {
-        if let Some(norms) = segment.fieldnorms_readers().get_inner_file().open_read(*field) {
+        if let Some(norms) = segment
+            .fieldnorms_readers()
+            .get_inner_file()
+            .open_read(*field)
+        {
             loads.push(
                 async move {
                     norms.read_bytes_async().await?;
@@ -69,7 +77,12 @@ async fn warm_up_column(segment: &SegmentReader, name: &str) -> tantivy::Result<
     let columns = segment.fast_fields();
     let mut handles = columns.list_dynamic_column_handles(name).await?;
     handles.extend(columns.list_subpath_dynamic_column_handles(name).await?);
-    try_join_all(handles.iter().map(|handle| handle.file_slice().read_bytes_async())).await?;
+    try_join_all(
+        handles
+            .iter()
+            .map(|handle| handle.file_slice().read_bytes_async()),
+    )
+    .await?;
     Ok(())
 }
 

@@ -64,7 +64,10 @@ pub(crate) fn plan_search(
     for entry in std::mem::take(&mut file.manifest.splits) {
         if !time_may_match(&entry, filter) {
             plan.num_pruned_by_time += 1;
-        } else if !required.iter().all(|(field, values)| tags_may_match(&entry, field, values)) {
+        } else if !required
+            .iter()
+            .all(|(field, values)| tags_may_match(&entry, field, values))
+        {
             plan.num_pruned_by_tags += 1;
         } else {
             let inlined = file.take_head(&entry.id);
@@ -115,7 +118,13 @@ fn check_request(
         }
     }
     let order = HitOrder::of_request(&keys, timestamp_field);
-    build_query(ast, mapper, &request.search_field, order.needs_scores(), limits)?;
+    build_query(
+        ast,
+        mapper,
+        &request.search_field,
+        order.needs_scores(),
+        limits,
+    )?;
     Ok(order)
 }
 
@@ -147,5 +156,8 @@ fn tags_may_match(
     field: &str,
     values: &std::collections::BTreeSet<String>,
 ) -> bool {
-    entry.tags.get(field).is_none_or(|present| values.iter().any(|value| present.contains(value)))
+    entry
+        .tags
+        .get(field)
+        .is_none_or(|present| values.iter().any(|value| present.contains(value)))
 }

@@ -69,13 +69,18 @@ pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<UserInputAst, 
         if depth > limits.max_query_depth {
             return Err(SearchError::new(
                 ErrorKind::Limit,
-                format!("the query nests deeper than the limit of {}", limits.max_query_depth),
+                format!(
+                    "the query nests deeper than the limit of {}",
+                    limits.max_query_depth
+                ),
             ));
         }
     }
     let trimmed = query.trim();
     if trimmed.is_empty() {
-        return Err(SearchError::invalid("the query is empty: use * to match everything"));
+        return Err(SearchError::invalid(
+            "the query is empty: use * to match everything",
+        ));
     }
     tantivy_query_grammar::parse_query(trimmed).map_err(|_| {
         SearchError::invalid(format!(
@@ -134,7 +139,10 @@ impl Builder<'_> {
             }
             None => Err(SearchError::new(
                 ErrorKind::Limit,
-                format!("the query has more than {} terms and clauses", self.max_clauses),
+                format!(
+                    "the query has more than {} terms and clauses",
+                    self.max_clauses
+                ),
             )),
         }
     }
@@ -144,7 +152,9 @@ impl Builder<'_> {
             UserInputAst::Clause(clauses) => self.clause(clauses),
             UserInputAst::Boost(inner, boost) => {
                 let inner = self.ast(inner)?;
-                Ok(Box::new(BoostQuery::new(inner, boost.into_inner() as f32)))
+                #[expect(clippy::cast_possible_truncation, reason = "scores are 32 bits wide")]
+                let boost = boost.into_inner() as f32;
+                Ok(Box::new(BoostQuery::new(inner, boost)))
             }
             UserInputAst::Leaf(leaf) => self.leaf(leaf),
         }
@@ -210,7 +220,10 @@ fn named<'a>(field: &'a Option<String>, what: &str) -> Result<&'a str, SearchErr
 pub(super) fn any_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
     if queries.len() > 1 {
         return Box::new(BooleanQuery::new(
-            queries.into_iter().map(|query| (Occur::Should, query)).collect(),
+            queries
+                .into_iter()
+                .map(|query| (Occur::Should, query))
+                .collect(),
         ));
     }
     queries.pop().unwrap_or_else(|| Box::new(EmptyQuery))

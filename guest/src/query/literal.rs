@@ -90,7 +90,7 @@ fn one_field(
                 return build_wildcard(builder, field, &text.tokenizer, &literal.phrase);
             }
             let terms = tokenize(builder.mapper, &text.tokenizer, &literal.phrase, &|token| {
-                    Term::from_field_text(field.field, token)
+                Term::from_field_text(field.field, token)
             })?;
             words(builder, name, field, literal, terms, text.record)
         }
@@ -198,7 +198,10 @@ fn words(
         query.set_max_expansions(MAX_PREFIX_EXPANSIONS);
         return Ok(Box::new(query));
     }
-    Ok(Box::new(PhraseQuery::new_with_offset_and_slop(terms, literal.slop)))
+    Ok(Box::new(PhraseQuery::new_with_offset_and_slop(
+        terms,
+        literal.slop,
+    )))
 }
 
 /// The terms that a phrase prefix expands to.
@@ -208,7 +211,8 @@ fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
         field: prefix.field(),
         lower: Bound::Included(prefix.clone()),
         upper: prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded),
-        limit: Some(u64::from(MAX_PREFIX_EXPANSIONS)),
+        // One more than is used, so that going past the limit can be told.
+        limit: Some(u64::from(MAX_PREFIX_EXPANSIONS) + 1),
         positions: true,
     });
 }

@@ -103,7 +103,11 @@ pub(super) fn build_exists(
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for field in fields {
         let path = field.fast_field_name();
-        if builder.mapper.timestamp_field().is_some_and(|(id, _)| id == field.field) {
+        if builder
+            .mapper
+            .timestamp_field()
+            .is_some_and(|(id, _)| id == field.field)
+        {
             // Every document has a timestamp: one without is rejected at ingestion.
             queries.push(Box::new(AllQuery));
         } else if field.is_fast() {
@@ -123,5 +127,8 @@ pub(super) fn build_exists(
 
 fn presence_term(builder: &Builder<'_>, name: &str) -> Option<Term> {
     let hash = builder.mapper.field_presence_hash(name)?;
-    Some(Term::from_field_u64(builder.mapper.field_presence_field()?, hash))
+    Some(Term::from_field_u64(
+        builder.mapper.field_presence_field()?,
+        hash,
+    ))
 }

@@ -63,7 +63,13 @@ fn of_leaf(leaf: &UserInputLeaf, tag_fields: &[&str]) -> Option<RequiredTag> {
     if !tag_fields.contains(&field.as_str()) {
         return None;
     }
-    Some((field.clone(), values.into_iter().flat_map(|value| spellings(value)).collect()))
+    Some((
+        field.clone(),
+        values
+            .into_iter()
+            .flat_map(|value| spellings(value))
+            .collect(),
+    ))
 }
 
 fn is_pattern(phrase: &str) -> bool {
@@ -74,5 +80,8 @@ fn is_pattern(phrase: &str) -> bool {
 fn spellings(value: &str) -> Vec<String> {
     let unsigned = value.parse::<u64>().ok().map(|number| number.to_string());
     let signed = value.parse::<i64>().ok().map(|number| number.to_string());
-    [Some(value.to_owned()), unsigned, signed].into_iter().flatten().collect()
+    [Some(value.to_owned()), unsigned, signed]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use canter_doc_mapper::config::{BytesFormat, JsonKind};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use canter_doc_mapper::config::{BytesFormat, JsonKind};
 use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
@@ -17,9 +17,10 @@ use tantivy::schema::IntoIpv6Addr;
 /// What is wrong with the literal, as the end of a sentence that names the field.
 pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, String> {
     match field.kind {
-        FieldKind::Date(_) => {
-            Ok(Term::from_field_date_for_search(field.field, parse_date(field, text)?))
-        }
+        FieldKind::Date(_) => Ok(Term::from_field_date_for_search(
+            field.field,
+            parse_date(field, text)?,
+        )),
         _ => bound_term(field, text),
     }
 }
@@ -32,7 +33,9 @@ pub(super) fn bound_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, 
     let id = field.field;
     match field.kind {
         FieldKind::Text(_) => Ok(Term::from_field_text(id, text)),
-        FieldKind::U64(_) => parse(text, "an unsigned integer").map(|v| Term::from_field_u64(id, v)),
+        FieldKind::U64(_) => {
+            parse(text, "an unsigned integer").map(|v| Term::from_field_u64(id, v))
+        }
         FieldKind::I64(_) => parse(text, "an integer").map(|v| Term::from_field_i64(id, v)),
         FieldKind::F64(_) => parse::<f64>(text, "a number")
             .and_then(|value| match value.is_nan() {
@@ -63,12 +66,15 @@ pub(super) fn bound_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, 
 }
 
 fn parse<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{text:?} is not {wanted}"))
+    text.parse()
+        .map_err(|_| format!("{text:?} is not {wanted}"))
 }
 
 fn parse_date(field: &ResolvedField<'_>, text: &str) -> Result<tantivy::DateTime, String> {
     field.parse_date(text).ok_or_else(|| {
-        format!("{text:?} is not a date: write RFC 3339, a day like 2024-05-01, or a unix timestamp")
+        format!(
+            "{text:?} is not a date: write RFC 3339, a day like 2024-05-01, or a unix timestamp"
+        )
     })
 }
 
@@ -87,8 +93,11 @@ pub(super) fn json_value_term(
 }
 
 fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> =
-        text.chars().map(|digit| u8::try_from(digit.to_digit(16)?).ok()).collect();
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .map(|digit| u8::try_from(digit.to_digit(16)?).ok())
+        .collect();
     let (pairs, rest) = digits.as_deref()?.as_chunks::<2>();
-    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+    rest.is_empty()
+        .then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
 }

@@ -75,7 +75,10 @@ fn automaton(
         SearchError::invalid(format!("the pattern {pattern:?} cannot be used: {error}"))
     })?;
     let regex = Arc::new(regex);
-    builder.needs.automata.push((field.field, Arc::clone(&regex)));
+    builder
+        .needs
+        .automata
+        .push((field.field, Arc::clone(&regex)));
     Ok(Box::new(RegexQuery::from_regex(regex, field.field)))
 }
 

@@ -52,9 +52,7 @@ fn default_max_hits() -> u64 {
 }
 
 /// `"a,b"`, `["a", "b"]` or nothing.
-fn one_or_many<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<String>, D::Error> {
+fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum OneOrMany {
@@ -126,8 +124,12 @@ impl SearchRequest {
     /// The time filter in nanoseconds: start included, end excluded.
     pub(crate) fn time_filter(&self) -> TimeFilter {
         TimeFilter {
-            start_ns: self.start_timestamp.map(|seconds| seconds.saturating_mul(SECOND_NS)),
-            end_ns: self.end_timestamp.map(|seconds| seconds.saturating_mul(SECOND_NS)),
+            start_ns: self
+                .start_timestamp
+                .map(|seconds| seconds.saturating_mul(SECOND_NS)),
+            end_ns: self
+                .end_timestamp
+                .map(|seconds| seconds.saturating_mul(SECOND_NS)),
         }
     }
 }

@@ -62,7 +62,11 @@ pub(crate) async fn answer(
     let keys = parse_sort_by(request.sort_by.as_deref().unwrap_or_default())?;
     let order = HitOrder::of_request(&keys, facts.timestamp_field.as_deref());
     let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    merged.select(&order, to_usize(request.start_offset), to_usize(request.max_hits));
+    merged.select(
+        &order,
+        to_usize(request.start_offset),
+        to_usize(request.max_hits),
+    );
     let Merged { result } = merged;
 
     let mut failed_splits = result.failed_splits;
@@ -72,8 +76,13 @@ pub(crate) async fn answer(
         match document {
             Ok(document) => hits.push(document),
             Err(error) => {
-                let split_id = sources.get(&hit.split_ord).map_or("", |source| &source.entry.id);
-                if !failed_splits.iter().any(|failed| failed.split_id == split_id) {
+                let split_id = sources
+                    .get(&hit.split_ord)
+                    .map_or("", |source| &source.entry.id);
+                if !failed_splits
+                    .iter()
+                    .any(|failed| failed.split_id == split_id)
+                {
                     failed_splits.push(FailedSplit::new(split_id, error));
                 }
             }
@@ -148,9 +157,10 @@ fn compare_keys(left: &str, right: &str) -> Ordering {
 fn rounded(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(rounded).collect(),
-        Value::Object(fields) => {
-            fields.into_iter().map(|(key, value)| (key, rounded(value))).collect()
-        }
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(key, value)| (key, rounded(value)))
+            .collect(),
         Value::Number(number) if number.is_f64() => number
             .as_f64()
             .and_then(|number| format!("{number:.11e}").parse::<f64>().ok())

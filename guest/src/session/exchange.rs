@@ -96,7 +96,11 @@ impl Exchange {
                 Poll::Ready(result)
             }
             None => {
-                if !slot.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+                if !slot
+                    .waiting
+                    .iter()
+                    .any(|waker| waker.will_wake(context.waker()))
+                {
                     slot.waiting.push(context.waker().clone());
                 }
                 Poll::Pending
@@ -124,7 +128,10 @@ impl Exchange {
     }
 
     /// Asks the host's cache. A failure counts as a miss.
-    #[expect(dead_code, reason = "the partial-result cache of the next milestone asks")]
+    #[expect(
+        dead_code,
+        reason = "the partial-result cache of the next milestone asks"
+    )]
     pub(crate) async fn look_up(&self, key: String, class: ByteClass) -> Option<Vec<u8>> {
         let id = {
             let mut state = self.lock();
@@ -139,9 +146,15 @@ impl Exchange {
     }
 
     /// Offers the host's cache an entry.
-    #[expect(dead_code, reason = "the partial-result cache of the next milestone stores")]
+    #[expect(
+        dead_code,
+        reason = "the partial-result cache of the next milestone stores"
+    )]
     pub(crate) fn store(&self, key: String, bytes: Vec<u8>, class: ByteClass) {
-        self.lock().demand.stores.push(CacheStore { key, bytes, class });
+        self.lock()
+            .demand
+            .stores
+            .push(CacheStore { key, bytes, class });
     }
 
     /// Hands what arrived to whoever waits for it. Unknown ids are ignored.

@@ -38,7 +38,10 @@ pub struct Session {
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Session").field("over", &self.work.is_none()).finish()
+        formatter
+            .debug_struct("Session")
+            .field("over", &self.work.is_none())
+            .finish()
     }
 }
 
@@ -62,7 +65,9 @@ impl Session {
     pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
         let limits = Limits::parse(limits)?;
         let request = SearchRequest::parse(request, &limits)?;
-        Ok(Self::start(|exchange| run::search(request, limits, exchange)))
+        Ok(Self::start(|exchange| {
+            run::search(request, limits, exchange)
+        }))
     }
 
     /// Reads the manifest, prunes splits and cuts the rest into at most `max_leaves` leaf requests.
@@ -72,7 +77,9 @@ impl Session {
     pub fn plan(request: &str, limits: &str, max_leaves: u32) -> Result<Self, SearchError> {
         let limits = Limits::parse(limits)?;
         let request = SearchRequest::parse(request, &limits)?;
-        Ok(Self::start(|exchange| run::plan(request, limits, max_leaves, exchange)))
+        Ok(Self::start(|exchange| {
+            run::plan(request, limits, max_leaves, exchange)
+        }))
     }
 
     /// Searches the splits of one leaf request.
@@ -94,7 +101,9 @@ impl Session {
             .iter()
             .map(|partial| wire::partial_from_bytes(partial))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::start(|exchange| run::root(request, partials, exchange)))
+        Ok(Self::start(|exchange| {
+            run::root(request, partials, exchange)
+        }))
     }
 
     /// Resumes with what has arrived. The first call passes nothing.

@@ -25,7 +25,10 @@ fn facts_of(plan: &SearchPlan) -> PlanFacts {
 }
 
 fn sources_of(splits: &[PlannedSplit]) -> BTreeMap<u32, HeadSource> {
-    splits.iter().map(|split| (split.split_ord, split.source.clone())).collect()
+    splits
+        .iter()
+        .map(|split| (split.split_ord, split.source.clone()))
+        .collect()
 }
 
 /// The whole search.
@@ -39,17 +42,33 @@ pub(super) async fn search(
     let facts = facts_of(&plan);
     let sources = sources_of(&plan.splits);
     let leaf = Leaf {
-        time_ranges: plan.splits.iter().map(|split| split.source.entry.time_range).collect(),
-        splits: plan.splits.into_iter().map(|split| (split.split_ord, split.source)).collect(),
+        time_ranges: plan
+            .splits
+            .iter()
+            .map(|split| split.source.entry.time_range)
+            .collect(),
+        splits: plan
+            .splits
+            .into_iter()
+            .map(|split| (split.split_ord, split.source))
+            .collect(),
         request: request.clone(),
         limits: limits.clone(),
     };
     let mut opened = BTreeMap::new();
     let mut merged = Merged::default();
     merged.add(search_leaf(leaf, &exchange, &mut opened).await?)?;
-    answer(merged, &request, &limits, &facts, &sources, &mut opened, &exchange)
-        .await
-        .map(Outcome::Response)
+    answer(
+        merged,
+        &request,
+        &limits,
+        &facts,
+        &sources,
+        &mut opened,
+        &exchange,
+    )
+    .await
+    .map(Outcome::Response)
 }
 
 /// The plan of a search that several leaves share.
@@ -61,8 +80,11 @@ pub(super) async fn plan(
 ) -> Result<Outcome, SearchError> {
     let manifest = read_manifest(&exchange, &limits).await?;
     let plan = plan_search(manifest, &request, &limits)?;
-    let time_ranges: Vec<_> =
-        plan.splits.iter().map(|split| split.source.entry.time_range).collect();
+    let time_ranges: Vec<_> = plan
+        .splits
+        .iter()
+        .map(|split| split.source.entry.time_range)
+        .collect();
     let leaves = divide(&plan, max_leaves)
         .into_iter()
         .map(|splits| {
@@ -114,7 +136,11 @@ pub(super) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Out
     let leaf = Leaf {
         request: request.request,
         limits: request.limits,
-        splits: request.splits.into_iter().map(|split| (split.split_ord, split.source)).collect(),
+        splits: request
+            .splits
+            .into_iter()
+            .map(|split| (split.split_ord, split.source))
+            .collect(),
         time_ranges: request.time_ranges,
     };
     let partial = search_leaf(leaf, &exchange, &mut BTreeMap::new()).await?;

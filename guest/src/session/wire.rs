@@ -55,7 +55,9 @@ fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, SearchErro
         .strip_prefix(version.as_bytes())
         .and_then(|rest| rest.strip_prefix(&[0]))
         .ok_or_else(|| {
-            SearchError::invalid(format!("{what}: these bytes are not from guest version {version}"))
+            SearchError::invalid(format!(
+                "{what}: these bytes are not from guest version {version}"
+            ))
         })?;
     postcard::from_bytes(body).map_err(|error| SearchError::invalid(format!("{what}: {error}")))
 }
@@ -76,20 +78,27 @@ impl Envelope {
         splits: &[PlannedSplit],
         rest: &R,
     ) -> Result<Self, SearchError> {
-        let entries: Vec<(u32, &SplitEntry)> =
-            splits.iter().map(|split| (split.split_ord, &split.source.entry)).collect();
+        let entries: Vec<(u32, &SplitEntry)> = splits
+            .iter()
+            .map(|split| (split.split_ord, &split.source.entry))
+            .collect();
         Ok(Self {
             request: to_json(request)?,
             limits: to_json(limits)?,
             splits: to_json(&entries)?,
             rest: to_json(rest)?,
-            heads: splits.iter().map(|split| split.source.inlined.clone()).collect(),
+            heads: splits
+                .iter()
+                .map(|split| split.source.inlined.clone())
+                .collect(),
         })
     }
 
     fn splits(&mut self, what: &str) -> Result<Vec<PlannedSplit>, SearchError> {
         let entries: Vec<(u32, SplitEntry)> = from_json(what, &self.splits)?;
-        let heads = std::mem::take(&mut self.heads).into_iter().chain(std::iter::repeat(None));
+        let heads = std::mem::take(&mut self.heads)
+            .into_iter()
+            .chain(std::iter::repeat(None));
         Ok(entries
             .into_iter()
             .zip(heads)
@@ -103,7 +112,12 @@ impl Envelope {
 
 impl LeafRequest {
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
-        encode(&Envelope::new(&self.request, &self.limits, &self.splits, &self.time_ranges)?)
+        encode(&Envelope::new(
+            &self.request,
+            &self.limits,
+            &self.splits,
+            &self.time_ranges,
+        )?)
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
@@ -120,7 +134,12 @@ impl LeafRequest {
 
 impl RootRequest {
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
-        encode(&Envelope::new(&self.request, &self.limits, &self.splits, &self.facts)?)
+        encode(&Envelope::new(
+            &self.request,
+            &self.limits,
+            &self.splits,
+            &self.facts,
+        )?)
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {

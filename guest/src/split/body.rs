@@ -71,8 +71,7 @@ impl SplitBody {
 
     /// The bytes of a file's range if the hotcache holds all of them.
     pub(crate) fn hot(&self, file_ord: u32, range: &Range<u64>) -> Option<OwnedBytes> {
-        let ((ord, start), bytes) =
-            self.hot.range(..=(file_ord, range.start)).next_back()?;
+        let ((ord, start), bytes) = self.hot.range(..=(file_ord, range.start)).next_back()?;
         let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(*start)?).ok()?;
         (*ord == file_ord && from <= to && to <= bytes.len()).then(|| bytes.slice(from..to))
@@ -95,7 +94,8 @@ impl SplitBody {
                 return None;
             }
             let to = range.end.min(run_end);
-            let slice = usize::try_from(at - run_start).ok()?..usize::try_from(to - run_start).ok()?;
+            let slice =
+                usize::try_from(at - run_start).ok()?..usize::try_from(to - run_start).ok()?;
             parts.push(run.slice(slice));
             at = to;
         }
@@ -206,7 +206,9 @@ impl SplitBody {
         let bytes = match result {
             SupplyResult::Bytes(bytes) => bytes,
             SupplyResult::Miss => {
-                return Err(SearchError::internal("a read was answered as a cache lookup"));
+                return Err(SearchError::internal(
+                    "a read was answered as a cache lookup",
+                ));
             }
             SupplyResult::Failed { kind, message } => {
                 let what = format!("split {}: bytes {at}+{wanted_len}", self.split_id);

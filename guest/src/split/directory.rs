@@ -122,7 +122,10 @@ impl FileHandle for SplitFile {
             return Ok(bytes);
         }
         let in_body = self.in_body(&range);
-        self.body.load(in_body.clone(), self.class).await.map_err(io::Error::other)?;
+        self.body
+            .load(in_body.clone(), self.class)
+            .await
+            .map_err(io::Error::other)?;
         self.body
             .resident(&in_body)
             .ok_or_else(|| io::Error::other("loaded bytes are not resident"))
@@ -142,8 +145,9 @@ impl Directory for SplitDirectory {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        let file =
-            self.find(path).ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))?;
+        let file = self
+            .find(path)
+            .ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))?;
         let bytes = file
             .read_bytes(0..file.len)
             .map_err(|error| OpenReadError::wrap_io_error(error, path.to_path_buf()))?;
@@ -155,7 +159,10 @@ impl Directory for SplitDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        Err(OpenWriteError::wrap_io_error(read_only(), PathBuf::from(path)))
+        Err(OpenWriteError::wrap_io_error(
+            read_only(),
+            PathBuf::from(path),
+        ))
     }
 
     fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {

@@ -64,7 +64,12 @@ pub(crate) async fn open_split(
         Some(head) => head,
         None => {
             let head = exchange
-                .read(&split_object(&entry.id), 0, Some(entry.head_len), ByteClass::Head)
+                .read(
+                    &split_object(&entry.id),
+                    0,
+                    Some(entry.head_len),
+                    ByteClass::Head,
+                )
                 .await
                 .map_err(|failure| failure.into_search_error(&format!("{what}: head")))?;
             if !sound(&head) {
@@ -104,7 +109,10 @@ fn from_head(entry: SplitEntry, head: Head, exchange: &Exchange) -> Result<OpenS
         .map_err(|error: tantivy::TantivyError| error.to_string())?;
     let searcher = reader.searcher();
     let [segment] = searcher.segment_readers() else {
-        return Err(format!("it holds {} segments, not one", searcher.segment_readers().len()));
+        return Err(format!(
+            "it holds {} segments, not one",
+            searcher.segment_readers().len()
+        ));
     };
     if segment.max_doc() != head.metadata.num_docs {
         return Err("its segment counts other documents than its metadata".to_owned());
