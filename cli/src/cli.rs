@@ -27,8 +27,9 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Colours: on a terminal unless NO_COLOR is set, always or never.
+    /// Colours: `auto` (on a terminal, unless NO_COLOR is set), `always` or `never`.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true, display_order = 900)]
     color: ColourChoice,
 }
 

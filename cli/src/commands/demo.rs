@@ -29,11 +29,13 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DemoArgs {
     /// Log lines to generate.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     docs: u64,
 
     /// Splits to build of them.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     splits: u64,
 
     /// What the log lines are drawn from: the same seed gives the same lines.
@@ -135,8 +137,8 @@ fn try_next(folder: &Path, screen: &Screen) -> String {
     let commands = [
         vec![
             format!("{program} search --index {index}"),
-            "--query 'body:terminating AND severity_text:WARN'".to_owned(),
-            "--profile".to_owned(),
+            "--query 'body:DataXceiver AND tenant_id:[1 TO 9]'".to_owned(),
+            "--max-hits 3 --profile".to_owned(),
         ],
         vec![
             format!("{program} search --index {index}"),

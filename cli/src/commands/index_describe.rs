@@ -10,6 +10,7 @@ use clap::Args;
 
 use crate::cli::{Format, FormatArg};
 use crate::open::tokio_runtime;
+use crate::render::dates::{date_of, short_date_of};
 use crate::render::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
 /// Arguments of `canter index describe`.
@@ -120,32 +121,4 @@ fn split_table(index: &IndexDescription) -> Table {
         ]);
     }
     table
-}
-
-/// `2016-04-13T00:00:03.5Z`.
-pub(crate) fn date_of(time_ns: i64) -> String {
-    match jiff::Timestamp::from_nanosecond(i128::from(time_ns)) {
-        Ok(time) => time.to_string(),
-        Err(_) => format!("{time_ns} ns"),
-    }
-}
-
-/// `2016-04-13 00:00`: enough to tell one split from the next.
-fn short_date_of(time_ns: i64) -> String {
-    let date = date_of(time_ns);
-    match date.get(..16) {
-        Some(minutes) if date.ends_with('Z') => minutes.replacen('T', " ", 1),
-        _ => date,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_short_in_tables() {
-        assert_eq!(date_of(1_460_505_603_500_000_000), "2016-04-13T00:00:03.5Z");
-        assert_eq!(short_date_of(1_460_505_603_500_000_000), "2016-04-13 00:00");
-    }
 }

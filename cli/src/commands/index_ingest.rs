@@ -11,7 +11,7 @@ use canter_index_builder::{
 use clap::Args;
 
 use crate::cli::Format;
-use crate::exit::{WrongUse, note};
+use crate::exit::{WrongUse, note, warn};
 use crate::open::read_index_config;
 use crate::render::{IngestProgress, numbers};
 
@@ -23,7 +23,7 @@ number and reason.
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
   zstd -dc logs.zst | canter index ingest --index s3://bucket/logs
-  canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson   # creates it first";
+  canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson  # creates it first";
 
 /// Arguments of `canter index ingest`.
 #[derive(Debug, Args)]
@@ -90,7 +90,14 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
         Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
         Format::Table => out.write_all(text_of(&report, &store, started.elapsed()).as_bytes())?,
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    if report.num_lines > 0 && report.num_ingested_docs == 0 {
+        warn(
+            "every line was rejected: does the index config (doc_mapping) fit this input? \
+             The rejects file says what is wrong with each line",
+        );
+    }
+    Ok(())
 }
 
 /// Opens the index; with a config, makes it if it is not there.
@@ -174,14 +181,17 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
         numbers::duration(elapsed),
         numbers::rate(ingested, elapsed, "documents"),
     ));
-    line(format_args!(
-        "{} of input became {} in {}{}",
-        numbers::bytes(report.num_raw_bytes),
-        numbers::bytes(report.num_split_bytes),
-        numbers::counted(report.splits.len() as u64, "split"),
-        numbers::share(report.num_split_bytes, report.num_raw_bytes)
-            .map_or(String::new(), |share| format!(": {share} of its size")),
-    ));
+    let input = numbers::bytes(report.num_raw_bytes);
+    let share = numbers::share(report.num_split_bytes, report.num_raw_bytes);
+    match report.splits.len() as u64 {
+        0 => line(format_args!("{input} of input became no split")),
+        num_splits => line(format_args!(
+            "{input} of input became {} in {}: {} of its size",
+            numbers::bytes(report.num_split_bytes),
+            numbers::counted(num_splits, "split"),
+            share.unwrap_or_default(),
+        )),
+    }
     if report.num_known_splits > 0 {
         line(format_args!(
             "{} of them had been published before and stay as they are",
@@ -203,6 +213,9 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
             reasons.join(", ")
         ));
     }
-    line(format_args!("published to {}", store.uri()));
+    match report.splits.is_empty() {
+        true => line(format_args!("{} is as it was", store.uri())),
+        false => line(format_args!("published to {}", store.uri())),
+    }
     text
 }

@@ -30,8 +30,8 @@ Examples:
 
 Every run starts with nothing cached. `--format json` prints one object: hits, num_hits,
 elapsed_time_micros, aggregations, failed_splits and, with --profile, profile.
-If some splits cannot be searched, the answer is that of the others and a warning names them; if none
-can, the exit code is 1.";
+If some splits cannot be searched, the answer is that of the others and warnings name them; if
+none can be, the exit code is 1.";
 
 /// Arguments of `canter search`.
 #[derive(Debug, Args)]
@@ -57,8 +57,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     start_offset: u64,
 
-    /// Up to two fast fields, `_score` or `_doc`, separated by commas; largest first, with `-` in front
-    /// smallest first [default: newest first].
+    /// Up to two fast fields, `_score` or `_doc`, separated by commas; largest first, with `-` in
+    /// front smallest first [default: newest first].
     #[arg(long, value_name = "FIELDS", allow_hyphen_values = true)]
     sort_by: Option<String>,
 

@@ -13,7 +13,7 @@ use clap::Args;
 use crate::cli::{Format, FormatArg};
 use crate::exit::WrongUse;
 use crate::open::tokio_runtime;
-use crate::render::{Screen, numbers, split_json, split_table};
+use crate::render::{InspectedSplit, Screen, numbers, split_json, split_table};
 
 /// A longer head is not read: damage, most likely.
 const MAX_HEAD_LEN: u64 = 256 << 20;
@@ -33,17 +33,6 @@ pub(crate) struct InspectArgs {
 
     #[command(flatten)]
     format: FormatArg,
-}
-
-/// A head, and what reading it took.
-pub(crate) struct InspectedSplit {
-    pub(crate) name: String,
-    pub(crate) head: Head,
-    pub(crate) head_len: u64,
-    pub(crate) num_requests: u64,
-    pub(crate) num_bytes_read: u64,
-    /// Numbers of the damaged blocks, if blocks were checked.
-    pub(crate) damaged_blocks: Option<Vec<u64>>,
 }
 
 /// Inspects the split.

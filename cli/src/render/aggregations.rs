@@ -24,15 +24,32 @@ pub(crate) fn aggregations(results: &Value, screen: &Screen, indent: &str) -> St
     let Value::Object(results) = results else {
         return String::new();
     };
-    let blocks = results
-        .iter()
-        .map(|(name, result)| one(name, result, screen, indent));
-    blocks.collect::<Vec<_>>().join("\n")
+    let mut blocks = Vec::new();
+    // Single numbers stand together, whatever they are called.
+    let mut numbers = Vec::new();
+    for (name, result) in results {
+        if result.get("buckets").is_none() && result.get("doc_count").is_none() {
+            let found = named_numbers(name, result);
+            match found.is_empty() {
+                true => blocks.push(as_json(name, result, indent)),
+                false => numbers.extend(found),
+            }
+        } else {
+            blocks.push(buckets_text(name, result, screen, indent));
+        }
+    }
+    if !numbers.is_empty() {
+        blocks.insert(0, number_table(numbers, screen, indent));
+    }
+    blocks.join("\n")
 }
 
-fn one(name: &str, result: &Value, screen: &Screen, indent: &str) -> String {
-    let Some(buckets) = buckets_of(result) else {
-        return metrics(name, result, screen, indent);
+fn buckets_text(name: &str, result: &Value, screen: &Screen, indent: &str) -> String {
+    let buckets = match (buckets_of(result), result.as_object()) {
+        (Some(buckets), _) => buckets,
+        // A filter or the like: one bucket without a key.
+        (None, Some(bucket)) => vec![(name.to_owned(), bucket)],
+        (None, None) => Vec::new(),
     };
     if buckets.is_empty() {
         return format!("{indent}{}: no buckets\n", Cell::new(name).into_text());
@@ -163,6 +180,9 @@ fn named_numbers(name: &str, result: &Value) -> Vec<(String, String)> {
     let Value::Object(object) = result else {
         return Vec::new();
     };
+    if let Some(text) = object.get("value_as_string").and_then(Value::as_str) {
+        return vec![(name.to_owned(), text.to_owned())];
+    }
     if let Some(text) = object.get("value").and_then(shown) {
         return vec![(name.to_owned(), text)];
     }
@@ -373,22 +393,23 @@ fn bar_width(
         .clamp(MIN_BAR_WIDTH, MAX_BAR_WIDTH)
 }
 
-/// A result without buckets: its numbers, or as it is.
-fn metrics(name: &str, result: &Value, screen: &Screen, indent: &str) -> String {
-    let found = named_numbers(name, result);
-    if found.is_empty() {
-        let json = serde_json::to_string_pretty(result).unwrap_or_default();
-        let json = json.replace('\n', &format!("\n{indent}"));
-        return format!("{indent}{}: {json}\n", Cell::new(name).into_text());
-    }
+/// Numbers under each other.
+fn number_table(numbers: Vec<(String, String)>, screen: &Screen, indent: &str) -> String {
     let mut table = Table::new(vec![
         Column::new("", Align::Left),
         Column::new("", Align::Right),
     ]);
-    for (name, text) in found {
+    for (name, text) in numbers {
         table.push(vec![Cell::new(name), Cell::new(text)]);
     }
     table.text(screen, indent)
+}
+
+/// A result of a shape that is not known here, as it is.
+fn as_json(name: &str, result: &Value, indent: &str) -> String {
+    let json = serde_json::to_string_pretty(result).unwrap_or_default();
+    let json = json.replace('\n', &format!("\n{indent}"));
+    format!("{indent}{}: {json}\n", Cell::new(name).into_text())
 }
 
 #[cfg(test)]

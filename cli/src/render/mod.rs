@@ -3,6 +3,7 @@
 mod aggregations;
 mod answer;
 mod bars;
+pub(crate) mod dates;
 mod hits;
 pub(crate) mod numbers;
 mod palette;
@@ -17,6 +18,6 @@ pub(crate) use answer::{answer, cost_line};
 pub(crate) use hits::hits;
 pub(crate) use progress::IngestProgress;
 pub(crate) use screen::{Colour, ColourChoice, Screen};
-pub(crate) use split::{split_json, split_table};
+pub(crate) use split::{InspectedSplit, split_json, split_table};
 pub(crate) use table::{Align, Cell, Column, Table};
 pub(crate) use timeline::timeline;

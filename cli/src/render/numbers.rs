@@ -59,6 +59,21 @@ pub(crate) fn micros(num: u64) -> String {
     duration(Duration::from_micros(num))
 }
 
+/// `500 ms`, `10 min`, `1 h`, `30 d`: a width that somebody chose, so it is whole in some unit.
+pub(crate) fn width_of_time(millis: u64) -> String {
+    let units = [
+        (86_400_000, "d"),
+        (3_600_000, "h"),
+        (60_000, "min"),
+        (1_000, "s"),
+    ];
+    let whole = |(len, _): &&(u64, &str)| millis > 0 && millis.is_multiple_of(*len);
+    match units.iter().find(whole) {
+        Some((len, unit)) => format!("{} {unit}", count(millis / len)),
+        None => format!("{} ms", count(millis)),
+    }
+}
+
 /// `123,000 documents/s`.
 pub(crate) fn rate(num: u64, time: Duration, nouns: &str) -> String {
     let per_second = num as f64 / time.as_secs_f64().max(1e-6);

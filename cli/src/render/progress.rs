@@ -21,8 +21,8 @@ pub(crate) struct IngestProgress {
 }
 
 impl IngestProgress {
-    /// `total_docs` where it is known beforehand; otherwise the bar goes by bytes of input, if their
-    /// number is known.
+    /// `total_docs` where it is known beforehand; otherwise the bar goes by bytes of input, if
+    /// their number is known.
     pub(crate) fn on_stderr(total_docs: Option<u64>) -> IngestProgress {
         let started = Instant::now();
         let bar = console::user_attended_stderr().then(|| {

@@ -1,10 +1,21 @@
 //! A split's head, for people and for programs.
 
+use canter_split_format::Head;
 use serde_json::{Value, json};
 
+use super::dates::date_of;
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
-use crate::commands::index_describe::date_of;
-use crate::commands::split_inspect::InspectedSplit;
+
+/// A head, and what reading it took.
+pub(crate) struct InspectedSplit {
+    pub(crate) name: String,
+    pub(crate) head: Head,
+    pub(crate) head_len: u64,
+    pub(crate) num_requests: u64,
+    pub(crate) num_bytes_read: u64,
+    /// Numbers of the damaged blocks, if blocks were checked.
+    pub(crate) damaged_blocks: Option<Vec<u64>>,
+}
 
 /// Everything that is in the head but the bytes themselves.
 pub(crate) fn split_json(split: &InspectedSplit) -> Value {
@@ -103,8 +114,8 @@ fn facts(split: &InspectedSplit) -> Table {
         fact("to", date_of(range.end_ns));
     }
     let width = |width_ns: i64| {
-        let micros = u64::try_from(width_ns / 1_000).unwrap_or(0);
-        numbers::micros(micros)
+        let millis = u64::try_from(width_ns / 1_000_000).unwrap_or(0);
+        numbers::width_of_time(millis)
     };
     if let Some(index) = &head.time_index {
         fact(

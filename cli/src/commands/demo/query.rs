@@ -178,16 +178,17 @@ impl Runs {
     /// What the figures do not say by themselves.
     pub(super) fn remarks(&self, screen: &Screen) -> String {
         let num = |key: &str| self.cold.json["profile"][key].as_u64().unwrap_or(0);
-        let mut text = "The manifest is the one object that changes, so it is read each time; it \
-                        carries the heads of the splits."
+        let mut text = "The manifest is the one object that changes, so it is read every time.\n\
+                        It carries the heads of the splits"
             .to_owned();
         let (num_splits, from_heads) = (num("num_splits"), num("num_splits_answered_from_head"));
         if from_heads > 0 {
             text.push_str(&format!(
-                "\nThe heads alone answered for {from_heads} of {}.",
+                ", which alone answered for {from_heads} of {}",
                 numbers::counted(num_splits, "split")
             ));
         }
+        text.push('.');
         let lines = text.lines().map(|line| screen.paint(Colour::Dim, line));
         lines.collect::<Vec<_>>().join("\n")
     }

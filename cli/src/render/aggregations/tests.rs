@@ -63,11 +63,21 @@ fn numbers_stand_alone() {
     check(
         json!({"total": {"value": 12345.0}, "size": {"count": 2, "min": 1.0, "max": 3.5}}),
         "
-total  12,345
+total       12,345
+size.count       2
+size.min         1
+size.max       3.5
+",
+    );
+}
 
-size.count    2
-size.min      1
-size.max    3.5
+#[test]
+fn a_filter_is_one_bucket() {
+    check(
+        json!({"errors": {"doc_count": 25, "mean": {"value": 1.5}}}),
+        "
+errors  documents                                       mean
+errors         25  ###################################   1.5
 ",
     );
 }
