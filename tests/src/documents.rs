@@ -36,8 +36,22 @@ search_settings:
 "#;
 
 const WORDS: [&str; 16] = [
-    "running", "shoes", "leather", "wooden", "table", "chairs", "painted", "lamp", "garden",
-    "folding", "steel", "bottle", "travelling", "bag", "winter", "coat",
+    "running",
+    "shoes",
+    "leather",
+    "wooden",
+    "table",
+    "chairs",
+    "painted",
+    "lamp",
+    "garden",
+    "folding",
+    "steel",
+    "bottle",
+    "travelling",
+    "bag",
+    "winter",
+    "coat",
 ];
 const VENDORS: [&str; 5] = ["acme", "borealis", "cobalt", "dune", "ember"];
 const COUNTRIES: [&str; 4] = ["CH", "DE", "FR", "JP"];
@@ -47,12 +61,15 @@ const LABELS: [&str; 6] = ["new", "sale", "eco", "handmade", "refurbished", "gif
 /// `num_docs` documents as JSON lines.
 pub fn catalogue(num_docs: u32, seed: u64) -> Vec<String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    (0..num_docs).map(|ord| document(ord, &mut rng).to_string()).collect()
+    (0..num_docs)
+        .map(|ord| document(ord, &mut rng).to_string())
+        .collect()
 }
 
 fn document(ord: u32, rng: &mut ChaCha8Rng) -> Value {
-    let title: Vec<&str> =
-        (0..rng.random_range(2..8)).map(|_| WORDS[rng.random_range(0..WORDS.len())]).collect();
+    let title: Vec<&str> = (0..rng.random_range(2..8))
+        .map(|_| WORDS[rng.random_range(0..WORDS.len())])
+        .collect();
     let labels: Vec<&str> = (0..rng.random_range(0..4))
         .map(|_| LABELS[rng.random_range(0..LABELS.len())])
         .collect();

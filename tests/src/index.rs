@@ -31,7 +31,10 @@ impl TestIndex {
     pub fn build(config_yaml: &str, lines: &[String], split_num_docs: u64) -> Result<Self> {
         let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
         let folder = tempfile::tempdir()?;
-        let uri = folder.path().to_str().context("a temporary folder has a UTF-8 name")?;
+        let uri = folder
+            .path()
+            .to_str()
+            .context("a temporary folder has a UTF-8 name")?;
         let store = create_index(uri, &config)?;
         let options = IngestOptions {
             split_num_docs_target: Some(split_num_docs),
@@ -47,38 +50,61 @@ impl TestIndex {
 
     /// The decoded manifest.
     pub fn manifest(&self) -> Result<ManifestFile> {
-        let bytes = self.objects.get(MANIFEST_OBJECT).context("an index has a manifest")?;
+        let bytes = self
+            .objects
+            .get(MANIFEST_OBJECT)
+            .context("an index has a manifest")?;
         Ok(ManifestFile::from_bytes(bytes)?)
     }
 
     /// The index behind a fetcher.
     pub fn fetcher(&self) -> MemoryFetcher {
-        self.objects.iter().map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
+        self.objects
+            .iter()
+            .map(|(name, bytes)| (name.clone(), bytes.clone()))
+            .collect()
     }
 
-    /// A host for the index. Supplies arrive in an order drawn from `seed`.
-    pub fn searcher(&self, engine: Arc<dyn Engine>, seed: u64) -> Result<Searcher> {
+    /// A host for the index. Supplies arrive in an order drawn from `seed`; more than one leaf
+    /// divides a search that can be divided (see [`run_divided`]).
+    pub fn searcher(&self, engine: Arc<dyn Engine>, seed: u64, max_leaves: u32) -> Result<Searcher> {
         Ok(Searcher::builder()
             .engine(engine)
             .fetcher(Arc::new(self.fetcher()))
             .shuffle_supplies(seed)
+            .max_parallel_leaves(max_leaves)
             .build()?)
     }
 
     /// Searches with the native engine and the default limits.
     pub fn search(&self, request: &Value) -> Result<SearchResponse> {
-        let searcher = self.searcher(Arc::new(NativeEngine::new()), 0)?;
+        let searcher = self.searcher(Arc::new(NativeEngine::new()), 0, 1)?;
         Ok(run(&searcher, request)?)
     }
 }
 
 /// Runs one search to its end.
 pub fn run(searcher: &Searcher, request: &Value) -> Result<SearchResponse, SearchError> {
+    run_with(searcher, request, &Limits::default())
+}
+
+/// Runs one search to its end, in as many leaves as the searcher allows however small they are.
+pub fn run_divided(searcher: &Searcher, request: &Value) -> Result<SearchResponse, SearchError> {
+    let mut limits = Limits::default();
+    limits.guest.insert("min_docs_per_leaf".to_owned(), 1.into());
+    run_with(searcher, request, &limits)
+}
+
+fn run_with(
+    searcher: &Searcher,
+    request: &Value,
+    limits: &Limits,
+) -> Result<SearchResponse, SearchError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| SearchError::internal(error.to_string()))?;
-    runtime.block_on(searcher.search(request, &Limits::default()))
+    runtime.block_on(searcher.search(request, limits))
 }
 
 fn read_folder(folder: &Path, prefix: &str, objects: &mut BTreeMap<String, Bytes>) -> Result<()> {
@@ -88,7 +114,10 @@ fn read_folder(folder: &Path, prefix: &str, objects: &mut BTreeMap<String, Bytes
         if entry.file_type()?.is_dir() {
             read_folder(&entry.path(), &format!("{prefix}{name}/"), objects)?;
         } else {
-            objects.insert(format!("{prefix}{name}"), std::fs::read(entry.path())?.into());
+            objects.insert(
+                format!("{prefix}{name}"),
+                std::fs::read(entry.path())?.into(),
+            );
         }
     }
     Ok(())

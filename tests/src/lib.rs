@@ -8,5 +8,5 @@ mod index;
 mod oracle;
 
 pub use documents::{CATALOGUE_CONFIG, catalogue};
-pub use index::{TestIndex, hdfs_lines, run};
+pub use index::{TestIndex, hdfs_lines, run, run_divided};
 pub use oracle::Oracle;

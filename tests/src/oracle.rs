@@ -48,8 +48,11 @@ impl Oracle {
         let mut index = writer.finalize()?;
         index.set_tokenizers(mapper.tokenizers());
         index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
-        let searcher =
-            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
+        let searcher = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()?
+            .searcher();
         Ok(Self {
             mapper,
             index,
@@ -90,14 +93,20 @@ impl Oracle {
             QueryParser::new(self.index.schema(), fields, self.index.tokenizers().clone());
         parser.set_conjunction_by_default();
         parser.allow_regexes();
-        let asked = request.get("oracle_query").and_then(Value::as_str).unwrap_or(text);
+        let asked = request
+            .get("oracle_query")
+            .and_then(Value::as_str)
+            .unwrap_or(text);
         Ok(parser.parse_query(asked)?)
     }
 
     /// Matching documents in place order, within the time filter.
     fn matching(&self, query: &dyn Query, request: &Value) -> Result<Vec<DocAddress>> {
-        let mut docs: Vec<DocAddress> =
-            self.searcher.search(query, &DocSetCollector)?.into_iter().collect();
+        let mut docs: Vec<DocAddress> = self
+            .searcher
+            .search(query, &DocSetCollector)?
+            .into_iter()
+            .collect();
         docs.sort();
         let start = request.get("start_timestamp").and_then(Value::as_i64);
         let end = request.get("end_timestamp").and_then(Value::as_i64);
@@ -105,7 +114,9 @@ impl Oracle {
             let (_, name) = self.mapper.timestamp_field().context("a timestamp field")?;
             let times = self.searcher.segment_reader(0).fast_fields().date(name)?;
             docs.retain(|address| {
-                let time = times.first(address.doc_id).map(|time| time.into_timestamp_nanos());
+                let time = times
+                    .first(address.doc_id)
+                    .map(|time| time.into_timestamp_nanos());
                 let inside = |time: i64| {
                     start.is_none_or(|start| time >= start * 1_000_000_000)
                         && end.is_none_or(|end| time < end * 1_000_000_000)
@@ -125,13 +136,18 @@ impl Oracle {
         let count = |key: &str, default: u64| {
             request.get(key).and_then(Value::as_u64).unwrap_or(default) as usize
         };
-        let timestamp = self.mapper.timestamp_field().map(|(_, name)| name.to_owned());
+        let timestamp = self
+            .mapper
+            .timestamp_field()
+            .map(|(_, name)| name.to_owned());
         let sort_by = match request.get("sort_by").and_then(Value::as_str) {
             Some(sort_by) => sort_by.to_owned(),
             None => timestamp.context("the default order needs a timestamp field")?,
         };
-        let mut ranked: Vec<(Vec<Key>, DocAddress)> =
-            matching.iter().map(|address| (Vec::new(), *address)).collect();
+        let mut ranked: Vec<(Vec<Key>, DocAddress)> = matching
+            .iter()
+            .map(|address| (Vec::new(), *address))
+            .collect();
         let mut descending = Vec::new();
         for key in sort_by.split(',') {
             let name = key.trim_start_matches('-');
@@ -173,7 +189,9 @@ impl Oracle {
                 .iter()
                 .map(|doc| {
                     let found = scores.iter().find(|(_, address)| address == doc);
-                    Ok(Key::Number(f64::from(rounded(found.context("a scored document")?.0))))
+                    Ok(Key::Number(f64::from(rounded(
+                        found.context("a scored document")?.0,
+                    ))))
                 })
                 .collect();
         }
@@ -212,7 +230,9 @@ impl Oracle {
             self.index.tokenizers().clone(),
         );
         let collector = AggregationCollector::from_aggs(aggregations, context);
-        Ok(serde_json::to_value(self.searcher.search(query.as_ref(), &collector)?)?)
+        Ok(serde_json::to_value(
+            self.searcher.search(query.as_ref(), &collector)?,
+        )?)
     }
 
     fn within(
@@ -227,13 +247,19 @@ impl Oracle {
         let (field, _) = self.mapper.timestamp_field().context("a timestamp field")?;
         let term = |value: Option<&Value>| {
             let seconds = value.and_then(Value::as_i64)?;
-            Some(Term::from_field_date(field, DateTime::from_timestamp_secs(seconds)))
+            Some(Term::from_field_date(
+                field,
+                DateTime::from_timestamp_secs(seconds),
+            ))
         };
         let range = RangeQuery::new(
             term(start).map_or(Bound::Unbounded, Bound::Included),
             term(end).map_or(Bound::Unbounded, Bound::Excluded),
         );
-        Ok(Box::new(BooleanQuery::intersection(vec![query, Box::new(range)])))
+        Ok(Box::new(BooleanQuery::intersection(vec![
+            query,
+            Box::new(range),
+        ])))
     }
 }
 

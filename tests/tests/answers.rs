@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
-use canter_tests::{CATALOGUE_CONFIG, Oracle, TestIndex, catalogue, hdfs_lines, run};
+use canter_tests::{CATALOGUE_CONFIG, Oracle, TestIndex, catalogue, hdfs_lines, run_divided};
 use serde_json::{Value, json};
 
 const HDFS_CONFIG: &str = canter_index_builder::corpus::HDFS_LOGS_YAML;
@@ -25,7 +25,10 @@ impl Bench {
         Self {
             index,
             oracle,
-            engines: vec![("native", Arc::new(NativeEngine::new())), ("wasm", Arc::new(wasm))],
+            engines: vec![
+                ("native", Arc::new(NativeEngine::new())),
+                ("wasm", Arc::new(wasm)),
+            ],
             problems: RefCell::default(),
         }
     }
@@ -41,21 +44,30 @@ impl Bench {
     /// Every engine gives the oracle's answer, whatever the order of supplies, with no warmup gap.
     fn check(&self, request: &Value) {
         if let Err(problem) = self.compare(request) {
-            self.problems.borrow_mut().push(format!("{request}: {problem}"));
+            self.problems
+                .borrow_mut()
+                .push(format!("{request}: {problem}"));
         }
     }
 
     fn compare(&self, request: &Value) -> Result<(), String> {
-        let expected = self.oracle.search(request).map_err(|error| format!("oracle: {error}"))?;
+        let expected = self
+            .oracle
+            .search(request)
+            .map_err(|error| format!("oracle: {error}"))?;
         let expected = normalised(&expected);
         let mut asked = request.clone();
         asked.as_object_mut().unwrap().remove("oracle_query");
         asked["profile"] = json!(true);
         let mut texts = Vec::new();
         for (name, engine) in &self.engines {
-            for seed in 0..2 {
-                let searcher = self.index.searcher(Arc::clone(engine), seed).unwrap();
-                let json = run(&searcher, &asked).map_err(|error| format!("{name}: {error}"))?.json;
+            // One all-in-one session, then a session for each of several leaves.
+            for (seed, max_leaves) in [(1, 1), (2, 3)] {
+                let searcher =
+                    self.index.searcher(Arc::clone(engine), seed, max_leaves).unwrap();
+                let json = run_divided(&searcher, &asked)
+                    .map_err(|error| format!("{name}: {error}"))?
+                    .json;
                 let mut answer = json!({ "hits": json["hits"], "num_hits": json["num_hits"] });
                 if request.get("aggs").is_some() {
                     answer["aggregations"] = json["aggregations"].clone();
@@ -84,7 +96,12 @@ impl Bench {
     /// Fails with every problem that was found.
     fn finish(self) {
         let problems = self.problems.into_inner();
-        assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+        assert!(
+            problems.is_empty(),
+            "{} problems:\n{}",
+            problems.len(),
+            problems.join("\n")
+        );
     }
 
     fn check_queries(&self, queries: &[&str]) {
@@ -108,7 +125,10 @@ fn normalised(value: &Value) -> Value {
         }
         Value::Array(items) => items.iter().map(normalised).collect(),
         Value::Object(fields) => {
-            let mut sorted: Vec<_> = fields.iter().map(|(k, v)| (k.clone(), normalised(v))).collect();
+            let mut sorted: Vec<_> = fields
+                .iter()
+                .map(|(k, v)| (k.clone(), normalised(v)))
+                .collect();
             sorted.sort_by(|left, right| left.0.cmp(&right.0));
             Value::Object(sorted.into_iter().collect())
         }
@@ -169,17 +189,27 @@ fn log_queries_match_the_oracle() {
 #[test]
 fn orders_pages_and_time_filters_match_the_oracle() {
     let bench = Bench::hdfs();
-    let first = bench.index.manifest().unwrap().manifest.splits[0].time_range.unwrap();
+    let first = bench.index.manifest().unwrap().manifest.splits[0]
+        .time_range
+        .unwrap();
     let middle = first.end_ns / 1_000_000_000 + 100;
-    for sort_by in ["timestamp", "-timestamp", "tenant_id", "-tenant_id", "-tenant_id,timestamp",
-        "severity_text,-timestamp", "-severity_text,-tenant_id"]
-    {
+    for sort_by in [
+        "timestamp",
+        "-timestamp",
+        "tenant_id",
+        "-tenant_id",
+        "-tenant_id,timestamp",
+        "severity_text,-timestamp",
+        "-severity_text,-tenant_id",
+    ] {
         for query in ["*", "severity_text:ERROR", "severity_text:WARN body:block"] {
             bench.check(&json!({ "query": query, "sort_by": sort_by, "max_hits": 7 }));
         }
     }
     for offset in [0, 1, 9, 40, 4_600] {
-        bench.check(&json!({ "query": "severity_text:ERROR", "start_offset": offset, "max_hits": 5 }));
+        bench.check(
+            &json!({ "query": "severity_text:ERROR", "start_offset": offset, "max_hits": 5 }),
+        );
         bench.check(&json!({ "query": "*", "start_offset": offset, "max_hits": 5 }));
         bench.check(&json!({
             "query": "*", "sort_by": "-timestamp", "start_offset": offset, "max_hits": 5
@@ -255,10 +285,23 @@ fn typed_fields_match_the_oracle() {
     ] {
         bench.check(&json!({ "query": query, "oracle_query": oracle_query }));
     }
-    for sort_by in ["price", "-price", "stock,-price", "-vendor,price", "active", "code", "-created"] {
+    for sort_by in [
+        "price",
+        "-price",
+        "stock,-price",
+        "-vendor,price",
+        "active",
+        "code",
+        "-created",
+    ] {
         bench.check(&json!({ "query": "*", "sort_by": sort_by, "max_hits": 25 }));
     }
-    for query in ["shoes", "running leather", "shoes OR lamp OR table", "\"steel bottle\""] {
+    for query in [
+        "shoes",
+        "running leather",
+        "shoes OR lamp OR table",
+        "\"steel bottle\"",
+    ] {
         bench.check(&json!({ "query": query, "sort_by": "_score", "max_hits": 25 }));
     }
     bench.finish();
@@ -337,26 +380,62 @@ fn cardinality_is_estimated_within_two_percent() {
     let answer = index.search(&request).unwrap().json;
     let estimate = answer["aggregations"]["c"]["value"].as_f64().unwrap();
     let exact = codes.len() as f64;
-    assert!((estimate / exact - 1.0).abs() < 0.02, "{estimate} for {exact}");
+    assert!(
+        (estimate / exact - 1.0).abs() < 0.02,
+        "{estimate} for {exact}"
+    );
 }
 
 #[test]
 fn what_a_field_cannot_do_is_said_by_name() {
     let index = TestIndex::build(HDFS_CONFIG, &hdfs_lines(500, 3).unwrap(), 200).unwrap();
     for (request, expected) in [
-        (json!({"query": "nosuch.field:1", "max_hits": 1}), "the field \"nosuch.field\" does not exist"),
-        (json!({"query": "resource.service:*"}), "whether \"resource.service\" exists cannot be told"),
-        (json!({"query": "tenant_id:many"}), "field \"tenant_id\": \"many\" is not an unsigned integer"),
-        (json!({"query": "severity_text:\"a b\"~2 AND ("}), "cannot be parsed"),
+        (
+            json!({"query": "nosuch.field:1", "max_hits": 1}),
+            "the field \"nosuch.field\" does not exist",
+        ),
+        (
+            json!({"query": "resource.service:*"}),
+            "whether \"resource.service\" exists cannot be told",
+        ),
+        (
+            json!({"query": "tenant_id:many"}),
+            "field \"tenant_id\": \"many\" is not an unsigned integer",
+        ),
+        (
+            json!({"query": "severity_text:\"a b\"~2 AND ("}),
+            "cannot be parsed",
+        ),
         (json!({"query": ""}), "the query is empty"),
-        (json!({"query": "*", "sort_by": "body"}), "sort_by: the field \"body\" is not fast"),
-        (json!({"query": "*", "sort_by": "a,b,c"}), "at most 2 sort keys"),
-        (json!({"query": "*", "aggs": {"x": {"terms": {"field": "body"}}}}), "aggs: the field \"body\" is not fast"),
-        (json!({"query": "*", "aggs": {"x": {"nope": {"field": "body"}}}}), "aggs: "),
-        (json!({"query": "*", "max_hits": 20_000}), "more than the limit of 10000"),
+        (
+            json!({"query": "*", "sort_by": "body"}),
+            "sort_by: the field \"body\" is not fast",
+        ),
+        (
+            json!({"query": "*", "sort_by": "a,b,c"}),
+            "at most 2 sort keys",
+        ),
+        (
+            json!({"query": "*", "aggs": {"x": {"terms": {"field": "body"}}}}),
+            "aggs: the field \"body\" is not fast",
+        ),
+        (
+            json!({"query": "*", "aggs": {"x": {"nope": {"field": "body"}}}}),
+            "aggs: ",
+        ),
+        (
+            json!({"query": "*", "max_hits": 20_000}),
+            "more than the limit of 10000",
+        ),
         (json!({"query": "*", "colour": 1}), "unknown field `colour`"),
-        (json!({"query": "*", "start_timestamp": 5, "end_timestamp": 4}), "is later than"),
-        (json!({"query": "(".repeat(60)}), "nests deeper than the limit of 50"),
+        (
+            json!({"query": "*", "start_timestamp": 5, "end_timestamp": 4}),
+            "is later than",
+        ),
+        (
+            json!({"query": "(".repeat(60)}),
+            "nests deeper than the limit of 50",
+        ),
     ] {
         let error = index.search(&request).unwrap_err().to_string();
         assert!(error.contains(expected), "{request}: {error}");

@@ -7,13 +7,22 @@ use std::process::Command;
 use serde_json::Value;
 
 fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_path_buf()
 }
 
 /// Names of normal dependencies by package of this workspace.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
         .current_dir(workspace())
         .output()
         .unwrap();
@@ -40,8 +49,18 @@ fn imports_go_down_only() {
         &["canter-split-format"],
         &["canter-doc-mapper"],
         &["canter-guest"],
-        &["canter-guest-component", "canter-index-builder", "canter-runtime"],
-        &["canter-cli", "canter-benches", "canter-examples", "canter-tests", "xtask"],
+        &[
+            "canter-guest-component",
+            "canter-index-builder",
+            "canter-runtime",
+        ],
+        &[
+            "canter-cli",
+            "canter-benches",
+            "canter-examples",
+            "canter-tests",
+            "xtask",
+        ],
     ];
     let layer_of = |name: &str| layers.iter().position(|layer| layer.contains(&name));
     let dependencies = dependencies();
@@ -56,14 +75,36 @@ fn imports_go_down_only() {
     }
     let never = |package: &str, forbidden: &[&str]| {
         for name in forbidden {
-            assert!(!dependencies[package].contains(*name), "{package} must not import {name}");
+            assert!(
+                !dependencies[package].contains(*name),
+                "{package} must not import {name}"
+            );
         }
     };
-    never("canter-index-builder", &["canter-guest", "canter-runtime", "wasmtime", "reqwest"]);
-    never("canter-runtime", &["canter-split-format", "canter-doc-mapper", "tantivy"]);
-    never("canter-guest", &["tokio", "reqwest", "object_store", "rand", "getrandom", "wasmtime"]);
+    never(
+        "canter-index-builder",
+        &["canter-guest", "canter-runtime", "wasmtime", "reqwest"],
+    );
+    never(
+        "canter-runtime",
+        &["canter-split-format", "canter-doc-mapper", "tantivy"],
+    );
+    never(
+        "canter-guest",
+        &[
+            "tokio",
+            "reqwest",
+            "object_store",
+            "rand",
+            "getrandom",
+            "wasmtime",
+        ],
+    );
     never("canter-split-format", &["tantivy", "tokio", "object_store"]);
-    never("canter-doc-mapper", &["canter-split-format", "tokio", "object_store"]);
+    never(
+        "canter-doc-mapper",
+        &["canter-split-format", "tokio", "object_store"],
+    );
 }
 
 #[test]
@@ -123,11 +164,21 @@ fn files_say_what_they_are_and_stay_small() {
     assert!(files.len() > 100, "the tree was not found");
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
-        let shown = path.strip_prefix(workspace()).unwrap().display().to_string();
-        assert!(text.starts_with("//!"), "{shown} must open with a //! comment");
+        let shown = path
+            .strip_prefix(workspace())
+            .unwrap()
+            .display()
+            .to_string();
+        assert!(
+            text.starts_with("//!"),
+            "{shown} must open with a //! comment"
+        );
         let is_test = shown.contains("/tests/") || shown.ends_with("tests.rs");
         let limit = if is_test { 800 } else { 600 };
         let num_lines = text.lines().count();
-        assert!(num_lines <= limit, "{shown} has {num_lines} lines, more than {limit}");
+        assert!(
+            num_lines <= limit,
+            "{shown} has {num_lines} lines, more than {limit}"
+        );
     }
 }

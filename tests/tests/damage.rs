@@ -23,12 +23,18 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     let lines = hdfs_lines(6_000, 5).unwrap();
     let mut index = TestIndex::build(HDFS_LOGS_YAML, &lines, 2_000).unwrap();
     let mut manifest = index.manifest().unwrap();
-    let ids: Vec<String> =
-        manifest.manifest.splits.iter().map(|split| split.id.clone()).collect();
+    let ids: Vec<String> = manifest
+        .manifest
+        .splits
+        .iter()
+        .map(|split| split.id.clone())
+        .collect();
     for id in &ids {
         manifest.take_head(id);
     }
-    index.objects.insert(MANIFEST_OBJECT.into(), manifest.to_bytes().unwrap().into());
+    index
+        .objects
+        .insert(MANIFEST_OBJECT.into(), manifest.to_bytes().unwrap().into());
     let wasm = WasmEngine::embedded(WasmOptions::default()).unwrap();
     Sound {
         index,
@@ -54,7 +60,9 @@ fn answer_without(victim: &str, request: &Value) -> Value {
     let mut index = SOUND.index.clone();
     let mut manifest = index.manifest().unwrap();
     manifest.manifest.splits.retain(|split| split.id != victim);
-    index.objects.insert(MANIFEST_OBJECT.into(), manifest.to_bytes().unwrap().into());
+    index
+        .objects
+        .insert(MANIFEST_OBJECT.into(), manifest.to_bytes().unwrap().into());
     index.search(request).unwrap().json
 }
 
@@ -62,8 +70,10 @@ fn answer_without(victim: &str, request: &Value) -> Value {
 fn check(index: &TestIndex, victim: &str, engine: &Arc<dyn Engine>) -> Result<usize, String> {
     let mut num_failed = 0;
     for request in requests() {
-        let searcher = index.searcher(Arc::clone(engine), 1).unwrap();
-        let got = run(&searcher, &request).map_err(|error| format!("{request}: {error}"))?.json;
+        let searcher = index.searcher(Arc::clone(engine), 1, 1).unwrap();
+        let got = run(&searcher, &request)
+            .map_err(|error| format!("{request}: {error}"))?
+            .json;
         let failed = got["failed_splits"].as_array().unwrap();
         let expected = match failed.as_slice() {
             [] => SOUND.index.search(&request).unwrap().json,
@@ -71,7 +81,9 @@ fn check(index: &TestIndex, victim: &str, engine: &Arc<dyn Engine>) -> Result<us
                 num_failed += 1;
                 let message = only["message"].as_str().unwrap();
                 if !message.contains(victim) {
-                    return Err(format!("{request}: the message does not name the split: {message}"));
+                    return Err(format!(
+                        "{request}: the message does not name the split: {message}"
+                    ));
                 }
                 answer_without(victim, &request)
             }
@@ -83,9 +95,15 @@ fn check(index: &TestIndex, victim: &str, engine: &Arc<dyn Engine>) -> Result<us
             let whole = SOUND.index.search(&request).unwrap().json;
             let known = whole["hits"].as_array().unwrap();
             let sound = got["num_hits"] == whole["num_hits"]
-                && got["hits"].as_array().unwrap().iter().all(|hit| known.contains(hit));
+                && got["hits"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|hit| known.contains(hit));
             if !sound {
-                return Err(format!("{request}: wrong counts or hits beside a failed split"));
+                return Err(format!(
+                    "{request}: wrong counts or hits beside a failed split"
+                ));
             }
         } else if got["hits"] != expected["hits"]
             || got["num_hits"] != expected["num_hits"]
@@ -147,7 +165,10 @@ fn every_byte_of_the_head_is_checked() {
         bytes[position] ^= 0x10;
         let index = with_object(object.clone(), bytes);
         let answer = index.search(&json!({"query": "*"})).unwrap().json;
-        assert_eq!(answer["failed_splits"][0]["split_id"], **victim, "byte {position}");
+        assert_eq!(
+            answer["failed_splits"][0]["split_id"], **victim,
+            "byte {position}"
+        );
     }
 }
 
@@ -155,10 +176,14 @@ fn every_byte_of_the_head_is_checked() {
 fn swapped_splits_are_both_named() {
     let (left, right) = (split_object(&SOUND.ids[0]), split_object(&SOUND.ids[2]));
     let mut index = with_object(left.clone(), SOUND.index.objects[&right].clone());
-    index.objects.insert(right, SOUND.index.objects[&left].clone());
+    index
+        .objects
+        .insert(right, SOUND.index.objects[&left].clone());
     for engine in &SOUND.engines {
-        let searcher = index.searcher(Arc::clone(engine), 0).unwrap();
-        let answer = run(&searcher, &json!({"query": "*", "max_hits": 0})).unwrap().json;
+        let searcher = index.searcher(Arc::clone(engine), 0, 1).unwrap();
+        let answer = run(&searcher, &json!({"query": "*", "max_hits": 0}))
+            .unwrap()
+            .json;
         let failed: Vec<&str> = answer["failed_splits"]
             .as_array()
             .unwrap()
@@ -175,7 +200,10 @@ fn swapped_splits_are_both_named() {
 fn a_missing_split_is_named() {
     let mut index = SOUND.index.clone();
     index.objects.remove(&split_object(&SOUND.ids[0]));
-    let answer = index.search(&json!({"query": "*", "max_hits": 0})).unwrap().json;
+    let answer = index
+        .search(&json!({"query": "*", "max_hits": 0}))
+        .unwrap()
+        .json;
     assert_eq!(answer["failed_splits"][0]["split_id"], *SOUND.ids[0]);
     assert_eq!(answer["failed_splits"][0]["kind"], "data");
     assert_eq!(answer["num_hits"], 4_000);
@@ -193,6 +221,9 @@ fn a_damaged_inlined_head_is_read_from_its_split_instead() {
     index.objects.insert(MANIFEST_OBJECT.into(), bytes.into());
     let answer = index.search(&request).unwrap().json;
     assert_eq!(answer["failed_splits"], json!([]));
-    assert_eq!((&answer["hits"], &answer["num_hits"]), (&sound["hits"], &sound["num_hits"]));
+    assert_eq!(
+        (&answer["hits"], &answer["num_hits"]),
+        (&sound["hits"], &sound["num_hits"])
+    );
     assert!(answer["profile"]["num_requests"].as_u64() > sound["profile"]["num_requests"].as_u64());
 }

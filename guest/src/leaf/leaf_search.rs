@@ -260,7 +260,7 @@ impl LeafSearch<'_> {
         for (candidate, count) in answered {
             self.result.num_hits += count;
             if let Some(aggregations) = &candidate.from_head {
-                self.merge_aggregations(aggregations.clone())?;
+                self.result.aggregations.insert(candidate.split_ord, aggregations.clone());
             }
         }
         Ok(())
@@ -326,7 +326,7 @@ impl LeafSearch<'_> {
                     self.merge_hits(result.hits, &candidate.order);
                     let aggregations = result.aggregations.or_else(|| candidate.from_head.clone());
                     if let Some(aggregations) = aggregations {
-                        self.merge_aggregations(aggregations)?;
+                        self.result.aggregations.insert(candidate.split_ord, aggregations);
                     }
                 }
                 // More buckets than allowed is about the request, not about this split.
@@ -425,21 +425,6 @@ impl LeafSearch<'_> {
             .hits
             .sort_by(|left, right| compare_hits(left, right, &directions));
         self.result.hits.truncate(self.prepared.window);
-    }
-
-    fn merge_aggregations(
-        &mut self,
-        aggregations: IntermediateAggregationResults,
-    ) -> Result<(), SearchError> {
-        match &mut self.result.aggregations {
-            Some(merged) => merged
-                .merge_fruits(aggregations)
-                .map_err(|error| SearchError::internal(format!("merging aggregations: {error}"))),
-            empty => {
-                *empty = Some(aggregations);
-                Ok(())
-            }
-        }
     }
 }
 

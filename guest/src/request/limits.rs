@@ -26,6 +26,8 @@ pub(crate) struct Limits {
     pub(crate) max_query_bytes: usize,
     /// Largest manifest, in bytes.
     pub(crate) max_manifest_bytes: u64,
+    /// A divided search gives each leaf at least so many documents: less is not worth an instance.
+    pub(crate) min_docs_per_leaf: u64,
 }
 
 impl Default for Limits {
@@ -39,6 +41,7 @@ impl Default for Limits {
             max_query_clauses: 1_024,
             max_query_bytes: 64 * 1024,
             max_manifest_bytes: 64 << 20,
+            min_docs_per_leaf: 500_000,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Merging the partial results of all leaves.
 
+use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
+
 use crate::SearchError;
 use crate::leaf::{HitOrder, PartialResult, compare_hits};
 
@@ -11,25 +13,35 @@ pub(crate) struct Merged {
 
 impl Merged {
     /// Adds the result of one leaf.
-    ///
-    /// # Errors
-    /// If aggregations of two leaves do not fit each other.
-    pub(crate) fn add(&mut self, partial: PartialResult) -> Result<(), SearchError> {
+    pub(crate) fn add(&mut self, partial: PartialResult) {
         let into = &mut self.result;
         into.num_hits += partial.num_hits;
         into.hits.extend(partial.hits);
+        into.aggregations.extend(partial.aggregations);
         into.failed_splits.extend(partial.failed_splits);
         into.num_splits_from_head += partial.num_splits_from_head;
         into.num_splits_searched += partial.num_splits_searched;
         into.warmup_gaps += partial.warmup_gaps;
-        match (&mut into.aggregations, partial.aggregations) {
-            (_, None) => {}
-            (Some(merged), Some(aggregations)) => merged
-                .merge_fruits(aggregations)
-                .map_err(|error| SearchError::internal(format!("merging aggregations: {error}")))?,
-            (empty, aggregations) => *empty = aggregations,
+    }
+
+    /// The aggregations of all splits as one, merged in the order of splits.
+    ///
+    /// # Errors
+    /// If aggregations of two splits do not fit each other.
+    pub(crate) fn take_aggregations(
+        &mut self,
+    ) -> Result<IntermediateAggregationResults, SearchError> {
+        let by_split = std::mem::take(&mut self.result.aggregations);
+        let mut merged: Option<IntermediateAggregationResults> = None;
+        for aggregations in by_split.into_values() {
+            match &mut merged {
+                Some(merged) => merged.merge_fruits(aggregations).map_err(|error| {
+                    SearchError::internal(format!("merging aggregations: {error}"))
+                })?,
+                empty => *empty = Some(aggregations),
+            }
         }
-        Ok(())
+        Ok(merged.unwrap_or_default())
     }
 
     /// Brings the hits into their order and keeps those the request asks for.

@@ -67,6 +67,7 @@ pub(crate) async fn answer(
         to_usize(request.start_offset),
         to_usize(request.max_hits),
     );
+    let intermediate = merged.take_aggregations()?;
     let Merged { result } = merged;
 
     let mut failed_splits = result.failed_splits;
@@ -92,9 +93,7 @@ pub(crate) async fn answer(
     let aggregations = match request.aggregations()? {
         None => None,
         Some(aggregations) => Some(
-            result
-                .aggregations
-                .unwrap_or_default()
+            intermediate
                 .into_final_result(aggregations, limits.aggregation_guard())
                 .map_err(|error| SearchError::invalid(format!("aggs: {error}")))
                 .and_then(|results| {

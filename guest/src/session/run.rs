@@ -12,9 +12,6 @@ use crate::request::{Limits, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer};
 use crate::split::HeadSource;
 
-/// A leaf of a divisible search gets at least so many documents: less is not worth an instance.
-const MIN_DOCS_PER_LEAF: u64 = 500_000;
-
 fn facts_of(plan: &SearchPlan) -> PlanFacts {
     PlanFacts {
         num_splits: plan.num_splits,
@@ -57,7 +54,7 @@ pub(super) async fn search(
     };
     let mut opened = BTreeMap::new();
     let mut merged = Merged::default();
-    merged.add(search_leaf(leaf, &exchange, &mut opened).await?)?;
+    merged.add(search_leaf(leaf, &exchange, &mut opened).await?);
     answer(
         merged,
         &request,
@@ -85,7 +82,7 @@ pub(super) async fn plan(
         .iter()
         .map(|split| split.source.entry.time_range)
         .collect();
-    let leaves = divide(&plan, max_leaves)
+    let leaves = divide(&plan, max_leaves, limits.min_docs_per_leaf)
         .into_iter()
         .map(|splits| {
             LeafRequest {
@@ -108,11 +105,15 @@ pub(super) async fn plan(
 }
 
 /// Cuts the plan's splits into runs of about the same number of documents.
-fn divide(plan: &SearchPlan, max_leaves: u32) -> Vec<Vec<PlannedSplit>> {
+fn divide(
+    plan: &SearchPlan,
+    max_leaves: u32,
+    min_docs_per_leaf: u64,
+) -> Vec<Vec<PlannedSplit>> {
     let docs_of = |split: &PlannedSplit| split.source.entry.num_docs;
     let num_docs: u64 = plan.splits.iter().map(docs_of).sum();
     let num_leaves = match plan.divisible {
-        true => (num_docs / MIN_DOCS_PER_LEAF).clamp(1, u64::from(max_leaves.max(1))),
+        true => (num_docs / min_docs_per_leaf.max(1)).clamp(1, u64::from(max_leaves.max(1))),
         false => 1,
     };
     let docs_per_leaf = num_docs.div_ceil(num_leaves).max(1);
@@ -155,7 +156,7 @@ pub(super) async fn root(
 ) -> Result<Outcome, SearchError> {
     let mut merged = Merged::default();
     for partial in partials {
-        merged.add(partial)?;
+        merged.add(partial);
     }
     let sources = sources_of(&request.splits);
     answer(
