@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use canter_doc_mapper::IndexConfig;
@@ -11,7 +13,10 @@ use canter_runtime::Engine;
 use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
 use clap::ValueEnum;
 
-use crate::exit::WrongUse;
+use crate::exit::{WrongUse, note};
+
+/// What loading takes when nothing is compiled is far less.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Which form of the guest searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,13 +38,28 @@ impl EngineChoice {
                     options.max_memory_bytes = max_memory_bytes;
                 }
                 // Not the user's mistake, so its kind is dropped.
-                let engine = WasmEngine::embedded(options).map_err(|error| {
+                let engine = with_patience(|| WasmEngine::embedded(options)).map_err(|error| {
                     anyhow!("{error}; or search with `--engine native`, which needs no component")
                 })?;
                 Ok(Arc::new(engine))
             }
         }
     }
+}
+
+/// Loading takes milliseconds, unless the component must be compiled first; then it says so.
+fn with_patience<T>(load: impl FnOnce() -> T) -> T {
+    let (loaded, wait) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if wait.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                note("compiling the search engine for this machine; the next start is faster …");
+            }
+        });
+        let result = load();
+        drop(loaded);
+        result
+    })
 }
 
 /// Reads an index config, in YAML or in JSON; `-` is standard input.

@@ -206,7 +206,8 @@ pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
         Format::Table => out.write_all(table_of(&response, args.profile, screen).as_bytes())?,
     }
     out.flush()?;
-    warn_of_failed_splits(&response.json)
+    warn_of_failed_splits(&response.json);
+    check_answered(&response.json)
 }
 
 fn search(args: &SearchArgs) -> Result<SearchResponse> {
@@ -279,13 +280,10 @@ fn table_of(response: &SearchResponse, has_profile: bool, screen: &Screen) -> St
     text
 }
 
-/// Names the splits that are missing from the answer; an error if the answer is from none.
-fn warn_of_failed_splits(response: &Value) -> Result<()> {
-    let failed = response["failed_splits"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
+/// Names the splits that are missing from the answer.
+fn warn_of_failed_splits(response: &Value) {
     let text = |split: &Value, key: &str| split[key].as_str().unwrap_or("?").to_owned();
-    for split in failed {
+    for split in failed_splits(response) {
         warn(format_args!(
             "split {} is not in the answer ({}): {}",
             text(split, "split_id"),
@@ -293,12 +291,22 @@ fn warn_of_failed_splits(response: &Value) -> Result<()> {
             text(split, "message")
         ));
     }
+}
+
+/// An error if splits failed and none is in the answer.
+fn check_answered(response: &Value) -> Result<()> {
     let num = |key: &str| response["profile"][key].as_u64().unwrap_or(0);
     let num_answered = num("num_splits_searched") + num("num_splits_answered_from_head");
-    if !failed.is_empty() && num_answered == 0 {
+    if !failed_splits(response).is_empty() && num_answered == 0 {
         bail!("no split could be searched; the warnings above say why");
     }
     Ok(())
+}
+
+fn failed_splits(response: &Value) -> &[Value] {
+    response["failed_splits"]
+        .as_array()
+        .map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]
@@ -325,7 +333,7 @@ mod tests {
         let check = |failed: Value, num_answered: u64, expect: bool| {
             let profile = json!({"num_splits_answered_from_head": num_answered});
             let response = json!({"failed_splits": failed, "profile": profile});
-            assert_eq!(warn_of_failed_splits(&response).is_ok(), expect);
+            assert_eq!(check_answered(&response).is_ok(), expect);
         };
         let failed = json!([{"split_id": "a", "kind": "data", "message": "damaged"}]);
         check(json!([]), 0, true);
