@@ -24,16 +24,22 @@ pub struct BlockChecksums {
 
 fn block_checksum(block: &[u8]) -> u32 {
     // The low half of XXH3-64: a damaged block passes with a chance of 2^-32.
-    (checksum64(block) & u64::from(u32::MAX)) as u32
+    let [a, b, c, d, ..] = checksum64(block).to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+/// The shortest block length of which a body has at most [`MAX_BLOCKS_WANTED`].
+fn choose_block_len_log2(body_len: u64) -> u32 {
+    (MIN_BLOCK_LEN_LOG2..MAX_BLOCK_LEN_LOG2)
+        .find(|log2| body_len.div_ceil(1 << log2) <= MAX_BLOCKS_WANTED)
+        .unwrap_or(MAX_BLOCK_LEN_LOG2)
 }
 
 impl BlockChecksums {
     /// Sums a whole body.
     pub fn of_body(body: &[u8]) -> Self {
         let body_len = body.len() as u64;
-        let block_len_log2 = (MIN_BLOCK_LEN_LOG2..MAX_BLOCK_LEN_LOG2)
-            .find(|log2| body_len.div_ceil(1 << log2) <= MAX_BLOCKS_WANTED)
-            .unwrap_or(MAX_BLOCK_LEN_LOG2);
+        let block_len_log2 = choose_block_len_log2(body_len);
         Self {
             block_len_log2,
             body_len,
@@ -127,3 +133,6 @@ impl BlockChecksums {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

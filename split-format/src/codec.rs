@@ -26,10 +26,10 @@ impl Writer {
     /// LEB128: seven bits a byte, lowest first.
     pub(crate) fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
-            self.buf.push((value as u8 & 0x7f) | 0x80);
+            self.buf.push(low_byte(value) | 0x80);
             value >>= 7;
         }
-        self.buf.push(value as u8);
+        self.buf.push(low_byte(value));
     }
 
     /// A signed varint, zigzag-coded.
@@ -46,6 +46,11 @@ impl Writer {
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.buf
     }
+}
+
+fn low_byte(value: u64) -> u8 {
+    let [low, ..] = value.to_le_bytes();
+    low
 }
 
 /// Takes encoded values off the front of a slice.
@@ -163,3 +168,6 @@ impl<'a> Reader<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! The file table: which tantivy file stands where in the body.
 
+use std::collections::BTreeSet;
+
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::FILE_TABLE;
@@ -69,20 +71,28 @@ impl FileTable {
         let mut reader = Reader::new(FILE_TABLE.name, bytes);
         let num_files = reader.count(2)?;
         let mut files: Vec<FileEntry> = Vec::with_capacity(num_files);
+        let mut names = BTreeSet::new();
         let mut offset = 0u64;
         for _ in 0..num_files {
-            let name = reader.string()?.to_owned();
+            let name = reader.string()?;
             let len = reader.varint()?;
-            if files.iter().any(|file| file.name == name) {
+            if !names.insert(name) {
                 return Err(reader.error(format!("the file {name:?} is named twice")));
             }
             let next = offset
                 .checked_add(len)
                 .ok_or_else(|| reader.error("the body is longer than 64 bits can say"))?;
-            files.push(FileEntry { name, offset, len });
+            files.push(FileEntry {
+                name: name.to_owned(),
+                offset,
+                len,
+            });
             offset = next;
         }
         reader.finish()?;
         Ok(Self { files })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -152,37 +152,7 @@ impl Head {
     }
 
     fn open_components(bytes: &[u8]) -> Result<Self, FormatError> {
-        let mut reader = Reader::new(PREFIX, bytes);
-        let mut found: Vec<(ComponentKind, &[u8])> = Vec::new();
-        while !reader.is_empty() {
-            let tag = reader.tag()?;
-            let version = reader.u32()?;
-            let len = usize::try_from(reader.u64()?).unwrap_or(usize::MAX);
-            let payload = reader.raw(len)?;
-            let known = [
-                METADATA,
-                FILE_TABLE,
-                TIME_INDEX,
-                ROLLUP,
-                BLOCK_CHECKSUMS,
-                HOTCACHE,
-            ];
-            // A component of a later version that this reader does not know by name is optional by
-            // definition: what a reader must understand raises the version of the split.
-            let Some(kind) = known.into_iter().find(|kind| kind.tag == tag) else {
-                continue;
-            };
-            if kind.version != version {
-                return Err(FormatError::new(
-                    kind.name,
-                    format!(
-                        "version {version} is not known (this reader knows {})",
-                        kind.version
-                    ),
-                ));
-            }
-            found.push((kind, payload));
-        }
+        let found = find_components(bytes)?;
         let find = |wanted: ComponentKind| {
             found
                 .iter()
@@ -202,22 +172,65 @@ impl Head {
             ));
         }
         let time_index = find(TIME_INDEX).map(TimeIndex::open).transpose()?;
-        if time_index
-            .as_ref()
-            .is_some_and(|index| index.num_docs() != metadata.num_docs)
-        {
-            return Err(FormatError::new(
-                TIME_INDEX.name,
-                "it counts other documents than the metadata",
-            ));
+        let rollup = find(ROLLUP).map(Rollup::open).transpose()?;
+        let counted = [
+            (
+                TIME_INDEX,
+                time_index.as_ref().map(|index| u64::from(index.num_docs())),
+            ),
+            (ROLLUP, rollup.as_ref().map(Rollup::num_docs_of_all_buckets)),
+        ];
+        for (kind, num_docs) in counted {
+            if num_docs.is_some_and(|num_docs| num_docs != u64::from(metadata.num_docs)) {
+                return Err(FormatError::new(
+                    kind.name,
+                    "it counts other documents than the metadata",
+                ));
+            }
         }
         Ok(Self {
             hotcache: Hotcache::open(need(HOTCACHE)?, &files)?,
-            rollup: find(ROLLUP).map(Rollup::open).transpose()?,
+            rollup,
             metadata,
             files,
             time_index,
             block_checksums,
         })
     }
+}
+
+/// Walks the component directory: the components that this reader knows, in the order of the bytes.
+fn find_components(bytes: &[u8]) -> Result<Vec<(ComponentKind, &[u8])>, FormatError> {
+    let mut reader = Reader::new(PREFIX, bytes);
+    let mut found = Vec::new();
+    while !reader.is_empty() {
+        let tag = reader.tag()?;
+        let version = reader.u32()?;
+        let len = usize::try_from(reader.u64()?).unwrap_or(usize::MAX);
+        let payload = reader.raw(len)?;
+        let known = [
+            METADATA,
+            FILE_TABLE,
+            TIME_INDEX,
+            ROLLUP,
+            BLOCK_CHECKSUMS,
+            HOTCACHE,
+        ];
+        // A component of a later version that this reader does not know by name is optional by
+        // definition: what a reader must understand raises the version of the split.
+        let Some(kind) = known.into_iter().find(|kind| kind.tag == tag) else {
+            continue;
+        };
+        if kind.version != version {
+            return Err(FormatError::new(
+                kind.name,
+                format!(
+                    "version {version} is not known (this reader knows {})",
+                    kind.version
+                ),
+            ));
+        }
+        found.push((kind, payload));
+    }
+    Ok(found)
 }

@@ -124,3 +124,6 @@ impl Hotcache {
         Ok(Self { ranges, bytes })
     }
 }
+
+#[cfg(test)]
+mod tests;

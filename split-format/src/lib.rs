@@ -6,6 +6,17 @@
 //! Every reader takes bytes from outside: whatever they hold, it answers with a value or a
 //! [`FormatError`], never with a panic.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation
+    )
+)]
+
 mod block_checksums;
 mod codec;
 mod error;

@@ -21,7 +21,6 @@ use crate::version::{MANIFEST_MAGIC, MANIFEST_VERSION, checksum64};
 use crate::{FormatError, TimeRange};
 
 const NAME: &str = "manifest";
-const PREFIX_LEN: usize = 28;
 
 /// How many bytes of heads a manifest carries at most.
 const INLINE_BUDGET: u64 = 1 << 20;
@@ -85,7 +84,10 @@ impl Manifest {
 
     /// Number of documents of all live splits.
     pub fn num_docs(&self) -> u64 {
-        self.splits.iter().map(|split| split.num_docs).sum()
+        // The counts come from outside: their sum may not fit.
+        self.splits
+            .iter()
+            .fold(0, |sum, split| sum.saturating_add(split.num_docs))
     }
 }
 
@@ -186,7 +188,7 @@ impl ManifestFile {
         }
         let manifest: Manifest =
             serde_json::from_slice(json).map_err(|error| reader.error(error.to_string()))?;
-        let pack = bytes.get(PREFIX_LEN + json_len..).unwrap_or_default();
+        let pack = reader.raw(reader.remaining())?;
         let mut heads = BTreeMap::new();
         for split in &manifest.splits {
             if let Some(head) = inlined_head(pack, split) {
@@ -220,3 +222,6 @@ mod hex_u64 {
             .map_err(|_| D::Error::custom(format!("{text:?} is not a hexadecimal checksum")))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,6 +118,11 @@ impl Rollup {
         &self.num_docs
     }
 
+    /// Documents of all buckets together.
+    pub(crate) fn num_docs_of_all_buckets(&self) -> u64 {
+        self.num_docs.iter().copied().map(u64::from).sum()
+    }
+
     /// The rollup of a field.
     pub fn field(&self, name: &str) -> Option<&FieldRollup> {
         self.fields.iter().find(|field| field.name == name)
@@ -170,6 +175,9 @@ impl Rollup {
             let keys = (0..num_keys)
                 .map(|_| reader.string().map(str::to_owned))
                 .collect::<Result<Vec<_>, _>>()?;
+            if !keys.is_sorted_by(|left, right| left < right) {
+                return Err(reader.error(format!("the keys of {name:?} are not in order")));
+            }
             let num_counts = num_keys.saturating_mul(num_buckets);
             if num_counts > reader.remaining() {
                 return Err(reader.error("its counts are cut short"));
@@ -193,3 +201,6 @@ impl Rollup {
 fn read_counts(reader: &mut Reader<'_>, num_counts: usize) -> Result<Vec<u32>, FormatError> {
     (0..num_counts).map(|_| reader.varint_u32()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,14 +52,15 @@ pub(crate) fn choose_width_ns(first_ns: i64, last_ns: i64, max_buckets: i64) -> 
         .into_iter()
         .find(|width| last_ns.div_euclid(*width) - first_ns.div_euclid(*width) < max_buckets)
         .unwrap_or_else(|| {
-            // Wider than 280 years: one bucket count for the whole range of 64-bit nanoseconds.
+            // Only for times that lie more than `max_buckets` times 100 days apart: 280 years for
+            // the time index, 70 for a rollup. All of 64 bits is then `max_buckets + 2` buckets.
             i64::MAX / (max_buckets / 2).max(1)
         })
 }
 
 impl TimeIndex {
     /// Indexes the timestamps of all documents, in document order; they must be sorted. `None` if
-    /// there is no document, if they are not sorted or if there are more than 2^32.
+    /// there is no document, if they are not sorted or if there are 2^32 - 1 or more.
     pub fn of_sorted(timestamps_ns: &[i64]) -> Option<Self> {
         let (first, last) = (*timestamps_ns.first()?, *timestamps_ns.last()?);
         if !timestamps_ns.is_sorted() {
@@ -72,7 +73,9 @@ impl TimeIndex {
             .map(|bucket| {
                 let start_doc =
                     timestamps_ns.partition_point(|ts| ts.div_euclid(width_ns) < bucket);
-                u32::try_from(start_doc).ok()
+                u32::try_from(start_doc)
+                    .ok()
+                    .filter(|start| *start < u32::MAX)
             })
             .collect::<Option<Vec<u32>>>()?;
         Some(Self {
@@ -119,8 +122,8 @@ impl TimeIndex {
             .unwrap_or(i64::MAX)
             .saturating_sub(1)
             .saturating_add(self.first_bucket);
-        let from = bucket.saturating_mul(self.width_ns);
-        from..from.saturating_add(self.width_ns)
+        // Each end on its own: the first and the last bucket may reach beyond 64 bits.
+        bucket.saturating_mul(self.width_ns)..bucket.saturating_add(1).saturating_mul(self.width_ns)
     }
 
     pub(crate) fn write(&self) -> Vec<u8> {
@@ -156,6 +159,9 @@ impl TimeIndex {
                 .ok_or_else(|| reader.error("a document id does not fit 32 bits"))?;
             starts.push(last);
         }
+        if starts.first() != Some(&0) {
+            return Err(reader.error("its first bucket does not start at document 0"));
+        }
         reader.finish()?;
         Ok(Self {
             width_ns,
@@ -164,3 +170,6 @@ impl TimeIndex {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Golden files: bytes as each released format version wrote them.
+//!
+//! Today's writer must still give the bytes of its version, and today's reader must read those of
+//! every version to the values below. The values are written out by hand where the writer's own
+//! answer would prove nothing.
+//!
+//! A **new** format version gets a new folder, made with
+//!
+//! ```text
+//! cargo test -p canter-split-format --test golden -- --ignored write_golden_files
+//! ```
+//!
+//! after `VERSION` below is raised; the folders of older versions stay as they are, and so do their
+//! reading tests.
+
+mod sample;
+
+use canter_split_format::{Head, ManifestFile, TimeRange, checksum64};
+
+/// The version that today's writer writes.
+const VERSION: &str = "v1";
+
+const SPLIT_V1: &[u8] = include_bytes!("golden/v1/sample.split");
+const MANIFEST_V1: &[u8] = include_bytes!("golden/v1/manifest.canter");
+
+const SPLIT_ID: &str = "2d51a582deb88c6f35a9cabff5c4169b";
+const HEAD_LEN: usize = 1_657;
+
+#[test]
+#[ignore = "writes the golden files: for a new format version only"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool in the shape of a test: it writes files"
+)]
+fn write_golden_files() {
+    let folder = format!("{}/tests/golden/{VERSION}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let manifest = sample::manifest().to_bytes().unwrap();
+    std::fs::write(format!("{folder}/sample.split"), sample::split().bytes).unwrap();
+    std::fs::write(format!("{folder}/manifest.canter"), manifest).unwrap();
+}
+
+#[test]
+fn the_writer_gives_the_same_bytes() {
+    let split = sample::split();
+    assert!(split.bytes == SPLIT_V1, "the bytes of a split changed");
+    assert_eq!(split.id, SPLIT_ID);
+    let manifest = sample::manifest().to_bytes().unwrap();
+    assert!(manifest == MANIFEST_V1, "the bytes of a manifest changed");
+}
+
+#[test]
+fn what_was_read_is_written_as_it_stood() {
+    let head = Head::open(SPLIT_V1).unwrap();
+    assert_eq!(head.write().unwrap(), SPLIT_V1[..HEAD_LEN]);
+    let manifest = ManifestFile::from_bytes(MANIFEST_V1).unwrap();
+    assert_eq!(manifest.to_bytes().unwrap(), MANIFEST_V1);
+}
+
+#[test]
+fn a_split_of_v1_has_its_files_and_metadata() {
+    let head = Head::open(SPLIT_V1).unwrap();
+    assert_eq!(head.metadata, sample::metadata());
+    let body = &SPLIT_V1[HEAD_LEN..];
+    assert_eq!(head.files.body_len(), body.len() as u64);
+    for (name, wanted) in sample::files() {
+        let (_, file) = head.files.find(name).unwrap();
+        let (from, to) = (file.offset as usize, (file.offset + file.len) as usize);
+        assert_eq!(body[from..to], wanted, "{name}");
+    }
+    let places: Vec<_> = head
+        .files
+        .files()
+        .iter()
+        .map(|file| (&*file.name, file.offset))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("meta.json", 0),
+            ("fieldnorm", 15),
+            ("term", 115),
+            ("idx", 815),
+            ("pos", 2_015),
+            ("fast", 2_015),
+            ("store", 3_000),
+        ]
+    );
+}
+
+#[test]
+fn a_split_of_v1_has_its_hot_ranges() {
+    let head = Head::open(SPLIT_V1).unwrap();
+    let files = sample::files();
+    let ranges = head.hotcache.ranges();
+    let places: Vec<_> = ranges
+        .iter()
+        .map(|r| (r.file_ord, r.start, r.bytes.clone()))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            (0, 0, 0..15),
+            (2, 10, 15..75),
+            (3, 100, 75..155),
+            (5, 900, 155..240)
+        ]
+    );
+    for range in ranges {
+        let start = range.start as usize;
+        assert_eq!(
+            head.hotcache.bytes()[range.bytes.clone()],
+            files[range.file_ord as usize].1[start..start + range.bytes.len()]
+        );
+    }
+}
+
+#[test]
+fn a_split_of_v1_has_its_time_index_and_rollup() {
+    let head = Head::open(SPLIT_V1).unwrap();
+    let index = head.time_index.unwrap();
+    assert_eq!((index.width_ns(), index.num_docs()), (10_000_000_000, 40));
+    assert_eq!(index.first_doc_at_or_after(sample::START_NS), 0..1);
+    assert_eq!(
+        index.bucket_of(39),
+        1_767_231_000_000_000_000..1_767_231_010_000_000_000
+    );
+    for (ord, time) in (0..).zip(sample::timestamps()) {
+        assert!(index.bucket_of(ord).contains(&time));
+    }
+
+    let rollup = head.rollup.unwrap();
+    assert_eq!(
+        (rollup.width_ns(), rollup.first_bucket()),
+        (60_000_000_000, 29_453_760)
+    );
+    assert_eq!(rollup.num_docs().len(), 91);
+    assert_eq!(rollup.num_docs()[..4], [5, 1, 2, 1]);
+    let level = rollup.field("level").unwrap();
+    assert_eq!(level.keys, ["error", "info", "warn"]);
+    assert_eq!(level.counts_in(0..usize::MAX), [10, 13, 9]);
+    assert_eq!(level.counts_in(0..1), [2, 1, 1]);
+}
+
+#[test]
+fn a_split_of_v1_has_its_block_checksums() {
+    let sums = Head::open(SPLIT_V1).unwrap().block_checksums;
+    assert_eq!(
+        (sums.block_len(), sums.num_blocks(), sums.body_len()),
+        (4_096, 2, 5_000)
+    );
+    assert_eq!(sums.verify(0, &SPLIT_V1[HEAD_LEN..]), Ok(()));
+    assert_eq!(sums.verify(1, &SPLIT_V1[HEAD_LEN + 4_096..]), Ok(()));
+}
+
+#[test]
+fn a_manifest_of_v1_has_its_splits_and_heads() {
+    let file = ManifestFile::from_bytes(MANIFEST_V1).unwrap();
+    assert_eq!(file.manifest.index_config, sample::index_config());
+    let [older, newer] = &file.manifest.splits[..] else {
+        panic!("two splits");
+    };
+    assert_eq!(older.id, "0123456789abcdef0123456789abcdef");
+    assert_eq!((older.len, older.head_len), (9_007_199_254_740_993, 321));
+    assert_eq!(older.head_checksum, 0x00ff_0000_0000_00a1);
+    assert_eq!((older.num_docs, older.raw_num_bytes), (2, 20));
+    assert_eq!((older.time_range, older.head_offset), (None, None));
+    assert!(older.tags.is_empty() && file.head(&older.id).is_none());
+
+    assert_eq!(
+        (newer.id.as_str(), newer.len),
+        (SPLIT_ID, SPLIT_V1.len() as u64)
+    );
+    assert_eq!(newer.head_checksum, checksum64(&SPLIT_V1[..HEAD_LEN]));
+    assert_eq!(
+        newer.time_range,
+        Some(TimeRange {
+            start_ns: 1_767_225_600_000_000_000,
+            end_ns: 1_767_231_009_300_000_000,
+        })
+    );
+    let tenants: Vec<&str> = newer.tags["tenant"].iter().map(String::as_str).collect();
+    assert_eq!(tenants, ["acme", "übel"]);
+    assert_eq!(newer.head_offset, Some(0));
+    assert_eq!(file.head(&newer.id), Some(&SPLIT_V1[..HEAD_LEN]));
+    assert_eq!(file.manifest.num_docs(), 42);
+}

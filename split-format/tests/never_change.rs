@@ -1,0 +1,147 @@
+//! What a released version has written, every later one must still know: magic numbers, version
+//! codes, component tags, object names, checksums. Looked up in written bytes, not in the constants.
+//!
+//! **A failure here is a broken format, not an outdated test.** A new version code gets a new test
+//! beside the old one.
+
+mod sample;
+
+use canter_split_format::{
+    HEAD_PREFIX_LEN, Head, MANIFEST_OBJECT, ManifestFile, checksum64, head_len_of, split_object,
+};
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+/// Tag, version and payload of each component of a head.
+fn components(head: &[u8]) -> Vec<(&str, u32, &[u8])> {
+    let mut found = Vec::new();
+    let mut rest = &head[28..];
+    while !rest.is_empty() {
+        let (payload, next) = rest[16..].split_at(u64_at(rest, 8) as usize);
+        found.push((
+            str::from_utf8(&rest[..4]).unwrap(),
+            u32_at(rest, 4),
+            payload,
+        ));
+        rest = next;
+    }
+    found
+}
+
+#[test]
+fn object_names() {
+    assert_eq!(MANIFEST_OBJECT, "manifest.canter");
+    assert_eq!(split_object("0a1b"), "splits/0a1b.split");
+}
+
+#[test]
+fn a_split_s_name_is_the_blake3_of_its_bytes() {
+    let split = sample::split();
+    let hash = blake3::hash(&split.bytes).to_hex();
+    assert_eq!(split.id, hash[..32]);
+}
+
+#[test]
+fn checksums_are_xxh3_64_without_a_seed() {
+    assert_eq!(checksum64(b""), 0x2d06_8005_38d3_94c2);
+    assert_eq!(
+        checksum64(b"canter"),
+        xxhash_rust::xxh3::xxh3_64_with_seed(b"canter", 0)
+    );
+}
+
+#[test]
+fn the_prefix_of_a_split() {
+    let split = sample::split();
+    let head_len = split.head_len as usize;
+    let head = &split.bytes[..head_len];
+    assert_eq!(HEAD_PREFIX_LEN, 28);
+    assert_eq!(&head[..8], b"CANTERSP");
+    assert_eq!(u32_at(head, 8), 1, "version of the frame");
+    assert_eq!(u64_at(head, 12), head_len as u64);
+    assert_eq!(u64_at(head, 20), checksum64(&head[28..]));
+    assert_eq!(split.head_checksum, checksum64(head));
+}
+
+#[test]
+fn the_components_of_a_head() {
+    let split = sample::split();
+    let head = &split.bytes[..split.head_len as usize];
+    let found: Vec<_> = components(head)
+        .into_iter()
+        .map(|(tag, version, _)| (tag, version))
+        .collect();
+    let expect = [
+        ("META", 1),
+        ("FILE", 1),
+        ("TIME", 1),
+        ("ROLL", 1),
+        ("BLKS", 1),
+        ("HOTC", 1),
+    ];
+    assert_eq!(found, expect);
+}
+
+#[test]
+fn the_order_of_the_metadata_s_keys() {
+    let split = sample::split();
+    let (_, _, metadata) = components(&split.bytes[..split.head_len as usize])[0];
+    let metadata = str::from_utf8(metadata).unwrap();
+    assert!(
+        metadata.starts_with(
+            r#"{"num_docs":40,"raw_num_bytes":6543,"time_range":{"start_ns":1767225600000000000,"end_ns":"#
+        ),
+        "{metadata}"
+    );
+    assert!(metadata.contains(r#"},"sort_field":"time","index_config":{"version":"#));
+}
+
+#[test]
+fn the_frame_of_a_manifest() {
+    let bytes = sample::manifest().to_bytes().unwrap();
+    assert_eq!(&bytes[..8], b"CANTERMF");
+    assert_eq!(u32_at(&bytes, 8), 1, "version of the frame");
+    let (json, heads) = bytes[28..].split_at(u64_at(&bytes, 12) as usize);
+    assert_eq!(u64_at(&bytes, 20), checksum64(json));
+    assert_eq!(heads, &sample::split().bytes[..heads.len()]);
+
+    let json = str::from_utf8(json).unwrap();
+    assert!(json.starts_with(r#"{"index_config":{"#), "{json}");
+    let older = concat!(
+        r#""splits":[{"id":"0123456789abcdef0123456789abcdef","len":9007199254740993,"head_len":321,"#,
+        r#""head_checksum":"00ff0000000000a1","num_docs":2,"raw_num_bytes":20},"#,
+    );
+    assert!(json.contains(older), "{json}");
+    let newer = concat!(
+        r#""head_offset":0,"num_docs":40,"raw_num_bytes":6543,"time_range":{"start_ns":"#,
+        r#"1767225600000000000,"end_ns":1767231009300000000},"tags":{"tenant":["acme","übel"]}}]}"#,
+    );
+    assert!(json.ends_with(newer), "{json}");
+}
+
+#[test]
+fn an_unknown_version_is_named_and_refused() {
+    let split = sample::split();
+    let mut head = split.bytes[..split.head_len as usize].to_vec();
+    head[8] = 2;
+    let problem = head_len_of(&head).unwrap_err().to_string();
+    assert!(
+        problem.contains("version 2 is not known (this reader knows 1)"),
+        "{problem}"
+    );
+    assert_eq!(Head::open(&head).unwrap_err().to_string(), problem);
+
+    let mut manifest = sample::manifest().to_bytes().unwrap();
+    manifest[8] = 2;
+    let problem = ManifestFile::from_bytes(&manifest).unwrap_err().to_string();
+    assert!(
+        problem.contains("version 2 is not known (this reader knows 1)"),
+        "{problem}"
+    );
+}

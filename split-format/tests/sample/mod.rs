@@ -1,0 +1,139 @@
+//! A made-up split and manifest that use every part of the format. Nothing in the files is
+//! tantivy's: the format does not look inside them. The golden files are made from this, so **never
+//! change it**.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use canter_split_format::{
+    Manifest, ManifestFile, Rollup, SplitEntry, SplitMetadata, TimeIndex, TimeRange, WrittenSplit,
+    write_split,
+};
+use serde_json::{Value, json};
+
+pub(crate) const START_NS: i64 = 1_767_225_600_000_000_000;
+pub(crate) const NUM_DOCS: usize = 40;
+const LEVELS: [&str; 3] = ["error", "info", "warn"];
+
+/// `len` bytes that differ from file to file.
+pub(crate) fn file_bytes(seed: u8, len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|at| (at % 61) as u8 ^ seed ^ (at / 61) as u8)
+        .collect()
+}
+
+/// The files in body order: five thousand bytes, so that there are two blocks.
+pub(crate) fn files() -> [(&'static str, Vec<u8>); 7] {
+    [
+        ("meta.json", br#"{"segments":[]}"#.to_vec()),
+        ("fieldnorm", file_bytes(1, 100)),
+        ("term", file_bytes(2, 700)),
+        ("idx", file_bytes(3, 1_200)),
+        ("pos", Vec::new()),
+        ("fast", file_bytes(5, 985)),
+        ("store", file_bytes(6, 2_000)),
+    ]
+}
+
+/// Sorted, further and further apart; two stand at the same time.
+pub(crate) fn timestamps() -> Vec<i64> {
+    (0..NUM_DOCS as i64)
+        .map(|ord| START_NS + ord * (ord / 2) * 7_300_000_000)
+        .collect()
+}
+
+/// Each document's level, as an ordinal into [`LEVELS`]; every fifth has none.
+pub(crate) fn levels() -> Vec<Option<usize>> {
+    (0..NUM_DOCS)
+        .map(|ord| (ord % 5 != 4).then_some((ord * 7 + ord / 4) % 3))
+        .collect()
+}
+
+pub(crate) fn index_config() -> Value {
+    json!({
+        "version": "0.9",
+        "index_id": "made-up",
+        "doc_mapping": {"timestamp_field": "time", "tag_fields": ["tenant"]},
+    })
+}
+
+pub(crate) fn metadata() -> SplitMetadata {
+    let timestamps = timestamps();
+    SplitMetadata {
+        num_docs: 40,
+        raw_num_bytes: 6_543,
+        time_range: Some(TimeRange {
+            start_ns: START_NS,
+            end_ns: timestamps[NUM_DOCS - 1],
+        }),
+        sort_field: Some("time".to_owned()),
+        index_config: index_config(),
+    }
+}
+
+/// Whole, touching, overlapping, empty and single ranges of several files, in no order.
+pub(crate) fn hot_ranges() -> Vec<(u32, u64, Vec<u8>)> {
+    let files = files();
+    [
+        (5, 900, 85),
+        (0, 0, 15),
+        (2, 40, 30),
+        (2, 10, 30),
+        (3, 7, 0),
+        (3, 100, 50),
+        (3, 120, 60),
+    ]
+    .into_iter()
+    .map(|(file_ord, start, len)| {
+        let bytes = files[file_ord].1[start..start + len].to_vec();
+        (file_ord as u32, start as u64, bytes)
+    })
+    .collect()
+}
+
+pub(crate) fn split() -> WrittenSplit {
+    let (files, timestamps) = (files(), timestamps());
+    let files: Vec<(&str, &[u8])> = files
+        .iter()
+        .map(|(name, bytes)| (*name, &bytes[..]))
+        .collect();
+    let mut rollup = Rollup::over(&timestamps).unwrap();
+    rollup.add_field("level", LEVELS.map(str::to_owned).to_vec(), levels());
+    let time_index = TimeIndex::of_sorted(&timestamps);
+    write_split(metadata(), &files, hot_ranges(), time_index, Some(rollup)).unwrap()
+}
+
+/// Two splits: the sample with its head inlined, and an older one without time, tags or head.
+pub(crate) fn manifest() -> ManifestFile {
+    let split = split();
+    let metadata = metadata();
+    let mut file = ManifestFile::new(Manifest::new(index_config()));
+    let head = split.bytes[..split.head_len as usize].to_vec();
+    let entry = SplitEntry {
+        id: split.id,
+        len: split.bytes.len() as u64,
+        head_len: split.head_len,
+        head_checksum: split.head_checksum,
+        head_offset: None,
+        num_docs: u64::from(metadata.num_docs),
+        raw_num_bytes: metadata.raw_num_bytes,
+        time_range: metadata.time_range,
+        tags: [(
+            "tenant".to_owned(),
+            ["acme".to_owned(), "übel".to_owned()].into(),
+        )]
+        .into(),
+    };
+    file.add_split(entry, head);
+    file.manifest.splits.push(SplitEntry {
+        id: "0123456789abcdef0123456789abcdef".to_owned(),
+        len: 9_007_199_254_740_993,
+        head_len: 321,
+        head_checksum: 0x00ff_0000_0000_00a1,
+        head_offset: None,
+        num_docs: 2,
+        raw_num_bytes: 20,
+        time_range: None,
+        tags: [].into(),
+    });
+    file
+}
