@@ -1,0 +1,90 @@
+//! An index of the HDFS-like corpus, built by the real builder and then held in memory.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use canter_doc_mapper::IndexConfig;
+use canter_index_builder::corpus::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
+use canter_index_builder::{IngestOptions, Source, create_index, ingest};
+use canter_runtime::fetch::MemoryFetcher;
+use canter_runtime::{Engine, Searcher};
+
+use crate::{SEED, Settings};
+
+/// A generated line is shorter than this, so no split ends before it has its documents.
+const MAX_LINE_LEN: u64 = 1024;
+
+/// An index in memory. Nothing of a search is cached from one to the next.
+pub struct BenchIndex {
+    fetcher: Arc<MemoryFetcher>,
+    max_parallel_leaves: u32,
+}
+
+impl BenchIndex {
+    /// Generates and indexes `settings.num_docs` documents.
+    pub fn build(settings: &Settings) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let uri = folder
+            .path()
+            .to_str()
+            .context("a temporary folder has a UTF-8 name")?;
+        let config = IndexConfig::from_yaml(HDFS_LOGS_YAML, |_| None)?;
+        let store = create_index(uri, &config)?;
+        let split_num_docs = settings
+            .num_docs
+            .div_ceil(settings.num_splits.max(1))
+            .max(1);
+        let options = IngestOptions {
+            split_num_docs_target: Some(split_num_docs),
+            max_split_raw_num_bytes: split_num_docs.saturating_mul(MAX_LINE_LEN),
+            ..IngestOptions::default()
+        };
+        let lines = CorpusReader::new(HdfsLogs::new(settings.num_docs, SEED));
+        let report = ingest(
+            &store,
+            &options,
+            vec![Source::reader("hdfs-logs", lines)],
+            &(),
+        )?;
+        ensure!(
+            report.num_ingested_docs == settings.num_docs,
+            "lines were rejected"
+        );
+        ensure!(
+            report.splits.len() as u64 == settings.num_splits,
+            "{} splits instead of {}",
+            report.splits.len(),
+            settings.num_splits
+        );
+        let mut fetcher = MemoryFetcher::new();
+        read_folder(folder.path(), "", &mut fetcher)?;
+        Ok(Self {
+            fetcher: Arc::new(fetcher),
+            max_parallel_leaves: settings.max_parallel_leaves,
+        })
+    }
+
+    /// A host for the index, without a cache: every search starts cold.
+    pub fn searcher(&self, engine: Arc<dyn Engine>) -> Result<Searcher> {
+        let builder = Searcher::builder()
+            .engine(engine)
+            .fetcher(self.fetcher.clone())
+            .max_parallel_leaves(self.max_parallel_leaves);
+        Ok(builder.build()?)
+    }
+}
+
+fn read_folder(folder: &Path, prefix: &str, fetcher: &mut MemoryFetcher) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            read_folder(&entry.path(), &format!("{name}/"), fetcher)?;
+        } else {
+            fetcher.insert(name, fs::read(entry.path())?);
+        }
+    }
+    Ok(())
+}

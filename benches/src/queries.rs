@@ -1,0 +1,98 @@
+//! The queries that are measured, and what some of them may cost at most.
+
+use serde_json::{Value, json};
+
+/// A search request with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// The request, as the searcher takes it.
+    pub request: Value,
+    /// What it may cost cold, in 8 splits of any size up to the 125,000 documents of the demo.
+    pub budget: Option<Budget>,
+}
+
+/// The most that a query may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Dependent rounds to the store.
+    pub max_waves: u64,
+    /// Requests to the store.
+    pub max_requests: u64,
+}
+
+impl Query {
+    fn new(name: &'static str, request: Value) -> Self {
+        Self {
+            name,
+            request,
+            budget: None,
+        }
+    }
+
+    fn within(mut self, max_waves: u64, max_requests: u64) -> Self {
+        self.budget = Some(Budget {
+            max_waves,
+            max_requests,
+        });
+        self
+    }
+}
+
+/// The first classic query: the ten newest errors.
+fn classic_term() -> Query {
+    let request = json!({"query": "severity_text:ERROR", "max_hits": 10});
+    Query::new("classic 1: severity_text:ERROR", request).within(3, 14)
+}
+
+/// The second classic query: documents by day and level.
+fn classic_histogram() -> Query {
+    let request = json!({"query": "*", "max_hits": 0, "aggs": {"events": {
+        "date_histogram": {"field": "timestamp", "fixed_interval": "1d"},
+        "aggs": {"log_level": {"terms": {
+            "size": 10, "field": "severity_text", "order": {"_count": "desc"}
+        }}},
+    }}});
+    Query::new("classic 2: * by day and level", request).within(2, 10)
+}
+
+/// A word of the message.
+fn body_term() -> Query {
+    let request = json!({"query": "body:exception", "max_hits": 10});
+    // No limit of requests but the waves': the dictionary, the postings and the documents of each split.
+    Query::new("body:exception", request).within(4, u64::MAX)
+}
+
+/// The queries of `range_budget`.
+pub fn budget_queries() -> Vec<Query> {
+    let phrase = json!({"query": "body:\"exception while serving\"", "max_hits": 10});
+    let prefix = json!({"query": "body:ioexc*", "max_hits": 10});
+    let sorted = json!({"query": "*", "max_hits": 10, "sort_by": "tenant_id"});
+    let hourly = json!({"query": "*", "max_hits": 0, "aggs": {"events": {
+        "date_histogram": {"field": "timestamp", "fixed_interval": "1h"}
+    }}});
+    vec![
+        classic_term(),
+        classic_histogram(),
+        body_term(),
+        Query::new("body:\"exception while serving\"", phrase),
+        Query::new("body:ioexc*", prefix),
+        Query::new("* sorted by tenant_id", sorted),
+        Query::new("* by hour", hourly),
+        Query::new("count of *", json!({"query": "*", "max_hits": 0})),
+    ]
+}
+
+/// The queries of `guest_cpu`. The last cannot be answered from the heads: it reads a column.
+pub fn cpu_queries() -> Vec<Query> {
+    let tenants = json!({"query": "*", "max_hits": 0, "aggs": {"tenants": {
+        "terms": {"field": "tenant_id", "size": 100}
+    }}});
+    vec![
+        classic_term(),
+        classic_histogram(),
+        body_term(),
+        Query::new("terms of tenant_id", tenants),
+    ]
+}

@@ -1,0 +1,47 @@
+//! Pins what the queries of `range_budget` read: an index of 40,000 documents in 8 splits.
+//!
+//! A change that moves a figure says so in its commit. Waves and requests are exact, bytes an upper bound:
+//! a few bytes more or less in a split are no news.
+
+use std::sync::Arc;
+
+use canter_benches::{BenchIndex, Cost, Settings, budget_queries, measure, table};
+use canter_runtime::Engine;
+use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
+
+/// Query, waves, requests, and the most bytes.
+const PINNED: &[(&str, u64, u64, u64)] = &[
+    ("classic 1: severity_text:ERROR", 2, 2, 320_000),
+    ("classic 2: * by day and level", 1, 1, 130_000),
+    ("body:exception", 4, 11, 310_000),
+    ("body:\"exception while serving\"", 4, 18, 1_360_000),
+    ("body:ioexc*", 4, 21, 545_000),
+    ("* sorted by tenant_id", 3, 10, 280_000),
+    ("* by hour", 1, 1, 130_000),
+    ("count of *", 1, 1, 130_000),
+];
+
+#[test]
+fn queries_read_what_is_pinned_in_both_engines() {
+    let settings = Settings {
+        num_docs: 40_000,
+        num_splits: 8,
+        max_parallel_leaves: 1,
+    };
+    let index = BenchIndex::build(&settings).unwrap();
+    let costs = |engine: Arc<dyn Engine>| measure(&index, &engine, &budget_queries()).unwrap();
+    let native = costs(Arc::new(NativeEngine::new()));
+    let wasm = costs(Arc::new(
+        WasmEngine::embedded(WasmOptions::default()).unwrap(),
+    ));
+    assert_eq!(native, wasm, "the engines read differently");
+    let is_as_pinned = |(cost, pinned): (&Cost, &(&str, u64, u64, u64))| {
+        (cost.name, cost.num_waves, cost.num_requests) == (pinned.0, pinned.1, pinned.2)
+            && cost.num_bytes <= pinned.3
+    };
+    assert!(
+        native.len() == PINNED.len() && native.iter().zip(PINNED).all(is_as_pinned),
+        "the figures moved; they are now:\n{}",
+        table(&native)
+    );
+}
