@@ -54,7 +54,7 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     split_num_docs: Option<u64>,
 
-    /// A split ends at the latest after this many bytes of input; bounds memory [default: 256 MiB].
+    /// A split ends at the latest after this many bytes of input; bounds memory [default: 128 MiB].
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     max_split_bytes: Option<u64>,
 

@@ -9,7 +9,7 @@ use super::units;
 /// The doc store's block size in bytes when a config does not say.
 ///
 /// Quickwit's is 1 000 000. Here a hit is fetched by range over the network, and ten hits are ten
-/// blocks, so the default is the size of one checksummed block of a split.
+/// blocks, so the default is small enough that ten of them take no longer than one request.
 pub const DEFAULT_DOCSTORE_BLOCKSIZE: usize = 64 * 1024;
 
 /// How splits are made.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tantivy::directory::{Directory, OwnedBytes};
 use tantivy::Index;
+use tantivy::directory::{Directory, OwnedBytes};
 
 use crate::BuildError;
 
