@@ -190,8 +190,17 @@ impl ManifestFile {
             serde_json::from_slice(json).map_err(|error| reader.error(error.to_string()))?;
         let pack = reader.raw(reader.remaining())?;
         let mut heads = BTreeMap::new();
+        let mut ids = BTreeSet::new();
+        let mut left_to_copy = pack.len();
         for split in &manifest.splits {
-            if let Some(head) = inlined_head(pack, split) {
+            if !ids.insert(&split.id) {
+                return Err(reader.error(format!("the split {} is named twice", split.id)));
+            }
+            // Heads do not overlap, so together they are never longer than the pack.
+            if let Some(head) = inlined_head(pack, split)
+                && let Some(left) = left_to_copy.checked_sub(head.len())
+            {
+                left_to_copy = left;
                 heads.insert(split.id.clone(), head.to_vec());
             }
         }

@@ -67,7 +67,12 @@ impl TestIndex {
 
     /// A host for the index. Supplies arrive in an order drawn from `seed`; more than one leaf
     /// divides a search that can be divided (see [`run_divided`]).
-    pub fn searcher(&self, engine: Arc<dyn Engine>, seed: u64, max_leaves: u32) -> Result<Searcher> {
+    pub fn searcher(
+        &self,
+        engine: Arc<dyn Engine>,
+        seed: u64,
+        max_leaves: u32,
+    ) -> Result<Searcher> {
         Ok(Searcher::builder()
             .engine(engine)
             .fetcher(Arc::new(self.fetcher()))
@@ -91,7 +96,9 @@ pub fn run(searcher: &Searcher, request: &Value) -> Result<SearchResponse, Searc
 /// Runs one search to its end, in as many leaves as the searcher allows however small they are.
 pub fn run_divided(searcher: &Searcher, request: &Value) -> Result<SearchResponse, SearchError> {
     let mut limits = Limits::default();
-    limits.guest.insert("min_docs_per_leaf".to_owned(), 1.into());
+    limits
+        .guest
+        .insert("min_docs_per_leaf".to_owned(), 1.into());
     run_with(searcher, request, &limits)
 }
 

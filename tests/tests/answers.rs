@@ -63,8 +63,10 @@ impl Bench {
         for (name, engine) in &self.engines {
             // One all-in-one session, then a session for each of several leaves.
             for (seed, max_leaves) in [(1, 1), (2, 3)] {
-                let searcher =
-                    self.index.searcher(Arc::clone(engine), seed, max_leaves).unwrap();
+                let searcher = self
+                    .index
+                    .searcher(Arc::clone(engine), seed, max_leaves)
+                    .unwrap();
                 let json = run_divided(&searcher, &asked)
                     .map_err(|error| format!("{name}: {error}"))?
                     .json;

@@ -19,8 +19,11 @@ fn building_twice_gives_the_same_objects() {
 #[test]
 fn a_published_split_is_named_by_the_hash_of_its_bytes() {
     let index = TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(2_000, 9).unwrap(), 500).unwrap();
-    let names: Vec<&String> =
-        index.objects.keys().filter(|name| name.ends_with(".split")).collect();
+    let names: Vec<&String> = index
+        .objects
+        .keys()
+        .filter(|name| name.ends_with(".split"))
+        .collect();
     assert_eq!(names.len(), 4);
     for name in names {
         let hash = blake3::hash(&index.objects[name]).to_hex();

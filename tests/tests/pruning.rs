@@ -14,7 +14,9 @@ fn profile(index: &TestIndex, mut request: Value) -> Value {
 #[test]
 fn a_time_filter_leaves_out_splits() {
     let index = TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(8_000, 2).unwrap(), 1_000).unwrap();
-    let first = index.manifest().unwrap().manifest.splits[0].time_range.unwrap();
+    let first = index.manifest().unwrap().manifest.splits[0]
+        .time_range
+        .unwrap();
     let end = first.start_ns / 1_000_000_000 + 60;
     let profile = profile(&index, json!({"query": "body:block", "end_timestamp": end}));
     assert_eq!(profile["num_splits"], 8);
@@ -35,13 +37,22 @@ fn a_tag_leaves_out_splits_that_lack_it() {
     ] {
         let without = splits
             .iter()
-            .filter(|split| !vendors.iter().any(|vendor| split.tags["vendor"].contains(*vendor)))
+            .filter(|split| {
+                !vendors
+                    .iter()
+                    .any(|vendor| split.tags["vendor"].contains(*vendor))
+            })
             .count();
         assert!(without > 0, "{query} prunes nothing here");
         let profile = profile(&index, json!({"query": query, "sort_by": "price"}));
         assert_eq!(profile["num_splits_pruned_by_tags"], without, "{query}");
     }
-    for query in ["-vendor:acme", "vendor:acme OR active:true", "vendor:ac*", "shoes"] {
+    for query in [
+        "-vendor:acme",
+        "vendor:acme OR active:true",
+        "vendor:ac*",
+        "shoes",
+    ] {
         let profile = profile(&index, json!({"query": query, "sort_by": "price"}));
         assert_eq!(profile["num_splits_pruned_by_tags"], 0, "{query}");
     }
@@ -50,12 +61,24 @@ fn a_tag_leaves_out_splits_that_lack_it() {
 #[test]
 fn a_term_query_reads_the_newest_split_only() {
     let index = TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(16_000, 2).unwrap(), 2_000).unwrap();
-    let newest = profile(&index, json!({"query": "severity_text:WARN", "max_hits": 10}));
+    let newest = profile(
+        &index,
+        json!({"query": "severity_text:WARN", "max_hits": 10}),
+    );
     assert_eq!(newest["num_splits_searched"], 1);
     assert_eq!(newest["num_splits_answered_from_head"], 7);
-    let counted = profile(&index, json!({"query": "severity_text:WARN", "max_hits": 0}));
-    assert_eq!((&counted["num_splits_searched"], &counted["num_requests"]), (&json!(0), &json!(1)));
-    let all = profile(&index, json!({"query": "severity_text:WARN", "sort_by": "tenant_id"}));
+    let counted = profile(
+        &index,
+        json!({"query": "severity_text:WARN", "max_hits": 0}),
+    );
+    assert_eq!(
+        (&counted["num_splits_searched"], &counted["num_requests"]),
+        (&json!(0), &json!(1))
+    );
+    let all = profile(
+        &index,
+        json!({"query": "severity_text:WARN", "sort_by": "tenant_id"}),
+    );
     assert_eq!(all["num_splits_searched"], 8);
 }
 
@@ -63,12 +86,19 @@ fn a_term_query_reads_the_newest_split_only() {
 fn a_phrase_prefix_past_its_limit_is_refused() {
     let lines: Vec<String> = (0..1_200)
         .map(|ord| {
-            json!({"created": 1_700_000_000 + ord, "title": format!("spare part{ord:04}")}).to_string()
+            json!({"created": 1_700_000_000 + ord, "title": format!("spare part{ord:04}")})
+                .to_string()
         })
         .collect();
     let index = TestIndex::build(CATALOGUE_CONFIG, &lines, 5_000).unwrap();
-    let error = index.search(&json!({"query": "title:\"spare part\"*"})).unwrap_err().to_string();
+    let error = index
+        .search(&json!({"query": "title:\"spare part\"*"}))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("more than 1024 words"), "{error}");
-    let answer = index.search(&json!({"query": "title:\"spare part00\"*"})).unwrap().json;
+    let answer = index
+        .search(&json!({"query": "title:\"spare part00\"*"}))
+        .unwrap()
+        .json;
     assert_eq!(answer["num_hits"], 100);
 }

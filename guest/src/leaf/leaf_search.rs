@@ -260,7 +260,9 @@ impl LeafSearch<'_> {
         for (candidate, count) in answered {
             self.result.num_hits += count;
             if let Some(aggregations) = &candidate.from_head {
-                self.result.aggregations.insert(candidate.split_ord, aggregations.clone());
+                self.result
+                    .aggregations
+                    .insert(candidate.split_ord, aggregations.clone());
             }
         }
         Ok(())
@@ -326,7 +328,9 @@ impl LeafSearch<'_> {
                     self.merge_hits(result.hits, &candidate.order);
                     let aggregations = result.aggregations.or_else(|| candidate.from_head.clone());
                     if let Some(aggregations) = aggregations {
-                        self.result.aggregations.insert(candidate.split_ord, aggregations);
+                        self.result
+                            .aggregations
+                            .insert(candidate.split_ord, aggregations);
                     }
                 }
                 // More buckets than allowed is about the request, not about this split.

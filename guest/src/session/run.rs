@@ -105,11 +105,7 @@ pub(super) async fn plan(
 }
 
 /// Cuts the plan's splits into runs of about the same number of documents.
-fn divide(
-    plan: &SearchPlan,
-    max_leaves: u32,
-    min_docs_per_leaf: u64,
-) -> Vec<Vec<PlannedSplit>> {
+fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec<PlannedSplit>> {
     let docs_of = |split: &PlannedSplit| split.source.entry.num_docs;
     let num_docs: u64 = plan.splits.iter().map(docs_of).sum();
     let num_leaves = match plan.divisible {

@@ -220,3 +220,13 @@ proptest! {
         prop_assert_eq!(reread.to_bytes()?, file.to_bytes()?, "the same bytes again");
     }
 }
+
+#[test]
+fn a_split_named_twice_is_refused() {
+    let mut manifest = Manifest::new(json!({}));
+    manifest.splits.push(entry("a", None, b"head"));
+    manifest.splits.push(entry("a", None, b"head"));
+    let bytes = ManifestFile::new(manifest).to_bytes().unwrap();
+    let error = ManifestFile::from_bytes(&bytes).unwrap_err();
+    assert_eq!(error.to_string(), "manifest: the split a is named twice");
+}
