@@ -19,7 +19,7 @@ use super::warmup::warm_up;
 use crate::query::{BuiltQuery, Needs, QueryShape, build_query, parse_query};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, OpenSplit, open_split};
+use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::TimeRange;
 
@@ -105,11 +105,12 @@ impl LeafSearch<'_> {
 
     /// Opens all splits at once and builds the query for each.
     async fn open_all(&mut self, exchange: &Exchange) -> Vec<Candidate> {
+        let mappers = Mappers::default();
         let opens = self
             .leaf
             .splits
             .iter()
-            .map(|(_, source)| open_split(source.clone(), exchange));
+            .map(|(_, source)| open_split(source.clone(), exchange, &mappers));
         let opens = join_all(opens).await;
         let mut candidates = Vec::new();
         for ((split_ord, source), opened) in self.leaf.splits.iter().zip(opens) {

@@ -10,7 +10,7 @@ use tantivy::{DocAddress, TantivyDocument};
 use crate::SearchError;
 use crate::leaf::PartialHit;
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, OpenSplit, open_split};
+use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
 
 /// The documents of `hits`, in their order; a split that fails has an error for each of its hits.
 pub(super) async fn fetch_docs(
@@ -23,11 +23,13 @@ pub(super) async fn fetch_docs(
     needed.sort_unstable();
     needed.dedup();
     needed.retain(|split_ord| !opened.contains_key(split_ord));
+    let mappers = Mappers::default();
+    let mappers = &mappers;
     let opens = needed.iter().map(|split_ord| async move {
         let source = sources
             .get(split_ord)
             .ok_or_else(|| SearchError::internal(format!("no split {split_ord} in the plan")))?;
-        open_split(source.clone(), exchange).await
+        open_split(source.clone(), exchange, mappers).await
     });
     let mut failures: BTreeMap<u32, SearchError> = BTreeMap::new();
     for (split_ord, split) in needed.iter().zip(join_all(opens).await) {

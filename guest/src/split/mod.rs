@@ -4,4 +4,4 @@ mod body;
 mod directory;
 mod open;
 
-pub(crate) use open::{HeadSource, OpenSplit, open_split};
+pub(crate) use open::{HeadSource, Mappers, OpenSplit, open_split};

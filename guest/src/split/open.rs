@@ -1,6 +1,6 @@
 //! From a manifest entry to an open split.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
@@ -47,6 +47,28 @@ impl OpenSplit {
     }
 }
 
+/// Doc mappers by index config. The splits of an index mostly share one config, and compiling it
+/// costs more than opening a split.
+#[derive(Default)]
+pub(crate) struct Mappers {
+    known: Mutex<Vec<(serde_json::Value, Arc<DocMapper>)>>,
+}
+
+impl Mappers {
+    fn get(&self, index_config: &serde_json::Value) -> Result<Arc<DocMapper>, String> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, mapper)) = known.iter().find(|(config, _)| config == index_config) {
+            return Ok(Arc::clone(mapper));
+        }
+        let config: IndexConfig = serde_json::from_value(index_config.clone())
+            .map_err(|error| format!("index config: {error}"))?;
+        let mapper = DocMapper::new(&config).map_err(|error| format!("index config: {error}"))?;
+        let mapper = Arc::new(mapper);
+        known.push((index_config.clone(), Arc::clone(&mapper)));
+        Ok(mapper)
+    }
+}
+
 /// Opens a split: no read if its head was inlined and is sound, one otherwise.
 ///
 /// # Errors
@@ -54,6 +76,7 @@ impl OpenSplit {
 pub(crate) async fn open_split(
     source: HeadSource,
     exchange: &Exchange,
+    mappers: &Mappers,
 ) -> Result<OpenSplit, SearchError> {
     let HeadSource { entry, inlined } = source;
     let what = format!("split {}", entry.id);
@@ -82,14 +105,17 @@ pub(crate) async fn open_split(
         }
     };
     let head = Head::open(&head).map_err(|error| SearchError::data(format!("{what}: {error}")))?;
-    from_head(entry, head, exchange)
+    from_head(entry, head, exchange, mappers)
         .map_err(|message| SearchError::data(format!("{what}: {message}")))
 }
 
-fn from_head(entry: SplitEntry, head: Head, exchange: &Exchange) -> Result<OpenSplit, String> {
-    let config: IndexConfig = serde_json::from_value(head.metadata.index_config.clone())
-        .map_err(|error| format!("index config: {error}"))?;
-    let mapper = DocMapper::new(&config).map_err(|error| format!("index config: {error}"))?;
+fn from_head(
+    entry: SplitEntry,
+    head: Head,
+    exchange: &Exchange,
+    mappers: &Mappers,
+) -> Result<OpenSplit, String> {
+    let mapper = mappers.get(&head.metadata.index_config)?;
     let body = Arc::new(SplitBody::new(
         &entry.id,
         entry.head_len,
@@ -121,7 +147,7 @@ fn from_head(entry: SplitEntry, head: Head, exchange: &Exchange) -> Result<OpenS
         metadata: head.metadata,
         time_index: head.time_index,
         rollup: head.rollup,
-        mapper: Arc::new(mapper),
+        mapper,
         body,
         searcher,
         entry,
