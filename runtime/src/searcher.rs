@@ -130,8 +130,11 @@ impl Searcher {
         };
         let (outcome, mut profile) = driver.run(&first, plan).await?;
         profile.num_instances += 1;
-        let Outcome::Plan(QueryPlan { leaves, root }) = outcome else {
-            return Err(unexpected("plan"));
+        let QueryPlan { leaves, root } = match outcome {
+            Outcome::Plan(plan) => plan,
+            // There was nothing to divide.
+            Outcome::Response(json) => return Ok((json, profile)),
+            Outcome::Partial(_) => return Err(unexpected("plan")),
         };
         let (partials, leaf_profile) = self.run_leaves(driver, &first, leaves).await?;
         profile.append(leaf_profile);

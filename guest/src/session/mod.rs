@@ -71,6 +71,7 @@ impl Session {
     }
 
     /// Reads the manifest, prunes splits and cuts the rest into at most `max_leaves` leaf requests.
+    /// Where one leaf is enough it goes on and ends with the response, as [`Session::search`] does.
     ///
     /// # Errors
     /// As [`Session::search`].

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use canter_split_format::TimeRange;
+
 use super::exchange::Exchange;
 use super::protocol::{Outcome, QueryPlan};
 use super::wire::{LeafRequest, RootRequest, partial_to_bytes};
@@ -36,14 +38,20 @@ pub(super) async fn search(
 ) -> Result<Outcome, SearchError> {
     let manifest = read_manifest(&exchange, &limits).await?;
     let plan = plan_search(manifest, &request, &limits)?;
+    run_plan(plan, request, limits, exchange).await
+}
+
+/// A planned search in this one session.
+async fn run_plan(
+    plan: SearchPlan,
+    request: SearchRequest,
+    limits: Limits,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
     let facts = facts_of(&plan);
     let sources = sources_of(&plan.splits);
     let leaf = Leaf {
-        time_ranges: plan
-            .splits
-            .iter()
-            .map(|split| split.source.entry.time_range)
-            .collect(),
+        time_ranges: time_ranges_of(&plan),
         splits: plan
             .splits
             .into_iter()
@@ -68,7 +76,14 @@ pub(super) async fn search(
     .map(Outcome::Response)
 }
 
-/// The plan of a search that several leaves share.
+fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
+    plan.splits
+        .iter()
+        .map(|split| split.source.entry.time_range)
+        .collect()
+}
+
+/// The plan of a search that several leaves share; the whole search if one leaf is all it takes.
 pub(super) async fn plan(
     request: SearchRequest,
     limits: Limits,
@@ -77,12 +92,12 @@ pub(super) async fn plan(
 ) -> Result<Outcome, SearchError> {
     let manifest = read_manifest(&exchange, &limits).await?;
     let plan = plan_search(manifest, &request, &limits)?;
-    let time_ranges: Vec<_> = plan
-        .splits
-        .iter()
-        .map(|split| split.source.entry.time_range)
-        .collect();
-    let leaves = divide(&plan, max_leaves, limits.min_docs_per_leaf)
+    let leaves = divide(&plan, max_leaves, limits.min_docs_per_leaf);
+    if leaves.len() <= 1 {
+        return run_plan(plan, request, limits, exchange).await;
+    }
+    let time_ranges = time_ranges_of(&plan);
+    let leaves = leaves
         .into_iter()
         .map(|splits| {
             LeafRequest {

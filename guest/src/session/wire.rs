@@ -4,6 +4,7 @@
 use canter_split_format::{SplitEntry, TimeRange};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 
 use crate::SearchError;
 use crate::leaf::PartialResult;
@@ -37,7 +38,7 @@ struct Envelope {
     limits: String,
     splits: String,
     rest: String,
-    heads: Vec<Option<Vec<u8>>>,
+    heads: Vec<Option<ByteBuf>>,
 }
 
 fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, SearchError> {
@@ -89,7 +90,7 @@ impl Envelope {
             rest: to_json(rest)?,
             heads: splits
                 .iter()
-                .map(|split| split.source.inlined.clone())
+                .map(|split| split.source.inlined.clone().map(ByteBuf::from))
                 .collect(),
         })
     }
@@ -104,7 +105,10 @@ impl Envelope {
             .zip(heads)
             .map(|((split_ord, entry), inlined)| PlannedSplit {
                 split_ord,
-                source: HeadSource { entry, inlined },
+                source: HeadSource {
+                    entry,
+                    inlined: inlined.map(ByteBuf::into_vec),
+                },
             })
             .collect())
     }
