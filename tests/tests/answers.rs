@@ -310,6 +310,35 @@ fn typed_fields_match_the_oracle() {
 }
 
 #[test]
+fn splits_that_overlap_in_time_match_the_oracle() {
+    // Lines dealt out to splits like cards: every split covers nearly all of the time.
+    let mut lines = catalogue(2_400, 13);
+    lines.sort_by_key(|line| {
+        line.bytes().fold(0u32, |hash, byte| {
+            hash.wrapping_mul(31).wrapping_add(byte.into())
+        })
+    });
+    let bench = Bench::new(CATALOGUE_CONFIG, &lines, 400);
+    for query in ["*", "shoes", "vendor:acme", "price:>100", "NOT active:true"] {
+        for sort_by in [None, Some("created"), Some("-created")] {
+            for offset in [0, 3, 150] {
+                let mut request = json!({ "query": query, "max_hits": 12, "start_offset": offset });
+                if let Some(sort_by) = sort_by {
+                    request["sort_by"] = json!(sort_by);
+                }
+                if query.starts_with("NOT") {
+                    request["oracle_query"] = json!("* -active:true");
+                }
+                bench.check(&request);
+                request["aggs"] = json!({"v": {"terms": {"field": "vendor"}}});
+                bench.check(&request);
+            }
+        }
+    }
+    bench.finish();
+}
+
+#[test]
 fn log_aggregations_match_the_oracle() {
     let bench = Bench::hdfs();
     let aggs = [

@@ -1,22 +1,22 @@
 //! Running a query over the splits of one leaf.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use tantivy::aggregation::agg_req::Aggregations;
-use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 use tantivy_query_grammar::UserInputAst;
 
 use super::aggregate::note_needs;
+use super::candidate::Candidate;
 use super::partial::{FailedSplit, PartialHit, PartialResult, SortValue, compare_hits};
 use super::rollup_histogram::from_rollup;
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
+use super::times::{TimedHits, docs_within, settle_times};
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
-use crate::query::{BuiltQuery, Needs, QueryShape, build_query, parse_query};
+use crate::query::{QueryShape, build_query, parse_query};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
@@ -43,18 +43,6 @@ struct Prepared {
     aggregations: Option<Aggregations>,
     time_filter: TimeFilter,
     window: usize,
-}
-
-/// One split on its way through the phases.
-struct Candidate {
-    split_ord: u32,
-    split: Arc<OpenSplit>,
-    built: BuiltQuery,
-    order: HitOrder,
-    /// Documents within the time filter.
-    docs: Range<u32>,
-    /// Aggregations that the head answered.
-    from_head: Option<IntermediateAggregationResults>,
 }
 
 /// Searches a leaf's splits. A split that fails is named in the result; the others still answer.
@@ -239,12 +227,15 @@ impl LeafSearch<'_> {
                 aggregations: None,
                 statistics: None,
             };
-            let results = join_all(
+            let mut results = join_all(
                 batch
                     .iter()
                     .map(|(candidate, _)| self.search(candidate, work)),
             )
             .await;
+            let candidates: Vec<&Candidate> =
+                batch.iter().map(|(candidate, _)| *candidate).collect();
+            self.finish_batch(&candidates, &mut results).await;
             for ((candidate, count), result) in batch.into_iter().zip(results) {
                 match result {
                     Ok(result) => {
@@ -320,7 +311,8 @@ impl LeafSearch<'_> {
             };
             self.search(candidate, work)
         });
-        let results = join_all(searches).await;
+        let mut results = join_all(searches).await;
+        self.finish_batch(&candidates, &mut results).await;
         for (candidate, result) in candidates.into_iter().zip(results) {
             match result {
                 Ok(result) => {
@@ -374,53 +366,58 @@ impl LeafSearch<'_> {
                 "a phrase prefix stands for more than 1024 words: give more of its last word",
             ));
         }
-        let mut result = rerun_on_gaps(split, || task.run()).await?;
-        if matches!(candidate.order, HitOrder::Time(_)) {
-            self.add_times(candidate, &mut result.hits).await?;
-        }
-        split.body.release();
-        Ok(result)
+        rerun_on_gaps(split, || task.run()).await
     }
 
-    /// Gives hits their time as the sort key. The start of a hit's time bucket stands for its time if
-    /// no other split has documents in that bucket: then it compares like the time itself.
-    async fn add_times(
+    /// Ends the search of a batch of splits: hits that are ordered by time get their times (a split
+    /// whose times cannot be read fails), and bytes are let go.
+    async fn finish_batch(
         &self,
-        candidate: &Candidate,
-        hits: &mut [PartialHit],
-    ) -> Result<(), SearchError> {
-        let split = candidate.split.as_ref();
-        let mut sure = true;
-        for hit in hits.iter_mut() {
-            let bucket = split
-                .time_index
-                .as_ref()
-                .map(|index| index.bucket_of(hit.doc));
-            sure &= bucket.as_ref().is_some_and(|bucket| {
-                !(0..)
-                    .zip(&self.leaf.time_ranges)
-                    .any(|(ord, range): (u32, _)| {
-                        ord != candidate.split_ord
-                            && range.is_some_and(|range| {
-                                range.start_ns < bucket.end && range.end_ns >= bucket.start
-                            })
-                    })
-            });
-            hit.keys = vec![SortValue::Date(
-                bucket.map_or(i64::MIN, |bucket| bucket.start),
-            )];
+        candidates: &[&Candidate],
+        results: &mut [Result<SplitResult, SearchError>],
+    ) {
+        if let Some(HitOrder::Time(direction)) = candidates.first().map(|first| &first.order) {
+            self.settle_times(candidates, results, *direction).await;
         }
-        if sure {
-            return Ok(());
+        for candidate in candidates {
+            candidate.split.body.release();
         }
-        let times = timestamps(split).await?;
-        for hit in hits {
-            let time = times
-                .first(hit.doc)
-                .map(tantivy::DateTime::into_timestamp_nanos);
-            hit.keys = vec![time.map_or(SortValue::Missing, SortValue::Date)];
+    }
+
+    async fn settle_times(
+        &self,
+        candidates: &[&Candidate],
+        results: &mut [Result<SplitResult, SearchError>],
+        direction: SortOrder,
+    ) {
+        let here: BTreeSet<u32> = candidates
+            .iter()
+            .map(|candidate| candidate.split_ord)
+            .collect();
+        let elsewhere: Vec<TimeRange> = (0..)
+            .zip(&self.leaf.time_ranges)
+            .filter(|(split_ord, _)| !here.contains(split_ord))
+            .filter_map(|(_, range)| *range)
+            .collect();
+        let mut places = Vec::new();
+        let mut batch = Vec::new();
+        for (place, (candidate, result)) in candidates.iter().zip(results.iter_mut()).enumerate() {
+            if let Ok(result) = result {
+                places.push(place);
+                batch.push(TimedHits {
+                    split: &candidate.split,
+                    hits: &mut result.hits,
+                });
+            }
         }
-        Ok(())
+        let window = self.prepared.window;
+        let failures = settle_times(&mut batch, direction, window, &elsewhere).await;
+        for (place, error) in failures {
+            let result = places.get(place).and_then(|place| results.get_mut(*place));
+            if let Some(result) = result {
+                *result = Err(error);
+            }
+        }
     }
 
     fn merge_hits(&mut self, mut hits: Vec<PartialHit>, order: &HitOrder) {
@@ -439,57 +436,6 @@ struct Work<'a> {
     window: usize,
     aggregations: Option<&'a Aggregations>,
     statistics: Option<&'a Statistics>,
-}
-
-impl Candidate {
-    fn covers_all_docs(&self) -> bool {
-        self.docs == (0..self.split.segment().max_doc())
-    }
-
-    /// How many documents match, for shapes that are [`LeafSearch::countable`].
-    async fn count(&self) -> Result<u64, SearchError> {
-        match &self.built.shape {
-            QueryShape::All => Ok(self.docs.len() as u64),
-            QueryShape::Nothing | QueryShape::Other => Ok(0),
-            QueryShape::Term(term) => {
-                let inverted_index = self
-                    .split
-                    .segment()
-                    .inverted_index(term.field())
-                    .map_err(|error| self.split.error(error))?;
-                let doc_freq = inverted_index.doc_freq_async(term).await;
-                Ok(u64::from(
-                    doc_freq.map_err(|error| self.split.error(error))?,
-                ))
-            }
-        }
-    }
-
-    /// Sorts splits so that the one with the best possible hit is first.
-    fn search_rank(&self, direction: SortOrder) -> (i64, u32) {
-        let range = self.split.metadata.time_range;
-        match direction {
-            SortOrder::Descending => (
-                !range.map_or(i64::MAX, |range| range.end_ns),
-                !self.split_ord,
-            ),
-            SortOrder::Ascending => (
-                range.map_or(i64::MIN, |range| range.start_ns),
-                self.split_ord,
-            ),
-        }
-    }
-
-    /// Whether a document of this split may come before a hit of that time.
-    fn may_beat(&self, worst_ns: Option<i64>, direction: SortOrder) -> bool {
-        match (worst_ns, self.split.metadata.time_range) {
-            (Some(worst), Some(range)) => match direction {
-                SortOrder::Descending => range.end_ns >= worst,
-                SortOrder::Ascending => range.start_ns <= worst,
-            },
-            _ => true,
-        }
-    }
 }
 
 /// Runs `work` until no synchronous read misses its bytes. The warmup is meant to leave nothing to
@@ -530,69 +476,4 @@ fn aggregation_limit(error: &tantivy::TantivyError) -> Option<SearchError> {
         ) => Some(SearchError::new(ErrorKind::Limit, format!("aggs: {error}"))),
         _ => None,
     }
-}
-
-/// The documents that a time filter lets through: documents are sorted by time.
-async fn docs_within(split: &OpenSplit, filter: TimeFilter) -> Result<Range<u32>, SearchError> {
-    let num_docs = split.segment().max_doc();
-    let mut docs = 0..num_docs;
-    let Some(range) = split.metadata.time_range else {
-        return Ok(docs);
-    };
-    if let Some(start) = filter.start_ns.filter(|start| *start > range.start_ns) {
-        docs.start = first_doc_at_or_after(split, start).await?;
-    }
-    if let Some(end) = filter.end_ns.filter(|end| *end <= range.end_ns) {
-        docs.end = first_doc_at_or_after(split, end).await?;
-    }
-    if docs.is_empty() {
-        docs = 0..0;
-    }
-    Ok(docs)
-}
-
-async fn first_doc_at_or_after(split: &OpenSplit, time_ns: i64) -> Result<u32, SearchError> {
-    let mut docs = match &split.time_index {
-        Some(index) => index.first_doc_at_or_after(time_ns),
-        None => 0..split.segment().max_doc() + 1,
-    };
-    if docs.len() == 1 {
-        return Ok(docs.start);
-    }
-    // The bucket's border is not the filter's: the column tells.
-    let times = timestamps(split).await?;
-    let is_before = |doc: u32| {
-        times
-            .first(doc)
-            .is_some_and(|time| time.into_timestamp_nanos() < time_ns)
-    };
-    docs.end -= 1;
-    while docs.start < docs.end {
-        let middle = docs.start + (docs.end - docs.start) / 2;
-        if is_before(middle) {
-            docs.start = middle + 1;
-        } else {
-            docs.end = middle;
-        }
-    }
-    Ok(docs.start)
-}
-
-/// The timestamp column, brought here if it is not.
-async fn timestamps(
-    split: &OpenSplit,
-) -> Result<tantivy::columnar::Column<tantivy::DateTime>, SearchError> {
-    let name = split.metadata.sort_field.as_deref().unwrap_or_default();
-    let needs = Needs {
-        fast_fields: [name.to_owned()].into(),
-        ..Needs::default()
-    };
-    warm_up(split.segment(), &needs)
-        .await
-        .map_err(|error| split.error(error))?;
-    split
-        .segment()
-        .fast_fields()
-        .date(name)
-        .map_err(|error| split.error(error))
 }

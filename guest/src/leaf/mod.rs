@@ -7,12 +7,14 @@
 //! Reads come first, all of a phase together; then pure computation over resident bytes.
 
 mod aggregate;
+mod candidate;
 mod leaf_search;
 mod partial;
 mod rollup_histogram;
 mod sort_key;
 mod split_search;
 mod statistics;
+mod times;
 mod top_hits;
 mod warmup;
 
