@@ -109,8 +109,8 @@ fn open_index(uri: &str, config: Option<&Path>) -> Result<IndexStore> {
         return Ok(store);
     };
     let config = read_index_config(path)?;
-    let found = IndexStore::open(uri).and_then(|store| Ok((store.load_config()?, store)));
-    match found {
+    let find = || IndexStore::open(uri).and_then(|store| Ok((store.load_config()?, store)));
+    match find() {
         Ok((known, store)) if known == config => Ok(store),
         Ok(_) => bail!(WrongUse(format!(
             "the index at `{uri}` was made with another config than `{}`: leave out \
@@ -119,9 +119,17 @@ fn open_index(uri: &str, config: Option<&Path>) -> Result<IndexStore> {
         ))),
         // There is no index; whatever else it may be, `create_index` says.
         Err(error) if error.kind() == ErrorKind::Invalid => {
-            let store = create_index(uri, &config)?;
-            note(format_args!("created index `{}` at {uri}", config.index_id));
-            Ok(store)
+            match create_index(uri, &config) {
+                Ok(store) => {
+                    note(format_args!("created index `{}` at {uri}", config.index_id));
+                    Ok(store)
+                }
+                Err(error) => match find() {
+                    // Another ingest has made the same index in between.
+                    Ok((known, store)) if known == config => Ok(store),
+                    _ => Err(error.into()),
+                },
+            }
         }
         Err(error) => Err(error.into()),
     }
