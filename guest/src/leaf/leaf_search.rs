@@ -91,21 +91,18 @@ impl LeafSearch<'_> {
             .push(FailedSplit::new(&candidate.split.entry.id, error));
     }
 
-    /// Opens all splits at once and builds the query for each.
+    /// Opens all splits at once and builds the query for each; what one split must read for that is
+    /// read together with what the others must.
     async fn open_all(&mut self, exchange: &Exchange) -> Vec<Candidate> {
         let mappers = Mappers::default();
-        let opens = self
-            .leaf
-            .splits
-            .iter()
-            .map(|(_, source)| open_split(source.clone(), exchange, &mappers));
+        let search = &*self;
+        let opens = search.leaf.splits.iter().map(|(split_ord, source)| {
+            let opening = open_split(source.clone(), exchange, &mappers);
+            async move { search.prepare(*split_ord, opening.await?).await }
+        });
         let opens = join_all(opens).await;
         let mut candidates = Vec::new();
-        for ((split_ord, source), opened) in self.leaf.splits.iter().zip(opens) {
-            let candidate = match opened {
-                Ok(split) => self.prepare(*split_ord, split).await,
-                Err(error) => Err(error),
-            };
+        for ((_, source), candidate) in self.leaf.splits.iter().zip(opens) {
             match candidate {
                 Ok(candidate) => candidates.push(candidate),
                 Err(error) => {
@@ -399,23 +396,38 @@ impl LeafSearch<'_> {
             .filter(|(split_ord, _)| !here.contains(split_ord))
             .filter_map(|(_, range)| *range)
             .collect();
-        let mut places = Vec::new();
-        let mut batch = Vec::new();
-        for (place, (candidate, result)) in candidates.iter().zip(results.iter_mut()).enumerate() {
-            if let Ok(result) = result {
-                places.push(place);
-                batch.push(TimedHits {
-                    split: &candidate.split,
-                    hits: &mut result.hits,
-                });
+        // A split whose times cannot be read must not have pushed out hits of the others: they are
+        // settled again without it.
+        loop {
+            let mut places = Vec::new();
+            let mut batch = Vec::new();
+            for (place, (candidate, result)) in
+                candidates.iter().zip(results.iter_mut()).enumerate()
+            {
+                if let Ok(result) = result {
+                    places.push(place);
+                    batch.push(TimedHits {
+                        split: &candidate.split,
+                        hits: &mut result.hits,
+                    });
+                }
             }
-        }
-        let window = self.prepared.window;
-        let failures = settle_times(&mut batch, direction, window, &elsewhere).await;
-        for (place, error) in failures {
-            let result = places.get(place).and_then(|place| results.get_mut(*place));
-            if let Some(result) = result {
-                *result = Err(error);
+            let before: Vec<Vec<PartialHit>> =
+                batch.iter().map(|timed| timed.hits.clone()).collect();
+            let window = self.prepared.window;
+            let mut failures = settle_times(&mut batch, direction, window, &elsewhere).await;
+            if failures.is_empty() {
+                return;
+            }
+            for (timed, hits) in batch.into_iter().zip(before) {
+                *timed.hits = hits;
+            }
+            for (batch_place, place) in places.into_iter().enumerate() {
+                if let Some(error) = failures.remove(&batch_place)
+                    && let Some(result) = results.get_mut(place)
+                {
+                    *result = Err(error);
+                }
             }
         }
     }
