@@ -16,6 +16,7 @@ mod error;
 pub mod session;
 
 pub mod cache;
+pub mod clock;
 pub mod engine;
 pub mod fetch;
 

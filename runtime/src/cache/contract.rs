@@ -21,6 +21,10 @@ pub struct CachedPiece {
 /// A cache may forget anything at any time. The calls are asynchronous because a cache may sit on a
 /// disk or behind a network; an error is a miss.
 pub trait RangeCache: Send + Sync {
+    /// Length of the blocks in which the cache keeps objects, cut at multiples of it. A host reads
+    /// whole blocks where it can, so that neighbouring queries share them.
+    fn block_len(&self, class: ByteClass) -> u64;
+
     /// What the cache holds of `range` of `object`: pieces inside the range, in order, not
     /// overlapping. The object name begins with the index's namespace.
     fn get<'a>(

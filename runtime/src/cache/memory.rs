@@ -123,6 +123,10 @@ fn blocks_of(range: &Range<u64>) -> Range<u64> {
 }
 
 impl RangeCache for MemoryCache {
+    fn block_len(&self, _class: ByteClass) -> u64 {
+        BLOCK_LEN
+    }
+
     fn get<'a>(
         &'a self,
         object: &'a str,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt};
 use thiserror::Error;
 
 /// Default cap on a read to the end of an object (its length is not known beforehand): 64 MiB.
@@ -53,6 +53,8 @@ pub struct FetchedRange {
     pub bytes: Bytes,
     /// The version of the object they were read from, where the store tells.
     pub etag: Option<String>,
+    /// Length of the whole object in bytes, where the store tells. Nothing may depend on it.
+    pub object_len: Option<u64>,
     /// How often the read was repeated after a failure.
     pub num_retries: u32,
 }
@@ -62,8 +64,7 @@ impl FetchedRange {
     pub fn new(bytes: Bytes) -> Self {
         Self {
             bytes,
-            etag: None,
-            num_retries: 0,
+            ..Self::default()
         }
     }
 }
@@ -148,4 +149,22 @@ pub trait RangeFetcher: Send + Sync {
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>>;
+
+    /// Fetches `range` of `object` unless its version is still `etag`: then `None`, and no byte of
+    /// the object was transferred (`If-None-Match`). For the one mutable object, the manifest.
+    ///
+    /// A store that cannot ask so fetches the range and compares.
+    fn fetch_if_changed<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+        etag: &'a str,
+    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+        async move {
+            let fetched = self.fetch(object, range).await?;
+            let is_same = fetched.etag.as_deref() == Some(etag);
+            Ok((!is_same).then_some(fetched))
+        }
+        .boxed()
+    }
 }
