@@ -19,6 +19,7 @@ pub mod cache;
 pub mod clock;
 pub mod engine;
 pub mod fetch;
+pub mod lab;
 
 mod driver;
 mod interrupt;

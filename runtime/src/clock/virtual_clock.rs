@@ -74,7 +74,9 @@ impl VirtualClock {
     /// Runs `future` in virtual time. Only what `future` itself polls takes part: it must not leave
     /// work that sleeps on this clock to tasks of its own.
     pub async fn run<F: Future>(&self, future: F) -> F::Output {
-        let mut future = pin!(future);
+        // Without tokio's budget: a resource that is ready but not polled on, so that other tasks have
+        // their turn, would look like one that waits, and the clock would jump.
+        let mut future = pin!(tokio::task::coop::unconstrained(future));
         let notice = Arc::new(Notice {
             is_woken: AtomicBool::new(false),
             shared: Arc::clone(&self.shared),
