@@ -5,6 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
+use super::CacheStats;
 use crate::session::ByteClass;
 
 /// Bytes of an object that a cache holds.
@@ -16,10 +17,21 @@ pub struct CachedPiece {
     pub bytes: Bytes,
 }
 
+impl CachedPiece {
+    /// Where the bytes end in the object.
+    pub fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
+    }
+}
+
 /// Keeps ranges of immutable objects, and entries under keys that only the guest understands.
 ///
 /// A cache may forget anything at any time. The calls are asynchronous because a cache may sit on a
-/// disk or behind a network; an error is a miss.
+/// disk or behind a network; an error is a miss. A read of a disk is real work: a host that runs on a
+/// virtual clock keeps the clock busy meanwhile.
+///
+/// Ranges of class [`ByteClass::Manifest`] are never kept, because a manifest is replaced; as an entry
+/// it may be, since putting an entry replaces the one before.
 pub trait RangeCache: Send + Sync {
     /// Length of the blocks in which the cache keeps objects, cut at multiples of it. A host reads
     /// whole blocks where it can, so that neighbouring queries share them.
@@ -48,4 +60,15 @@ pub trait RangeCache: Send + Sync {
 
     /// Offers an entry under an opaque key.
     fn put_entry<'a>(&'a self, key: &'a str, bytes: Bytes, class: ByteClass) -> BoxFuture<'a, ()>;
+
+    /// Waits until all that was offered before is where it will be found after a restart, or is
+    /// dropped. Needed only by a process that is about to end.
+    fn flush(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// What the cache has done so far, layer by layer.
+    fn stats(&self) -> CacheStats {
+        CacheStats::default()
+    }
 }

@@ -1,50 +1,57 @@
-//! A least-recently-used cache in RAM, bounded in bytes.
-//!
-//! Objects are kept in blocks of 64 KiB, cut at multiples of 64 KiB of the object. Queries ask for
-//! different ranges of the same column or dictionary, and the driver merges them differently each
-//! time, so exact ranges would rarely be asked for twice; blocks are. A block may be partly filled
-//! (the head ends anywhere, and a read may be smaller than a block):
-//!
-//! ```text
-//!   object     |0        64K|        128K|        192K|
-//!   put 40K..150K     [=====|============|===]
-//!   blocks            0: 40K..64K   1: all    2: 128K..150K
-//!   get 60K..140K         [=|============|=]            a hit: three pieces
-//! ```
+//! A least-recently-used cache in RAM, bounded in bytes. Blocks and how they fill: `blocks.rs`.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, ready};
 use lru::LruCache;
 
-use super::{CachedPiece, RangeCache};
+use super::blocks::{blocks_of, clip, overlay};
+use super::stats::Counters;
+use super::{CacheOptions, CacheStats, CachedPiece, LayerStats, RangeCache};
+use crate::SearchError;
 use crate::session::ByteClass;
-
-/// Length of a cached block: 64 KiB.
-pub const BLOCK_LEN: u64 = 64 << 10;
 
 /// What an entry costs beyond its bytes, about: key, list and hash table.
 const ENTRY_OVERHEAD: usize = 128;
 
 /// A least-recently-used cache in RAM.
 pub struct MemoryCache {
+    options: CacheOptions,
     parts: Vec<Mutex<Part>>,
     /// Which of `parts` a class uses.
     part_of: [usize; ByteClass::ALL.len()],
+    counters: Counters,
     hasher: RandomState,
 }
 
 impl MemoryCache {
-    /// A cache of at most `max_bytes`, shared by all classes.
+    /// A cache of at most `max_bytes`, shared by all classes, with the default block lengths.
     pub fn new(max_bytes: usize) -> Self {
         Self {
+            options: CacheOptions::memory(),
             parts: vec![Mutex::new(Part::new(max_bytes))],
             part_of: [0; ByteClass::ALL.len()],
+            counters: Counters::default(),
             hasher: RandomState::new(),
         }
+    }
+
+    /// A cache with a budget and a block length for each class.
+    pub fn with_options(options: &CacheOptions) -> Result<Self, SearchError> {
+        options.validate()?;
+        let budget_of = |class| usize::try_from(options.class(class).max_bytes);
+        Ok(Self {
+            parts: ByteClass::ALL
+                .map(|class| Mutex::new(Part::new(budget_of(class).unwrap_or(usize::MAX))))
+                .into(),
+            part_of: ByteClass::ALL.map(ByteClass::ord),
+            options: options.clone(),
+            counters: Counters::default(),
+            hasher: RandomState::new(),
+        })
     }
 
     /// Gives one class `max_bytes` of its own, so that no other class can push its entries out.
@@ -56,54 +63,56 @@ impl MemoryCache {
 
     /// Bytes in use, the entries' own cost included.
     pub fn num_bytes(&self) -> usize {
-        self.parts
-            .iter()
-            .map(|part| {
-                part.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .num_bytes
-            })
+        (0..self.parts.len())
+            .map(|part| self.lock(part).num_bytes)
             .sum()
     }
 
-    fn part(&self, class: ByteClass) -> MutexGuard<'_, Part> {
-        self.parts[self.part_of[class.ord()]]
+    fn lock(&self, part: usize) -> MutexGuard<'_, Part> {
+        self.parts[part]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn part(&self, class: ByteClass) -> MutexGuard<'_, Part> {
+        self.lock(self.part_of[class.ord()])
+    }
+
     fn get_pieces(&self, object: &str, range: Range<u64>, class: ByteClass) -> Vec<CachedPiece> {
+        let block_len = self.options.class(class).block_len;
         let object = self.object_hash(object);
         let mut part = self.part(class);
         let mut pieces = Vec::new();
-        for block in blocks_of(&range) {
-            let Some(entry) = part.entries.get(&Key::Block(object, block)) else {
-                continue;
-            };
-            let held = entry.offset..entry.offset + entry.bytes.len() as u64;
-            let start = held.start.max(range.start);
-            let end = held.end.min(range.end);
-            if start < end {
-                let slice = (start - held.start) as usize..(end - held.start) as usize;
-                pieces.push(CachedPiece {
-                    offset: start,
-                    bytes: entry.bytes.slice(slice),
-                });
-            }
+        for block in blocks_of(&range, block_len) {
+            let key = Key::Block(class, object, block.number);
+            pieces.extend(part.entries.get(&key).and_then(|held| clip(held, &range)));
         }
+        drop(part);
+        let num_bytes = pieces.iter().map(|piece| piece.bytes.len() as u64).sum();
+        let wanted = range.end.saturating_sub(range.start);
+        self.counters.class(class).looked_up(wanted, num_bytes);
         pieces
     }
 
     fn put_pieces(&self, object: &str, offset: u64, bytes: &Bytes, class: ByteClass) {
-        let object = self.object_hash(object);
-        let range = offset..offset + bytes.len() as u64;
-        let mut part = self.part(class);
-        for block in blocks_of(&range) {
-            let start = range.start.max(block * BLOCK_LEN);
-            let end = range.end.min((block + 1) * BLOCK_LEN);
-            let slice = &bytes[(start - offset) as usize..(end - offset) as usize];
-            part.put_block(Key::Block(object, block), start, slice);
+        let Some(end) = offset.checked_add(bytes.len() as u64) else {
+            return;
+        };
+        if class == ByteClass::Manifest {
+            return;
         }
+        let block_len = self.options.class(class).block_len;
+        let object = self.object_hash(object);
+        let mut part = self.part(class);
+        let mut num_evicted = 0;
+        for block in blocks_of(&(offset..end), block_len) {
+            let key = Key::Block(class, object, block.number);
+            let slice = (block.range.start - offset) as usize..(block.range.end - offset) as usize;
+            num_evicted += part.put_block(key, block.range.start, &bytes[slice]);
+        }
+        drop(part);
+        self.counters.class(class).took_in(bytes.len() as u64);
+        self.counters.class(class).evicted(num_evicted);
     }
 
     /// Objects are named by a 128-bit keyed hash, so that a block's key is small.
@@ -112,19 +121,23 @@ impl MemoryCache {
         let high = self.hasher.hash_one((1u8, object));
         u128::from(high) << 64 | u128::from(low)
     }
-}
 
-/// The numbers of the blocks that `range` touches.
-fn blocks_of(range: &Range<u64>) -> Range<u64> {
-    match range.is_empty() {
-        true => 0..0,
-        false => range.start / BLOCK_LEN..(range.end - 1) / BLOCK_LEN + 1,
+    fn layer_stats(&self) -> LayerStats {
+        let mut stats = self.counters.snapshot("memory");
+        for (class, part) in self.part_of.into_iter().enumerate() {
+            let is_first = self.part_of.iter().position(|other| *other == part) == Some(class);
+            stats.classes[class].held_bytes = Some(match is_first {
+                true => self.lock(part).num_bytes as u64,
+                false => 0,
+            });
+        }
+        stats
     }
 }
 
 impl RangeCache for MemoryCache {
-    fn block_len(&self, _class: ByteClass) -> u64 {
-        BLOCK_LEN
+    fn block_len(&self, class: ByteClass) -> u64 {
+        self.options.class(class).block_len
     }
 
     fn get<'a>(
@@ -149,33 +162,42 @@ impl RangeCache for MemoryCache {
 
     fn get_entry<'a>(&'a self, key: &'a str, class: ByteClass) -> BoxFuture<'a, Option<Bytes>> {
         let mut part = self.part(class);
-        let entry = part.entries.get(&Key::Entry(key.to_owned()));
-        ready(entry.map(|entry| entry.bytes.clone())).boxed()
+        let entry = part.entries.get(&Key::Entry(class, key.to_owned()));
+        let entry = entry.map(|entry| entry.bytes.clone());
+        drop(part);
+        let found = entry.as_ref().map(Bytes::len);
+        self.counters.class(class).looked_up_entry(found);
+        ready(entry).boxed()
     }
 
     fn put_entry<'a>(&'a self, key: &'a str, bytes: Bytes, class: ByteClass) -> BoxFuture<'a, ()> {
-        let mut part = self.part(class);
-        part.insert(Key::Entry(key.to_owned()), Entry { offset: 0, bytes });
+        let num_bytes = bytes.len() as u64;
+        let entry = CachedPiece { offset: 0, bytes };
+        let num_evicted = self
+            .part(class)
+            .insert(Key::Entry(class, key.to_owned()), entry);
+        self.counters.class(class).took_in(num_bytes);
+        self.counters.class(class).evicted(num_evicted);
         ready(()).boxed()
+    }
+
+    fn stats(&self) -> CacheStats {
+        CacheStats {
+            layers: vec![self.layer_stats()],
+        }
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key {
     /// Hash of the object's name, number of the block.
-    Block(u128, u64),
-    Entry(String),
+    Block(ByteClass, u128, u64),
+    Entry(ByteClass, String),
 }
 
-struct Entry {
-    /// Where the bytes stand in the object; 0 for an opaque entry.
-    offset: u64,
-    bytes: Bytes,
-}
-
-/// One budget and the entries in it.
+/// One budget and the entries in it. An opaque entry is a piece at offset 0.
 struct Part {
-    entries: LruCache<Key, Entry>,
+    entries: LruCache<Key, CachedPiece>,
     num_bytes: usize,
     max_bytes: usize,
 }
@@ -190,67 +212,47 @@ impl Part {
     }
 
     /// Keeps `bytes` of one block, together with what the block already holds where the two touch.
-    fn put_block(&mut self, key: Key, offset: u64, bytes: &[u8]) {
-        let entry = match self.entries.peek(&key) {
-            None => Some(Entry {
+    /// Gives the number of entries pushed out.
+    fn put_block(&mut self, key: Key, offset: u64, bytes: &[u8]) -> u64 {
+        let entry = match self.entries.get(&key) {
+            None => Some(CachedPiece {
                 offset,
                 bytes: Bytes::copy_from_slice(bytes),
             }),
             Some(held) => overlay(held, offset, bytes),
         };
-        if let Some(entry) = entry {
-            self.insert(key, entry);
-        }
+        entry.map_or(0, |entry| self.insert(key, entry))
     }
 
-    fn insert(&mut self, key: Key, entry: Entry) {
+    /// An entry that can never fit takes the one that it should replace with it: that one is old.
+    fn insert(&mut self, key: Key, entry: CachedPiece) -> u64 {
         let cost = cost_of(&key, &entry);
         if cost > self.max_bytes {
-            return;
+            if let Some(old) = self.entries.pop(&key) {
+                self.num_bytes -= cost_of(&key, &old);
+            }
+            return 0;
         }
         self.num_bytes += cost;
         if let Some((old_key, old)) = self.entries.push(key, entry) {
             self.num_bytes -= cost_of(&old_key, &old);
         }
+        let mut num_evicted = 0;
         while self.num_bytes > self.max_bytes {
             let Some((key, entry)) = self.entries.pop_lru() else {
                 break;
             };
             self.num_bytes -= cost_of(&key, &entry);
+            num_evicted += 1;
         }
+        num_evicted
     }
 }
 
-/// The held bytes and the fresh ones as one run. Where both have a byte the fresh one stands: a range
-/// is only fetched again when something was wrong with it. If the two do not touch, the longer one;
-/// `None` if that is the held one.
-fn overlay(held: &Entry, offset: u64, bytes: &[u8]) -> Option<Entry> {
-    let end = offset + bytes.len() as u64;
-    let held_end = held.offset + held.bytes.len() as u64;
-    if held_end < offset || end < held.offset {
-        return (bytes.len() >= held.bytes.len()).then(|| Entry {
-            offset,
-            bytes: Bytes::copy_from_slice(bytes),
-        });
-    }
-    let start = offset.min(held.offset);
-    let mut joined = BytesMut::zeroed((end.max(held_end) - start) as usize);
-    let mut write = |at: u64, bytes: &[u8]| {
-        let at = (at - start) as usize;
-        joined[at..at + bytes.len()].copy_from_slice(bytes);
-    };
-    write(held.offset, &held.bytes);
-    write(offset, bytes);
-    Some(Entry {
-        offset: start,
-        bytes: joined.freeze(),
-    })
-}
-
-fn cost_of(key: &Key, entry: &Entry) -> usize {
+fn cost_of(key: &Key, entry: &CachedPiece) -> usize {
     let key_len = match key {
         Key::Block(..) => 0,
-        Key::Entry(key) => key.len(),
+        Key::Entry(_, key) => key.len(),
     };
     key_len + entry.bytes.len() + ENTRY_OVERHEAD
 }

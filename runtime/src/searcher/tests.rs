@@ -500,6 +500,10 @@ async fn a_short_answer_never_reaches_the_guest_as_bytes() {
 struct Holes;
 
 impl RangeCache for Holes {
+    fn block_len(&self, _class: ByteClass) -> u64 {
+        1
+    }
+
     fn get<'a>(
         &'a self,
         _object: &'a str,

@@ -1,0 +1,242 @@
+//! One file of the disk cache: a block of an object, partly filled or whole, or an opaque entry.
+//!
+//! ```text
+//!    0   8  magic "CNTRBLK1"
+//!    8   4  header_len: where the bytes begin
+//!   12   4  key_len
+//!   16   8  offset of the bytes in the object; 0 for an entry
+//!   24   8  len: number of bytes
+//!   32   8  XXH3 of this header, these eight bytes left out
+//!   40      the key, in full
+//!    ·      XXH3 of each 64 KiB of the bytes, eight bytes each
+//!    ·      the bytes: exactly to the end of the file
+//! ```
+//!
+//! Numbers are little-endian. A reader checks only the 64 KiB pieces that it needs, so a small read of
+//! a large block stays small.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use bytes::{Buf, BufMut, Bytes};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
+
+use crate::cache::CachedPiece;
+
+const MAGIC: &[u8; 8] = b"CNTRBLK1";
+const FIXED_LEN: usize = 40;
+const CHECKSUM_AT: usize = 32;
+/// Bytes that one checksum covers.
+const CHUNK_LEN: u64 = 64 << 10;
+
+/// Longest key that is kept.
+const MAX_KEY_LEN: usize = 4096;
+/// Longest block or entry that is kept: 64 MiB.
+const MAX_LEN: u64 = 64 << 20;
+/// What the first read takes: the header of any block with a key of usual length.
+const FIRST_READ_LEN: u64 = 1024;
+
+/// A file's time is set anew by a reader only if it is older: hits in a row cost no writes.
+const RECENCY_GRAIN: Duration = Duration::from_secs(10);
+
+/// The file is not what was written, or not of this key.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Damaged;
+
+/// What a file is about, and where it lies.
+pub(super) struct Key {
+    text: String,
+    hash: u128,
+}
+
+impl Key {
+    /// Block `number` of `object` in blocks of `block_len`.
+    pub(super) fn block(object: &str, block_len: u64, number: u64) -> Key {
+        Key::new(format!("block {block_len} {number} {object}"))
+    }
+
+    pub(super) fn entry(key: &str) -> Key {
+        Key::new(format!("entry {key}"))
+    }
+
+    fn new(text: String) -> Key {
+        let hash = xxh3_128(text.as_bytes());
+        Key { text, hash }
+    }
+
+    /// Which of the folders: the hash's first six bits.
+    pub(super) fn folder_ord(&self) -> usize {
+        (self.hash >> 122) as usize
+    }
+
+    pub(super) fn folder_name(&self) -> String {
+        format!("{:02x}", self.folder_ord())
+    }
+
+    pub(super) fn file_name(&self) -> String {
+        format!("{:032x}", self.hash)
+    }
+
+    /// Whether a file may hold `len` bytes under this key.
+    pub(super) fn may_hold(&self, len: usize) -> bool {
+        self.text.len() <= MAX_KEY_LEN && len as u64 <= MAX_LEN
+    }
+}
+
+/// Length of the file that holds `len` bytes under `key`.
+pub(super) fn file_len(key: &Key, len: u64) -> u64 {
+    header_len(key.text.len(), len) + len
+}
+
+fn header_len(key_len: usize, len: u64) -> u64 {
+    FIXED_LEN as u64 + key_len as u64 + len.div_ceil(CHUNK_LEN) * 8
+}
+
+/// Writes a whole file to `out`.
+pub(super) fn write(mut out: impl Write, key: &Key, piece: &CachedPiece) -> io::Result<()> {
+    let len = piece.bytes.len() as u64;
+    let header_len = header_len(key.text.len(), len);
+    let mut header = Vec::with_capacity(header_len as usize);
+    header.put_slice(MAGIC);
+    header.put_u32_le(header_len as u32);
+    header.put_u32_le(key.text.len() as u32);
+    header.put_u64_le(piece.offset);
+    header.put_u64_le(len);
+    header.put_u64_le(0);
+    header.put_slice(key.text.as_bytes());
+    for chunk in piece.bytes.chunks(CHUNK_LEN as usize) {
+        header.put_u64_le(xxh3_64(chunk));
+    }
+    let checksum = header_checksum(&header).to_le_bytes();
+    header[CHECKSUM_AT..FIXED_LEN].copy_from_slice(&checksum);
+    out.write_all(&header)?;
+    out.write_all(&piece.bytes)
+}
+
+fn header_checksum(header: &[u8]) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(&header[..CHECKSUM_AT]);
+    hasher.update(&header[FIXED_LEN..]);
+    hasher.digest()
+}
+
+/// A header that has been checked.
+struct Header {
+    header_len: u64,
+    offset: u64,
+    len: u64,
+    checksums: Vec<u64>,
+}
+
+/// The bytes of the file at `path` that cover `wanted`, cut more widely than that, or all of them.
+/// `Ok(None)` if there is no file, or none that may be read, or none of what is wanted.
+pub(super) fn read(
+    path: &Path,
+    key: &Key,
+    wanted: Option<&Range<u64>>,
+) -> Result<Option<CachedPiece>, Damaged> {
+    // What cannot be opened (not there, not ours, too many open files) is no sign of damage.
+    let Ok(mut file) = File::open(path) else {
+        return Ok(None);
+    };
+    let piece = read_open(&mut file, key, wanted).map_err(|_| Damaged)?;
+    Ok((!piece.bytes.is_empty() || wanted.is_none()).then_some(piece))
+}
+
+fn read_open(file: &mut File, key: &Key, wanted: Option<&Range<u64>>) -> io::Result<CachedPiece> {
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(damaged());
+    }
+    let header = read_header(file, key, meta.len())?;
+    let end = header.offset + header.len;
+    let wanted = wanted.map_or(header.offset..end, |wanted| {
+        wanted.start.max(header.offset)..wanted.end.min(end)
+    });
+    if wanted.is_empty() {
+        let bytes = Bytes::new();
+        let offset = header.offset;
+        return Ok(CachedPiece { offset, bytes });
+    }
+    let first_chunk = (wanted.start - header.offset) / CHUNK_LEN;
+    let last_chunk = (wanted.end - 1 - header.offset) / CHUNK_LEN;
+    let start = first_chunk * CHUNK_LEN;
+    let len = header.len.min((last_chunk + 1) * CHUNK_LEN) - start;
+    file.seek(SeekFrom::Start(header.header_len + start))?;
+    let bytes = read_exact(file, len)?;
+    let expected = &header.checksums[first_chunk as usize..=last_chunk as usize];
+    let found = bytes.chunks(CHUNK_LEN as usize).map(xxh3_64);
+    if !found.eq(expected.iter().copied()) {
+        return Err(damaged());
+    }
+    if let Ok(modified) = meta.modified() {
+        touch(file, modified);
+    }
+    Ok(CachedPiece {
+        offset: header.offset + start,
+        bytes: bytes.into(),
+    })
+}
+
+/// Reads and checks the header. Every length in it is bounded by `file_len` before it is used.
+fn read_header(file: &mut File, key: &Key, file_len: u64) -> io::Result<Header> {
+    let mut bytes = read_exact(file, file_len.min(FIRST_READ_LEN))?;
+    let mut fixed = bytes.get(..FIXED_LEN).ok_or_else(damaged)?;
+    let is_ours = fixed.starts_with(MAGIC);
+    fixed.advance(MAGIC.len());
+    let header_len_found = u64::from(fixed.get_u32_le());
+    let key_len = fixed.get_u32_le() as usize;
+    let (offset, len) = (fixed.get_u64_le(), fixed.get_u64_le());
+    let checksum = fixed.get_u64_le();
+    let is_consistent = is_ours
+        && key_len == key.text.len()
+        && len <= MAX_LEN
+        && header_len_found == header_len(key_len, len)
+        && file_len == header_len_found + len
+        && offset.checked_add(len).is_some();
+    if !is_consistent {
+        return Err(damaged());
+    }
+    let num_missing = header_len_found.saturating_sub(bytes.len() as u64);
+    bytes.extend(read_exact(file, num_missing)?);
+    bytes.truncate(header_len_found as usize);
+    let (found_key, mut sums) = bytes[FIXED_LEN..].split_at(key_len);
+    if checksum != header_checksum(&bytes) || found_key != key.text.as_bytes() {
+        return Err(damaged());
+    }
+    let mut checksums = Vec::with_capacity(sums.len() / 8);
+    while sums.has_remaining() {
+        checksums.push(sums.get_u64_le());
+    }
+    Ok(Header {
+        header_len: header_len_found,
+        offset,
+        len,
+        checksums,
+    })
+}
+
+fn read_exact(file: &mut File, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(len as usize);
+    file.take(len).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 == len {
+        true => Ok(bytes),
+        false => Err(damaged()),
+    }
+}
+
+fn damaged() -> io::Error {
+    ErrorKind::InvalidData.into()
+}
+
+/// Marks a file as just used. It may fail; then the file counts as older than it is.
+fn touch(file: &File, modified: SystemTime) {
+    let now = SystemTime::now();
+    let age = now.duration_since(modified);
+    if age.is_ok_and(|age| age > RECENCY_GRAIN) {
+        let _ = file.set_modified(now);
+    }
+}

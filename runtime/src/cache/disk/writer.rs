@@ -1,0 +1,127 @@
+//! The writer thread's work: from a put to files, within the budgets.
+
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use super::Store;
+use super::block_file::{self, Key};
+use super::folder::{self, ClassFolder};
+use super::queue::{PutRequest, What};
+use crate::cache::CachedPiece;
+use crate::cache::blocks::{blocks_of, overlay};
+use crate::session::ByteClass;
+
+pub(super) struct Writer<'a> {
+    store: &'a Store,
+    classes: [ClassFolder; ByteClass::ALL.len()],
+    /// Makes this writer's temporary names its own, whatever process or container it runs in.
+    token: u64,
+    num_files: u64,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(store: &'a Store) -> Self {
+        Self {
+            store,
+            classes: ByteClass::ALL.map(|class| {
+                ClassFolder::new(store.class_folder(class), store.options.class(class))
+            }),
+            token: RandomState::new().hash_one(std::process::id()),
+            num_files: 0,
+        }
+    }
+
+    /// Writes what is offered. What cannot be written is dropped and counted.
+    pub(super) fn write(&mut self, put: PutRequest) {
+        let class = put.class;
+        match put.what {
+            What::Range { object, piece } => self.write_range(&object, &piece, class),
+            What::Entry { key, bytes } => {
+                let entry = CachedPiece { offset: 0, bytes };
+                self.write_file(&Key::entry(&key), &entry, class);
+            }
+        }
+    }
+
+    fn write_range(&mut self, object: &str, piece: &CachedPiece, class: ByteClass) {
+        let Some(end) = piece.offset.checked_add(piece.bytes.len() as u64) else {
+            return;
+        };
+        let block_len = self.store.block_len(class);
+        for block in blocks_of(&(piece.offset..end), block_len) {
+            let key = Key::block(object, block_len, block.number);
+            let slice = (block.range.start - piece.offset) as usize
+                ..(block.range.end - piece.offset) as usize;
+            let fresh = piece.bytes.slice(slice);
+            if let Some(joined) = self.join(&key, block.range.start, fresh, class) {
+                self.write_file(&key, &joined, class);
+            }
+        }
+    }
+
+    /// Fresh bytes of a block, with what its file holds where the two touch; `None` if the file may
+    /// stay as it is.
+    fn join(&self, key: &Key, offset: u64, fresh: Bytes, class: ByteClass) -> Option<CachedPiece> {
+        match self.store.read(key, class, None) {
+            Some(held) => overlay(&held, offset, &fresh),
+            None => Some(CachedPiece {
+                offset,
+                bytes: fresh,
+            }),
+        }
+    }
+
+    fn write_file(&mut self, key: &Key, piece: &CachedPiece, class: ByteClass) {
+        let path = self.store.path_of(key, class);
+        let counters = self.store.counters.class(class);
+        let folder = &mut self.classes[class.ord()];
+        let cost = folder::cost_of(block_file::file_len(key, piece.bytes.len() as u64));
+        if !key.may_hold(piece.bytes.len()) || !folder.may_hold(cost) {
+            // What it should replace is out of date.
+            folder::remove(&path);
+            counters.dropped_put();
+            return;
+        }
+        let Some(num_evicted) = folder.make_room(key.folder_ord(), cost) else {
+            counters.dropped_put();
+            return;
+        };
+        counters.evicted(num_evicted);
+        let temporary = path.with_file_name(format!(
+            "{}{:016x}-{}",
+            folder::TEMPORARY_PREFIX,
+            self.token,
+            self.num_files
+        ));
+        self.num_files += 1;
+        let replaced = fs::symlink_metadata(&path).map_or(0, |meta| folder::cost_of(meta.len()));
+        match write_and_rename(&temporary, &path, key, piece) {
+            Ok(()) => folder.wrote(key.folder_ord(), cost, replaced),
+            Err(_) => {
+                folder::remove(&temporary);
+                counters.dropped_put();
+            }
+        }
+    }
+}
+
+fn write_and_rename(
+    temporary: &Path,
+    path: &PathBuf,
+    key: &Key,
+    piece: &CachedPiece,
+) -> io::Result<()> {
+    let file = match File::create_new(temporary) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            temporary.parent().map_or(Ok(()), fs::create_dir_all)?;
+            File::create_new(temporary)?
+        }
+        created => created?,
+    };
+    block_file::write(file, key, piece)?;
+    fs::rename(temporary, path)
+}
