@@ -4,43 +4,56 @@
 //! guest, or the caller dropping the future, which cancels requests in flight and interrupts the guest.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::clock::timeout_at;
+use crate::io::{Answer, PlannedRequest, SearchIo, SessionIo};
 use crate::session::{Outcome, Progress, SessionRequest, Supply};
-use crate::wave::{SessionIo, Store};
 use crate::worker::Worker;
 use crate::{Interrupt, Profile, SearchError};
 
 /// Most waves of one session: a guest that still asks after this many is asking in circles.
-const MAX_WAVES: u64 = 1000;
+const MAX_STEPS: u64 = 1000;
 
 /// What drives the sessions of one search.
 pub(crate) struct Driver {
-    pub(crate) store: Arc<Store>,
+    pub(crate) io: Arc<SearchIo>,
     pub(crate) interrupt: Interrupt,
+    /// When the search must be over, on the searcher's clock.
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) max_memory_bytes: Option<usize>,
     /// Seed of the order in which supplies reach the guest; `None` keeps the demand's order.
     pub(crate) supply_order: Option<u64>,
 }
 
+/// How a session ends.
+pub(crate) enum SessionEnd {
+    Done(Outcome),
+    /// A dry run has come to requests that it does not send.
+    Stopped(Vec<PlannedRequest>),
+}
+
 impl Driver {
-    /// Runs one session on `worker` to its end.
+    /// Runs one session on `worker` to its end. `waves_before` is how many waves the search has had.
     pub(crate) async fn run(
         &self,
         worker: &Worker,
         request: SessionRequest,
-    ) -> Result<(Outcome, Profile), SearchError> {
-        let mut io = SessionIo::default();
-        let mut progress = worker.open(request).await?;
+        waves_before: u64,
+    ) -> Result<(SessionEnd, Profile), SearchError> {
+        let mut io = SessionIo::new(Arc::clone(&self.io), waves_before);
+        let mut progress = self.in_time(worker.open(request)).await?;
         loop {
             io.profile.num_steps += 1;
             let demand = match progress {
-                Progress::Done(outcome) => return Ok((outcome, io.profile)),
+                Progress::Done(outcome) => return Ok((SessionEnd::Done(outcome), io.profile)),
                 Progress::Pending(demand) => demand,
             };
-            if io.profile.num_steps > MAX_WAVES {
+            if io.profile.num_steps > MAX_STEPS {
                 return Err(SearchError::limit(format!(
-                    "the guest still asks for bytes after {MAX_WAVES} waves; narrow the query"
+                    "the guest still asks for bytes after {MAX_STEPS} steps; narrow the query"
                 )));
             }
             if demand.reads.is_empty() && demand.lookups.is_empty() && demand.stores.is_empty() {
@@ -48,18 +61,35 @@ impl Driver {
                     "the guest waits but asks for nothing",
                 ));
             }
-            let answer = io.answer(&self.store, demand);
-            let mut supplies = match self.interrupt.deadline() {
-                None => answer.await,
-                Some(deadline) => tokio::time::timeout_at(deadline.into(), answer)
-                    .await
-                    .map_err(|_| self.interrupt.error())?,
+            let answer = timeout_at(self.clock(), self.deadline, io.answer(demand))
+                .await
+                .map_err(|_| self.interrupt.error())?;
+            let mut supplies = match answer {
+                Answer::Supplies(supplies) => supplies,
+                Answer::Stopped(planned) => {
+                    return Ok((SessionEnd::Stopped(planned), io.profile));
+                }
             };
             if let Some(seed) = self.supply_order {
                 shuffle(&mut supplies, seed ^ io.profile.num_steps);
             }
-            progress = worker.step(supplies).await?;
+            progress = self.in_time(worker.step(supplies)).await?;
         }
+    }
+
+    /// Waits for the guest, and not longer than until the deadline. The wasm engine watches the
+    /// deadline itself; the native one can only be left behind.
+    async fn in_time<T>(
+        &self,
+        call: impl Future<Output = Result<T, SearchError>>,
+    ) -> Result<T, SearchError> {
+        timeout_at(self.clock(), self.deadline, call)
+            .await
+            .unwrap_or_else(|_| Err(self.interrupt.error()))
+    }
+
+    fn clock(&self) -> &dyn crate::clock::Clock {
+        &*self.io.shared.clock
     }
 }
 

@@ -32,11 +32,6 @@ impl Interrupt {
         }
     }
 
-    /// The moment of the deadline, if there is one.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
     /// Tells the instance that nobody waits for its answer.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

@@ -9,7 +9,7 @@
 //!   Searcher ── plan ─┬─ leaf ─┬─ root        one worker thread per guest instance
 //!                     ├─ leaf ─┤
 //!                     └─ leaf ─┘
-//!      each session:  step ─→ demand ─→ cache ─→ coalesce ─→ fetch ─→ supplies ─→ step …
+//!      each session:  step ─→ demand ─→ cache ─→ join, coalesce ─→ fetch ─→ supplies ─→ step …
 //! ```
 
 mod error;
@@ -22,16 +22,21 @@ pub mod fetch;
 pub mod lab;
 
 mod driver;
+mod explain;
 mod interrupt;
+mod io;
+mod limits;
 mod profile;
 mod searcher;
-mod wave;
 mod worker;
 
 pub use cache::RangeCache;
 pub use engine::Engine;
 pub use error::{ErrorKind, SearchError};
+pub use explain::{Explanation, PlannedRead};
 pub use fetch::RangeFetcher;
 pub use interrupt::Interrupt;
+pub use io::ManifestOptions;
+pub use limits::{Budget, Limits};
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
-pub use searcher::{Limits, SearchResponse, Searcher, SearcherBuilder};
+pub use searcher::{SearchResponse, Searcher, SearcherBuilder};

@@ -20,6 +20,10 @@ pub struct RequestRecord {
     pub num_reads: u32,
     /// How often it was repeated after a failure.
     pub num_retries: u32,
+    /// When a second request for the same range was sent, because the first was slow; microseconds
+    /// since the search began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hedged_us: Option<u64>,
     /// When it was issued, microseconds since the search began.
     pub start_us: u64,
     /// When its last byte had arrived, microseconds since the search began.
@@ -78,12 +82,16 @@ impl ClassCount {
 pub struct Profile {
     /// Dependent rounds to the store: waves in which nothing had to be fetched are not counted.
     pub num_waves: u64,
-    /// Requests that went to the store, retries included.
+    /// Requests that went to the store, retries and hedges included.
     pub num_requests: u64,
     /// Bytes that came from the store.
     pub num_bytes: u64,
     /// How many of `num_requests` repeated a failed one.
     pub num_retries: u64,
+    /// How many of `num_requests` were sent beside a slow first.
+    pub num_hedges: u64,
+    /// Requests of other searches that this one waited for instead of sending its own.
+    pub num_shared_requests: u64,
     /// Reads and lookups that the cache answered in full.
     pub num_cache_hits: ClassCount,
     /// Reads and lookups that the cache could have answered and did not, or only in part.
@@ -101,8 +109,10 @@ pub struct Profile {
 impl Profile {
     pub(crate) fn push_wave(&mut self, wave: Wave) {
         for request in &wave.requests {
-            self.num_requests += 1 + u64::from(request.num_retries);
+            let num_hedges = u64::from(request.hedged_us.is_some());
+            self.num_requests += 1 + u64::from(request.num_retries) + num_hedges;
             self.num_retries += u64::from(request.num_retries);
+            self.num_hedges += num_hedges;
             if request.error.is_none() {
                 self.num_bytes += request.length;
             }
@@ -136,6 +146,8 @@ impl Profile {
         self.num_requests += other.num_requests;
         self.num_bytes += other.num_bytes;
         self.num_retries += other.num_retries;
+        self.num_hedges += other.num_hedges;
+        self.num_shared_requests += other.num_shared_requests;
         self.num_cache_hits.merge(&other.num_cache_hits);
         self.num_cache_misses.merge(&other.num_cache_misses);
         self.num_cache_bytes += other.num_cache_bytes;
@@ -150,6 +162,8 @@ impl Profile {
             ("num_requests", self.num_requests),
             ("num_bytes", self.num_bytes),
             ("num_retries", self.num_retries),
+            ("num_hedges", self.num_hedges),
+            ("num_shared_requests", self.num_shared_requests),
             ("num_cache_hits", self.num_cache_hits.total()),
             ("num_cache_misses", self.num_cache_misses.total()),
             ("num_cache_bytes", self.num_cache_bytes),
@@ -183,6 +197,7 @@ mod tests {
                         class: ByteClass::Postings,
                         num_reads: 1,
                         num_retries: 0,
+                        hedged_us: None,
                         start_us: 0,
                         end_us: 1,
                         error: None,

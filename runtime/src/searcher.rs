@@ -6,36 +6,21 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
 use serde_json::{Map, Value};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::driver::Driver;
+use crate::clock::timeout_at;
+use crate::driver::{Driver, SessionEnd};
+use crate::engine::InstanceLimits;
+use crate::fetch::{Hedge, HedgeState, Pace, Retry, RetryState};
+use crate::io::{Gate, Gated, PlannedRequest, SearchIo, SharedIo};
 use crate::session::{Outcome, QueryPlan, SessionRequest};
-use crate::wave::Store;
 use crate::worker::Worker;
-use crate::{ErrorKind, Interrupt, Profile, SearchError};
+use crate::{ErrorKind, Interrupt, Limits, Profile, SearchError};
 
 mod builder;
+pub(crate) mod request;
 
 pub use builder::SearcherBuilder;
-
-/// What one search may take.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
-    /// Time from the call to the answer, in milliseconds.
-    pub deadline_ms: u64,
-    /// The guest's own limits, a JSON object that is passed on as it is.
-    pub guest: Map<String, Value>,
-}
-
-impl Default for Limits {
-    /// 30 s, and the guest's defaults.
-    fn default() -> Self {
-        Self {
-            deadline_ms: 30_000,
-            guest: Map::new(),
-        }
-    }
-}
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +36,17 @@ pub struct SearchResponse {
 pub struct Searcher {
     settings: builder::Settings,
     instance_permits: Arc<Semaphore>,
-    fetch_permits: Arc<Semaphore>,
+    shared: Arc<SharedIo>,
+    retries: Arc<RetryState>,
+    hedges: Arc<HedgeState>,
+}
+
+/// How a search ends that ran to its end, or as far as a dry run goes.
+pub(crate) enum SearchEnd {
+    /// The guest's response.
+    Response(String),
+    /// The requests that a dry run would have sent next.
+    Stopped(Vec<PlannedRequest>),
 }
 
 impl Searcher {
@@ -74,93 +69,131 @@ impl Searcher {
 
     /// Answers one search request, a JSON object.
     ///
-    /// The key `profile` (a boolean) is the host's; all others are the guest's. Runs on tokio, with
-    /// the guest on threads of its own. Dropping the future cancels the search.
+    /// Two keys are the host's: `profile` (a boolean) and `budget` (see [`crate::Budget`]), which can
+    /// only lower `limits`. All others are the guest's. Runs on tokio, with the guest on threads of
+    /// its own. Dropping the future cancels the search.
     pub async fn search(
         &self,
         request: &Value,
         limits: &Limits,
     ) -> Result<SearchResponse, SearchError> {
-        let started = Instant::now();
-        let (request, wants_profile) = split_request(request)?;
-        let deadline = Duration::from_millis(limits.deadline_ms);
-        let interrupt = Interrupt::after(started, deadline);
-        let driver = self.driver(started, interrupt);
-        let limits = Value::Object(limits.guest.clone()).to_string();
-        let (json, profile) = self.run(&driver, request, limits).await?;
-        respond(&json, profile, wants_profile, started)
-    }
-
-    fn driver(&self, started: Instant, interrupt: Interrupt) -> Driver {
-        let settings = &self.settings;
-        Driver {
-            store: Arc::new(Store {
-                fetcher: settings.fetcher.clone(),
-                cache: settings.cache.clone(),
-                namespace: settings.namespace.clone(),
-                coalesce: settings.coalesce,
-                fetch_permits: self.fetch_permits.clone(),
-                started,
-                etags: Mutex::default(),
-            }),
-            interrupt,
-            supply_order: settings.supply_order,
+        let request = request::split(request, limits)?;
+        let driver = self.driver(&request.limits, Arc::clone(&self.shared), false);
+        let max_leaves = self.settings.max_parallel_leaves;
+        let (end, profile) = self.run(&driver, &request, max_leaves).await?;
+        match end {
+            SearchEnd::Response(json) => respond(&json, profile, request.wants_profile, &driver),
+            SearchEnd::Stopped(_) => Err(unexpected("search")),
         }
     }
 
-    async fn run(
+    /// What drives one search from now on. A dry run reads only what a plan needs.
+    pub(crate) fn driver(&self, limits: &Limits, shared: Arc<SharedIo>, is_dry: bool) -> Driver {
+        let clock = Arc::clone(&shared.clock);
+        let started = clock.now();
+        let time = Duration::from_millis(limits.deadline_ms);
+        let after = |percent: u32| started.checked_add(time / 100 * percent);
+        let gate = Arc::new(Gate::new(limits.budget));
+        let pace = Arc::new(Pace::default());
+        let gated = Gated {
+            inner: Arc::clone(&self.settings.fetcher),
+            gate: Arc::clone(&gate),
+        };
+        let hedge = Hedge {
+            inner: Arc::new(gated),
+            clock: Arc::clone(&clock),
+            state: Arc::clone(&self.hedges),
+            pace: Arc::clone(&pace),
+        };
+        let fetcher = Retry::sharing(Arc::new(hedge), clock, Arc::clone(&self.retries));
+        Driver {
+            io: Arc::new(SearchIo {
+                shared,
+                fetcher: Arc::new(fetcher),
+                gate,
+                pace,
+                started,
+                // The guest needs a moment to answer with what there is, and the documents of the
+                // hits, read last, are worth the most.
+                reads_until: after(85),
+                documents_until: after(95),
+                is_dry,
+                etags: Mutex::default(),
+            }),
+            interrupt: Interrupt::after(Instant::now(), time),
+            deadline: started.checked_add(time),
+            max_memory_bytes: limits.max_memory_bytes,
+            supply_order: self.settings.supply_order,
+        }
+    }
+
+    /// Runs a search, in one session or in one for each leaf of its plan.
+    pub(crate) async fn run(
         &self,
         driver: &Driver,
-        request: String,
-        limits: String,
-    ) -> Result<(String, Profile), SearchError> {
+        request: &request::Request,
+        max_leaves: u32,
+    ) -> Result<(SearchEnd, Profile), SearchError> {
         let first = self.first_worker(driver).await?;
-        let max_leaves = self.settings.max_parallel_leaves;
+        let (request, limits) = (request.guest.clone(), request.guest_limits());
         if max_leaves <= 1 {
-            let (outcome, mut profile) = driver
-                .run(&first, SessionRequest::Search { request, limits })
-                .await?;
+            let session = SessionRequest::Search { request, limits };
+            let (end, mut profile) = driver.run(&first, session, 0).await?;
             profile.num_instances += 1;
-            return Ok((response_of(outcome)?, profile));
+            return Ok((response_of(end)?, profile));
         }
         let plan = SessionRequest::Plan {
             request,
             limits,
             max_leaves,
         };
-        let (outcome, mut profile) = driver.run(&first, plan).await?;
+        let (end, mut profile) = driver.run(&first, plan, 0).await?;
         profile.num_instances += 1;
-        let QueryPlan { leaves, root } = match outcome {
-            Outcome::Plan(plan) => plan,
+        let QueryPlan { leaves, root } = match end {
+            SessionEnd::Done(Outcome::Plan(plan)) => plan,
             // There was nothing to divide.
-            Outcome::Response(json) => return Ok((json, profile)),
-            Outcome::Partial(_) => return Err(unexpected("plan")),
+            end => return Ok((response_of(end)?, profile)),
         };
-        let (partials, leaf_profile) = self.run_leaves(driver, &first, leaves).await?;
+        let waves = profile.num_waves;
+        let (partials, leaf_profile) = self.run_leaves(driver, &first, leaves, waves).await?;
         profile.append(leaf_profile);
-        let (outcome, root_profile) = driver
-            .run(&first, SessionRequest::Root { root, partials })
-            .await?;
+        let root = SessionRequest::Root { root, partials };
+        let (end, root_profile) = driver.run(&first, root, profile.num_waves).await?;
         profile.append(root_profile);
-        Ok((response_of(outcome)?, profile))
+        Ok((response_of(end)?, profile))
+    }
+
+    /// What the searches of this searcher share.
+    pub(crate) fn shared(&self) -> &Arc<SharedIo> {
+        &self.shared
     }
 
     /// The worker of the plan, the first leaf and the root: a search with one leaf needs no other.
     async fn first_worker(&self, driver: &Driver) -> Result<Worker, SearchError> {
         let permit = self.instance_permits.clone().acquire_owned();
-        let permit = match driver.interrupt.deadline() {
-            None => permit.await,
-            Some(deadline) => tokio::time::timeout_at(deadline.into(), permit)
-                .await
-                .map_err(|_| {
-                    SearchError::limit(
-                        "no guest instance became free before the deadline; \
-                         raise max_instances or send fewer searches at once",
-                    )
-                })?,
-        };
+        let permit = timeout_at(&*self.shared.clock, driver.deadline, permit)
+            .await
+            .map_err(|_| {
+                SearchError::limit(
+                    "no guest instance became free before the deadline; \
+                     raise max_instances or send fewer searches at once",
+                )
+            })?;
         let permit = permit.map_err(|_| SearchError::internal("the searcher is closed"))?;
-        Worker::spawn(self.settings.engine.clone(), &driver.interrupt, permit)
+        self.spawn_worker(driver, permit)
+    }
+
+    fn spawn_worker(
+        &self,
+        driver: &Driver,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Worker, SearchError> {
+        let limits = InstanceLimits {
+            interrupt: driver.interrupt.clone(),
+            max_memory_bytes: driver.max_memory_bytes,
+        };
+        let clock = Arc::clone(&self.shared.clock);
+        Worker::spawn(self.settings.engine.clone(), &limits, clock, permit)
     }
 
     /// Runs the leaves on `first` and on as many workers more as there are leaves and free instances.
@@ -170,17 +203,14 @@ impl Searcher {
         driver: &Driver,
         first: &Worker,
         leaves: Vec<Vec<u8>>,
+        waves_before: u64,
     ) -> Result<(Vec<Vec<u8>>, Profile), SearchError> {
         let num_leaves = leaves.len();
         let mut more = Vec::new();
         while more.len() + 1 < num_leaves
             && let Ok(permit) = self.instance_permits.clone().try_acquire_owned()
         {
-            more.push(Worker::spawn(
-                self.settings.engine.clone(),
-                &driver.interrupt,
-                permit,
-            )?);
+            more.push(self.spawn_worker(driver, permit)?);
         }
         let queue = Mutex::new(leaves.into_iter().enumerate().collect::<VecDeque<_>>());
         let next = || {
@@ -195,9 +225,10 @@ impl Searcher {
                 let mut done = Vec::new();
                 let mut profile = Profile::default();
                 while let Some((index, leaf)) = next() {
-                    let (outcome, leaf_profile) =
-                        driver.run(worker, SessionRequest::Leaf(leaf)).await?;
-                    let Outcome::Partial(partial) = outcome else {
+                    let waves = waves_before + profile.num_waves;
+                    let leaf = SessionRequest::Leaf(leaf);
+                    let (end, leaf_profile) = driver.run(worker, leaf, waves).await?;
+                    let SessionEnd::Done(Outcome::Partial(partial)) = end else {
                         return Err(unexpected("leaf"));
                     };
                     profile.append(leaf_profile);
@@ -226,37 +257,12 @@ fn unexpected(session: &str) -> SearchError {
     ))
 }
 
-fn response_of(outcome: Outcome) -> Result<String, SearchError> {
-    match outcome {
-        Outcome::Response(json) => Ok(json),
-        _ => Err(unexpected("search")),
+fn response_of(end: SessionEnd) -> Result<SearchEnd, SearchError> {
+    match end {
+        SessionEnd::Done(Outcome::Response(json)) => Ok(SearchEnd::Response(json)),
+        SessionEnd::Stopped(planned) => Ok(SearchEnd::Stopped(planned)),
+        SessionEnd::Done(_) => Err(unexpected("search")),
     }
-}
-
-/// The guest's part of the request, and whether the caller wants the profile.
-fn split_request(request: &Value) -> Result<(String, bool), SearchError> {
-    let Value::Object(request) = request else {
-        return Err(SearchError::invalid(
-            "the search request is not a JSON object",
-        ));
-    };
-    let wants_profile = match request.get("profile") {
-        None => return Ok((serialize(request)?, false)),
-        Some(Value::Bool(wants_profile)) => *wants_profile,
-        Some(other) => {
-            return Err(SearchError::invalid(format!(
-                "profile is true or false, and not {other}"
-            )));
-        }
-    };
-    let mut request = request.clone();
-    request.shift_remove("profile");
-    Ok((serialize(&request)?, wants_profile))
-}
-
-fn serialize(request: &Map<String, Value>) -> Result<String, SearchError> {
-    serde_json::to_string(request)
-        .map_err(|error| SearchError::invalid(format!("the search request is not JSON: {error}")))
 }
 
 /// The guest's response with what only the host knows.
@@ -264,7 +270,7 @@ fn respond(
     json: &str,
     profile: Profile,
     wants_profile: bool,
-    started: Instant,
+    driver: &Driver,
 ) -> Result<SearchResponse, SearchError> {
     let not_an_object = |what: String| {
         SearchError::new(
@@ -274,8 +280,11 @@ fn respond(
     };
     let mut response: Map<String, Value> =
         serde_json::from_str(json).map_err(|error| not_an_object(error.to_string()))?;
-    let elapsed = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let io = &driver.io;
+    let elapsed = io.micros(io.shared.clock.now());
     response.insert("elapsed_time_micros".to_owned(), elapsed.into());
+    response.insert("timed_out".to_owned(), io.gate.is_timed_out().into());
+    response.insert("budget_exhausted".to_owned(), io.gate.exhausted().into());
     let guest_profile = response.shift_remove("profile");
     if wants_profile {
         let mut merged = match guest_profile {

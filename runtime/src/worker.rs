@@ -8,9 +8,12 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use crate::clock::Clock;
+use crate::engine::InstanceLimits;
 use crate::session::{Progress, SessionRequest, Supply};
 use crate::{Engine, Interrupt, SearchError};
 
@@ -24,10 +27,14 @@ enum Call {
 
 type Answer = Result<Progress, SearchError>;
 
+/// An answer, and how long the guest computed.
+type Timed = (Answer, Duration);
+
 /// A handle on the thread. Dropping it interrupts the instance and lets the thread end.
 pub(crate) struct Worker {
-    calls: mpsc::Sender<(Call, oneshot::Sender<Answer>)>,
+    calls: mpsc::Sender<(Call, oneshot::Sender<Timed>)>,
     interrupt: Interrupt,
+    clock: Arc<dyn Clock>,
 }
 
 impl Worker {
@@ -35,12 +42,16 @@ impl Worker {
     /// the instance is gone.
     pub(crate) fn spawn(
         engine: Arc<dyn Engine>,
-        interrupt: &Interrupt,
+        limits: &InstanceLimits,
+        clock: Arc<dyn Clock>,
         permit: OwnedSemaphorePermit,
     ) -> Result<Self, SearchError> {
-        let interrupt = interrupt.sibling();
+        let interrupt = limits.interrupt.sibling();
         let (calls, inbox) = mpsc::channel();
-        let theirs = interrupt.clone();
+        let theirs = InstanceLimits {
+            interrupt: interrupt.clone(),
+            ..limits.clone()
+        };
         thread::Builder::new()
             .name("canter-guest".to_owned())
             .stack_size(STACK_LEN)
@@ -51,7 +62,11 @@ impl Worker {
             .map_err(|error| {
                 SearchError::unavailable(format!("cannot start a thread for the guest: {error}"))
             })?;
-        Ok(Self { calls, interrupt })
+        Ok(Self {
+            calls,
+            interrupt,
+            clock,
+        })
     }
 
     /// Opens a session and takes its first step.
@@ -67,15 +82,13 @@ impl Worker {
     async fn call(&self, call: Call) -> Answer {
         let (reply, answer) = oneshot::channel();
         let gone = || SearchError::internal("the guest's thread is gone");
-        self.calls.send((call, reply)).map_err(|_| gone())?;
-        // The wasm engine watches the deadline itself; the native one can only be left behind.
-        match self.interrupt.deadline() {
-            None => answer.await.map_err(|_| gone())?,
-            Some(deadline) => tokio::time::timeout_at(deadline.into(), answer)
-                .await
-                .map_err(|_| self.interrupt.error())?
-                .map_err(|_| gone())?,
-        }
+        let (answer, cpu) = {
+            let _busy = self.clock.enter_busy();
+            self.calls.send((call, reply)).map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())?
+        };
+        self.clock.spend(cpu).await;
+        answer
     }
 }
 
@@ -88,15 +101,16 @@ impl Drop for Worker {
 /// Runs on the thread until the handle is dropped.
 fn serve(
     engine: &dyn Engine,
-    interrupt: &Interrupt,
-    inbox: &mpsc::Receiver<(Call, oneshot::Sender<Answer>)>,
+    limits: &InstanceLimits,
+    inbox: &mpsc::Receiver<(Call, oneshot::Sender<Timed>)>,
 ) {
     let mut instance = None;
     for (call, reply) in inbox {
+        let started = Instant::now();
         let answer = catch_unwind(AssertUnwindSafe(|| {
             let instance = match &mut instance {
                 Some(instance) => instance,
-                none => none.insert(engine.start(interrupt)?),
+                none => none.insert(engine.start(limits)?),
             };
             match call {
                 Call::Open(request) => {
@@ -115,7 +129,7 @@ fn serve(
             )))
         });
         // Nobody waiting is no error: the handle was dropped.
-        let _ = reply.send(answer);
+        let _ = reply.send((answer, started.elapsed()));
         if is_broken {
             return;
         }

@@ -1,7 +1,7 @@
 //! The trait of every clock, and waiting with a deadline.
 
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::future::{BoxFuture, Either, select};
 
@@ -12,6 +12,13 @@ pub trait Clock: Send + Sync {
 
     /// Waits until `moment`; returns at once if it has passed.
     fn sleep_until(&self, moment: Duration) -> BoxFuture<'static, ()>;
+
+    /// The date: time since 1970.
+    fn unix_time(&self) -> Duration {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+    }
 
     /// Announces work in the real world (a guest that computes, a read from a disk): a clock that is
     /// turned by hand stands still until the guard is dropped.

@@ -21,6 +21,9 @@ use futures_util::future::BoxFuture;
 
 use super::{BusyGuard, Clock};
 
+/// The date at moment 0, since 1970.
+const BEGINNING: Duration = Duration::from_secs(1_700_000_000);
+
 /// What becomes of time that the guest spends computing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CpuTime {
@@ -127,6 +130,10 @@ impl Clock for VirtualClock {
             moment,
             key: None,
         })
+    }
+
+    fn unix_time(&self) -> Duration {
+        BEGINNING + self.now()
     }
 
     fn enter_busy(&self) -> BusyGuard {

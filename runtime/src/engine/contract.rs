@@ -5,15 +5,24 @@ use crate::{Interrupt, SearchError};
 
 /// Starts instances of the guest.
 pub trait Engine: Send + Sync + 'static {
-    /// A fresh instance for (a part of) one query. It stops when `interrupt` says so, as promptly as
+    /// A fresh instance for (a part of) one query. It stops when the limits say so, as promptly as
     /// the engine can.
-    fn start(&self, interrupt: &Interrupt) -> Result<Box<dyn EngineInstance>, SearchError>;
+    fn start(&self, limits: &InstanceLimits) -> Result<Box<dyn EngineInstance>, SearchError>;
 
     /// The most instances that may exist at once.
     fn max_instances(&self) -> usize;
 
     /// The engine's name in messages: `wasm`, `native`.
     fn name(&self) -> &'static str;
+}
+
+/// What one instance may take.
+#[derive(Clone, Debug)]
+pub struct InstanceLimits {
+    /// When it must stop.
+    pub interrupt: Interrupt,
+    /// Most memory in bytes, if that is less than the engine allows. The native engine has no cap.
+    pub max_memory_bytes: Option<usize>,
 }
 
 /// One instance: it runs one session at a time, on the thread that started it.

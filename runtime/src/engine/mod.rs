@@ -9,7 +9,7 @@ mod native;
 #[cfg(feature = "wasm")]
 mod wasm;
 
-pub use contract::{Engine, EngineInstance};
+pub use contract::{Engine, EngineInstance, InstanceLimits};
 #[cfg(feature = "native")]
 pub use native::NativeEngine;
 #[cfg(feature = "wasm")]

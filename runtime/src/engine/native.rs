@@ -2,7 +2,7 @@
 
 use canter_guest::session::protocol as guest;
 
-use super::{Engine, EngineInstance};
+use super::{Engine, EngineInstance, InstanceLimits};
 use crate::fetch::FetchErrorKind;
 use crate::session::{
     ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
@@ -25,9 +25,9 @@ impl NativeEngine {
 }
 
 impl Engine for NativeEngine {
-    fn start(&self, interrupt: &Interrupt) -> Result<Box<dyn EngineInstance>, SearchError> {
+    fn start(&self, limits: &InstanceLimits) -> Result<Box<dyn EngineInstance>, SearchError> {
         Ok(Box::new(NativeInstance {
-            interrupt: interrupt.clone(),
+            interrupt: limits.interrupt.clone(),
             session: None,
         }))
     }

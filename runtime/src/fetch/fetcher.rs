@@ -1,6 +1,7 @@
 //! The trait every source of bytes implements, and what it answers with.
 
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -57,6 +58,17 @@ pub struct FetchedRange {
     pub object_len: Option<u64>,
     /// How often the read was repeated after a failure.
     pub num_retries: u32,
+    /// The second request that was sent beside a slow first, if there was one.
+    pub hedge: Option<Hedged>,
+}
+
+/// A second request for the same range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hedged {
+    /// When it was sent, on the clock of the searcher.
+    pub at: Duration,
+    /// Whether its answer came first.
+    pub has_won: bool,
 }
 
 impl FetchedRange {
@@ -98,6 +110,8 @@ pub struct FetchError {
     pub is_transient: bool,
     /// How often the read was repeated before it was given up.
     pub num_retries: u32,
+    /// The second request that was sent beside a slow first, if there was one.
+    pub hedge: Option<Hedged>,
 }
 
 impl FetchError {
@@ -114,6 +128,7 @@ impl FetchError {
             message: format!("{object}, {range}: {what}"),
             is_transient: kind == FetchErrorKind::Unavailable,
             num_retries: 0,
+            hedge: None,
         }
     }
 

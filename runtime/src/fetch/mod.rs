@@ -1,16 +1,19 @@
 //! Fetching byte ranges: one trait, one implementation or decorator per file.
 //!
 //! ```text
-//!   Retry ─→ ObjectStoreFetcher | HttpFetcher | MemoryFetcher
+//!   Retry ─→ Hedge ─→ (the search's gate) ─→ ObjectStoreFetcher | HttpFetcher | MemoryFetcher
 //! ```
 //!
 //! Coalescing is no decorator: it needs all ranges of a wave at once, so the driver applies the pure
 //! function of [`coalesce`] before it fetches. Nothing here sends a HEAD request, and nothing asks
 //! for an object's size: a short answer is found by counting the bytes that came.
 
+mod allowance;
 pub mod coalesce;
 mod fetcher;
+mod hedge;
 mod http;
+mod latencies;
 mod memory;
 mod object_store;
 mod recording;
@@ -19,11 +22,16 @@ mod uri;
 
 pub use coalesce::CoalesceOptions;
 pub use fetcher::{
-    ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
+    ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, MAX_WHOLE_OBJECT_BYTES,
+    RangeFetcher,
 };
+pub use hedge::HedgeOptions;
+pub(crate) use hedge::{Hedge, HedgeState, Pace};
 pub use http::{HttpFetcher, HttpOptions};
 pub use memory::MemoryFetcher;
 pub use object_store::ObjectStoreFetcher;
 pub use recording::RecordingFetcher;
+pub(crate) use retry::RetryState;
 pub use retry::{Retry, RetryOptions};
+pub(crate) use uri::open_store;
 pub use uri::{OpenOptions, open_uri};

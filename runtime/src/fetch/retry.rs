@@ -1,4 +1,4 @@
-//! Repeats reads that failed for a reason that passes, with exponential backoff.
+//! Repeats reads that failed for a reason that passes, with exponential backoff and a budget.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +6,12 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, FutureExt};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::allowance::Allowance;
 use super::{ByteRange, FetchError, FetchedRange, RangeFetcher};
+use crate::clock::{Clock, SystemClock};
 
 /// How often and how soon a read is repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryOptions {
     /// Repetitions after the first attempt; 0 turns retrying off.
     pub max_retries: u32,
@@ -17,15 +19,23 @@ pub struct RetryOptions {
     pub initial_backoff: Duration,
     /// Longest pause.
     pub max_backoff: Duration,
+    /// Repetitions in percent of all requests, in the long run: a store that fails is not asked
+    /// several times as often as one that works.
+    pub max_extra_percent: f64,
+    /// Repetitions beyond that share which a calm time saves up; a searcher begins with as many.
+    pub max_saved_retries: f64,
 }
 
 impl Default for RetryOptions {
-    /// Three repetitions after about 50, 100 and 200 ms.
+    /// Three repetitions after about 50, 100 and 200 ms; in the long run 10 % of requests, with 100
+    /// saved up.
     fn default() -> Self {
         Self {
             max_retries: 3,
             initial_backoff: Duration::from_millis(50),
             max_backoff: Duration::from_secs(2),
+            max_extra_percent: 10.0,
+            max_saved_retries: 100.0,
         }
     }
 }
@@ -43,16 +53,74 @@ impl RetryOptions {
     }
 }
 
+/// What all searches of one searcher share of their repetitions.
+#[derive(Debug)]
+pub(crate) struct RetryState {
+    options: RetryOptions,
+    allowance: Allowance,
+}
+
+impl RetryState {
+    pub(crate) fn new(options: RetryOptions) -> Self {
+        let max = options.max_saved_retries;
+        let allowance = Allowance::new(options.max_extra_percent, max, max);
+        Self { options, allowance }
+    }
+}
+
 /// A fetcher that repeats the transient failures of another.
 pub struct Retry {
     inner: Arc<dyn RangeFetcher>,
-    options: RetryOptions,
+    clock: Arc<dyn Clock>,
+    state: Arc<RetryState>,
 }
 
 impl Retry {
     /// Repeats the transient failures of `inner`.
     pub fn new(inner: Arc<dyn RangeFetcher>, options: RetryOptions) -> Self {
-        Self { inner, options }
+        let state = Arc::new(RetryState::new(options));
+        Self::sharing(inner, Arc::new(SystemClock::new()), state)
+    }
+
+    /// The same with what others share: a clock, and what may be spent on repetitions.
+    pub(crate) fn sharing(
+        inner: Arc<dyn RangeFetcher>,
+        clock: Arc<dyn Clock>,
+        state: Arc<RetryState>,
+    ) -> Self {
+        Self {
+            inner,
+            clock,
+            state,
+        }
+    }
+
+    /// Runs `fetch` until it succeeds, fails for good, or has been repeated often enough.
+    async fn run<'a, T>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+        fetch: impl Fn() -> BoxFuture<'a, Result<T, FetchError>>,
+    ) -> (Result<T, FetchError>, u32) {
+        let mut num_retries = 0;
+        self.state.allowance.earn();
+        loop {
+            let error = match fetch().await {
+                Ok(answer) => return (Ok(answer), num_retries),
+                Err(error) => FetchError {
+                    num_retries,
+                    ..error
+                },
+            };
+            let options = &self.state.options;
+            let may_repeat = error.is_transient && num_retries < options.max_retries;
+            if !may_repeat || !self.state.allowance.spend() {
+                return (Err(error), num_retries);
+            }
+            let pause = options.backoff(object, range, num_retries);
+            self.clock.sleep_until(self.clock.now() + pause).await;
+            num_retries += 1;
+        }
     }
 }
 
@@ -63,28 +131,31 @@ impl RangeFetcher for Retry {
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         async move {
-            let mut num_retries = 0;
-            loop {
-                match self.inner.fetch(object, range).await {
-                    Ok(fetched) => {
-                        return Ok(FetchedRange {
-                            num_retries,
-                            ..fetched
-                        });
-                    }
-                    Err(error) if error.is_transient && num_retries < self.options.max_retries => {
-                        let pause = self.options.backoff(object, range, num_retries);
-                        tokio::time::sleep(pause).await;
-                        num_retries += 1;
-                    }
-                    Err(error) => {
-                        return Err(FetchError {
-                            num_retries,
-                            ..error
-                        });
-                    }
-                }
-            }
+            let fetch = || self.inner.fetch(object, range);
+            let (answer, num_retries) = self.run(object, range, fetch).await;
+            answer.map(|fetched| FetchedRange {
+                num_retries,
+                ..fetched
+            })
+        }
+        .boxed()
+    }
+
+    fn fetch_if_changed<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+        etag: &'a str,
+    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+        async move {
+            let fetch = || self.inner.fetch_if_changed(object, range, etag);
+            let (answer, num_retries) = self.run(object, range, fetch).await;
+            answer.map(|fetched| {
+                fetched.map(|fetched| FetchedRange {
+                    num_retries,
+                    ..fetched
+                })
+            })
         }
         .boxed()
     }

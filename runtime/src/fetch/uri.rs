@@ -16,7 +16,7 @@ use super::{HttpFetcher, HttpOptions, ObjectStoreFetcher, RangeFetcher, Retry, R
 use crate::SearchError;
 
 /// Settings of [`open_uri`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenOptions {
     /// Settings of web servers.
     pub http: HttpOptions,
@@ -36,7 +36,16 @@ pub struct OpenOptions {
 ///
 /// Nothing is read yet: a wrong bucket shows on the first fetch.
 pub fn open_uri(uri: &str, options: &OpenOptions) -> Result<Arc<dyn RangeFetcher>, SearchError> {
-    let fetcher: Arc<dyn RangeFetcher> = match uri.split_once("://") {
+    let fetcher = open_store(uri, options)?;
+    Ok(Arc::new(Retry::new(fetcher, options.retry)))
+}
+
+/// [`open_uri`] without retries: a searcher has its own, which its budget counts.
+pub(crate) fn open_store(
+    uri: &str,
+    options: &OpenOptions,
+) -> Result<Arc<dyn RangeFetcher>, SearchError> {
+    Ok(match uri.split_once("://") {
         None => Arc::new(open_folder(FsPath::new(uri))?),
         Some(("file", _)) => Arc::new(open_folder(&file_path(uri)?)?),
         Some(("http" | "https", _)) => {
@@ -50,8 +59,7 @@ pub fn open_uri(uri: &str, options: &OpenOptions) -> Result<Arc<dyn RangeFetcher
                 "cannot open {uri:?}: no store is known for {scheme:?}; use a folder, s3://, gs://, az://, http:// or https://"
             )));
         }
-    };
-    Ok(Arc::new(Retry::new(fetcher, options.retry)))
+    })
 }
 
 fn parse(uri: &str) -> Result<Url, SearchError> {

@@ -5,19 +5,24 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::Searcher;
-use crate::fetch::{CoalesceOptions, OpenOptions, RangeFetcher, open_uri};
-use crate::{Engine, RangeCache, SearchError};
+use crate::clock::{Clock, SystemClock};
+use crate::fetch::{
+    CoalesceOptions, HedgeOptions, HedgeState, OpenOptions, RangeFetcher, RetryOptions, RetryState,
+    open_store,
+};
+use crate::io::{ManifestKeeper, SharedIo};
+use crate::{Engine, ManifestOptions, RangeCache, SearchError};
 
 /// Default number of requests in flight at once, over all searches of one searcher.
 const MAX_CONCURRENT_REQUESTS: usize = 64;
+
+/// Default length of the parts in which a long range is fetched.
+const MAX_PART_BYTES: u64 = 8 << 20;
 
 /// The parts of a searcher.
 pub(super) struct Settings {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) fetcher: Arc<dyn RangeFetcher>,
-    pub(super) cache: Option<Arc<dyn RangeCache>>,
-    pub(super) namespace: Arc<str>,
-    pub(super) coalesce: CoalesceOptions,
     pub(super) max_parallel_leaves: u32,
     pub(super) supply_order: Option<u64>,
 }
@@ -32,6 +37,11 @@ pub struct SearcherBuilder {
     coalesce: CoalesceOptions,
     max_parallel_leaves: Option<u32>,
     max_concurrent_requests: Option<usize>,
+    max_part_bytes: Option<u64>,
+    retry: RetryOptions,
+    hedge: Option<HedgeOptions>,
+    manifest: ManifestOptions,
+    clock: Option<Arc<dyn Clock>>,
     supply_order: Option<u64>,
 }
 
@@ -48,9 +58,10 @@ impl SearcherBuilder {
         self
     }
 
-    /// The index's URI (see [`open_uri`]); it is also the namespace of its cache keys.
+    /// The index's URI (see [`crate::fetch::open_uri`]); it is also the namespace of its cache keys.
     pub fn uri(mut self, uri: &str, options: &OpenOptions) -> Result<Self, SearchError> {
-        self.fetcher = Some(open_uri(uri, options)?);
+        self.fetcher = Some(open_store(uri, options)?);
+        self.retry = options.retry;
         self.namespace = uri.trim_end_matches('/').to_owned();
         Ok(self)
     }
@@ -87,6 +98,36 @@ impl SearcherBuilder {
         self
     }
 
+    /// A range longer than this is fetched in parts, side by side; 8 MiB by default.
+    pub fn max_part_bytes(mut self, max_part_bytes: u64) -> Self {
+        self.max_part_bytes = Some(max_part_bytes);
+        self
+    }
+
+    /// How failed requests are repeated.
+    pub fn retry(mut self, retry: RetryOptions) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// When a second request is sent beside a slow one.
+    pub fn hedge(mut self, hedge: HedgeOptions) -> Self {
+        self.hedge = Some(hedge);
+        self
+    }
+
+    /// How long a cached manifest may be used without asking whether it has changed.
+    pub fn manifest(mut self, manifest: ManifestOptions) -> Self {
+        self.manifest = manifest;
+        self
+    }
+
+    /// The clock that everything waits on; the system's by default.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
     /// For tests: hands supplies to the guest in an order drawn from this seed. No answer may depend
     /// on it.
     pub fn shuffle_supplies(mut self, seed: u64) -> Self {
@@ -106,18 +147,24 @@ impl SearcherBuilder {
             .max_concurrent_requests
             .unwrap_or(MAX_CONCURRENT_REQUESTS)
             .clamp(1, Semaphore::MAX_PERMITS);
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
+        let shared = SharedIo {
+            coalesce: self.coalesce,
+            max_part_bytes: self.max_part_bytes.unwrap_or(MAX_PART_BYTES).max(1),
+            manifest: ManifestKeeper::new(self.manifest),
+            ..SharedIo::new(clock, self.cache, self.namespace.into(), max_requests)
+        };
         Ok(Searcher {
             settings: Settings {
                 engine,
                 fetcher,
-                cache: self.cache,
-                namespace: self.namespace.into(),
-                coalesce: self.coalesce,
                 max_parallel_leaves: self.max_parallel_leaves.unwrap_or(num_cores).max(1),
                 supply_order: self.supply_order,
             },
             instance_permits: Arc::new(Semaphore::new(max_instances)),
-            fetch_permits: Arc::new(Semaphore::new(max_requests)),
+            shared: Arc::new(shared),
+            retries: Arc::new(RetryState::new(self.retry)),
+            hedges: Arc::new(HedgeState::new(self.hedge.unwrap_or_default())),
         })
     }
 }

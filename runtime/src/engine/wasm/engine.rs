@@ -14,8 +14,8 @@ use super::artifact;
 use super::config::{WasmOptions, new_engine};
 use super::instance::{GuestPre, InstanceState, WasmInstance};
 use super::ticker::Ticker;
-use crate::engine::{Engine, EngineInstance};
-use crate::{Interrupt, SearchError};
+use crate::SearchError;
+use crate::engine::{Engine, EngineInstance, InstanceLimits};
 
 /// The guest component, compiled and ready to be instantiated. Clones share everything.
 #[derive(Clone)]
@@ -148,8 +148,8 @@ impl WasmEngine {
 }
 
 impl Engine for WasmEngine {
-    fn start(&self, interrupt: &Interrupt) -> Result<Box<dyn EngineInstance>, SearchError> {
-        let instance = WasmInstance::start(self.shared.clone(), interrupt.clone())?;
+    fn start(&self, limits: &InstanceLimits) -> Result<Box<dyn EngineInstance>, SearchError> {
+        let instance = WasmInstance::start(self.shared.clone(), limits)?;
         Ok(Box::new(instance))
     }
 

@@ -7,7 +7,7 @@ use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
 
 use super::engine::Shared;
 use super::ticker::Running;
-use crate::engine::EngineInstance;
+use crate::engine::{EngineInstance, InstanceLimits};
 use crate::fetch::FetchErrorKind;
 use crate::session::{
     ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
@@ -64,7 +64,8 @@ impl ResourceLimiter for InstanceState {
 
 /// One instance and the session that is open in it.
 pub(super) struct WasmInstance {
-    shared: Arc<Shared>,
+    /// Keeps the ticker of the deadline running.
+    _shared: Arc<Shared>,
     store: Store<InstanceState>,
     guest: bindings::Guest,
     session: Option<ResourceAny>,
@@ -75,11 +76,16 @@ pub(super) struct WasmInstance {
 }
 
 impl WasmInstance {
-    pub(super) fn start(shared: Arc<Shared>, interrupt: Interrupt) -> Result<Self, SearchError> {
+    pub(super) fn start(shared: Arc<Shared>, limits: &InstanceLimits) -> Result<Self, SearchError> {
+        let interrupt = limits.interrupt.clone();
         interrupt.check()?;
+        let engine_cap = shared.options.max_memory_bytes;
         let running = shared.ticker.run();
         let state = InstanceState {
-            max_memory_bytes: shared.options.max_memory_bytes,
+            max_memory_bytes: limits
+                .max_memory_bytes
+                .unwrap_or(engine_cap)
+                .min(engine_cap),
             is_over_memory: false,
         };
         let mut store = Store::new(&shared.wasmtime, state);
@@ -91,10 +97,13 @@ impl WasmInstance {
         });
         store.set_epoch_deadline(1);
         let guest = shared.guest.instantiate(&mut store).map_err(|error| {
+            if store.data().is_over_memory {
+                return over_memory(store.data().max_memory_bytes);
+            }
             SearchError::internal(format!("the guest cannot be instantiated: {error:#}"))
         })?;
         Ok(Self {
-            shared,
+            _shared: shared,
             store,
             guest,
             session: None,
@@ -108,16 +117,13 @@ impl WasmInstance {
     fn trapped(&mut self, error: &wasmtime::Error) -> SearchError {
         self.is_broken = true;
         self.session = None;
-        let max_memory_bytes = self.shared.options.max_memory_bytes;
+        let max_memory_bytes = self.store.data().max_memory_bytes;
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => self.interrupt.error(),
             Some(Trap::StackOverflow) => SearchError::limit(
                 "the query is nested too deeply for the guest's stack; simplify it",
             ),
-            _ if self.store.data().is_over_memory => SearchError::limit(format!(
-                "the guest needs more than its {} MiB of memory; raise max_memory_bytes or narrow the query",
-                max_memory_bytes >> 20
-            )),
+            _ if self.store.data().is_over_memory => over_memory(max_memory_bytes),
             _ => SearchError::internal(format!(
                 "the guest trapped: {error:#}; the native engine would print the reason"
             )),
@@ -184,6 +190,13 @@ impl EngineInstance for WasmInstance {
             wit::Progress::Failed(error) => Err(search_error(error)),
         }
     }
+}
+
+fn over_memory(max_memory_bytes: usize) -> SearchError {
+    SearchError::limit(format!(
+        "the guest needs more than its {} MiB of memory; raise max_memory_bytes or narrow the query",
+        max_memory_bytes >> 20
+    ))
 }
 
 fn wit_supply(supply: &Supply) -> wit::Supply<'_> {

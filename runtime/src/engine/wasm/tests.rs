@@ -6,7 +6,7 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 use super::{WasmEngine, WasmOptions};
-use crate::engine::Engine;
+use crate::engine::{Engine, InstanceLimits};
 use crate::session::{SessionRequest, Supply};
 use crate::{ErrorKind, Interrupt, SearchError};
 
@@ -64,10 +64,14 @@ fn search_in(engine: &WasmEngine, interrupt: &Interrupt) -> SearchError {
         request: "{}".to_owned(),
         limits: "{}".to_owned(),
     };
+    let limits = InstanceLimits {
+        interrupt: interrupt.clone(),
+        max_memory_bytes: None,
+    };
     // As on a worker thread: a test's own stack is too small for the deepest guest.
     std::thread::scope(|scope| {
-        let run = move || {
-            let mut instance = engine.start(interrupt).unwrap();
+        let run = || {
+            let mut instance = engine.start(&limits).unwrap();
             let error = instance.open(request()).unwrap_err();
             // Once broken, always an error, and never a second call into the guest.
             assert!(instance.open(request()).is_err());

@@ -7,7 +7,7 @@ use std::thread::ThreadId;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::engine::{Engine, EngineInstance};
+use crate::engine::{Engine, EngineInstance, InstanceLimits};
 use crate::session::{
     ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
     SessionRequest, Supply, SupplyResult,
@@ -32,11 +32,11 @@ impl Scripted {
 }
 
 impl Engine for Scripted {
-    fn start(&self, interrupt: &Interrupt) -> Result<Box<dyn EngineInstance>, SearchError> {
+    fn start(&self, limits: &InstanceLimits) -> Result<Box<dyn EngineInstance>, SearchError> {
         let id = std::thread::current().id();
         self.threads.lock().unwrap().insert(id);
         Ok(Box::new(ScriptedInstance {
-            interrupt: interrupt.clone(),
+            interrupt: limits.interrupt.clone(),
             num_leaves: self.num_leaves,
             end: None,
             waves: VecDeque::new(),

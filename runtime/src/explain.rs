@@ -1,0 +1,106 @@
+//! What a search would cost, without running it: the plan's reads are done, the others only listed.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cache::MemoryCache;
+use crate::io::{PlannedRequest, SharedIo};
+use crate::searcher::{SearchEnd, request};
+use crate::session::ByteClass;
+use crate::{Limits, Profile, SearchError, Searcher};
+
+/// What an explanation may keep of what it reads.
+const CACHE_BYTES: usize = 256 << 20;
+
+/// A request that a search would send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedRead {
+    /// Object name relative to the index's URI.
+    pub object: String,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub length: u64,
+    /// Class of the largest read in it.
+    pub class: ByteClass,
+    /// How many of the guest's reads it would answer.
+    pub num_reads: u32,
+}
+
+impl From<PlannedRequest> for PlannedRead {
+    fn from(planned: PlannedRequest) -> Self {
+        Self {
+            object: planned.object,
+            offset: planned.bytes.start,
+            length: planned.bytes.end - planned.bytes.start,
+            class: planned.class,
+            num_reads: planned.num_reads,
+        }
+    }
+}
+
+/// A plan and its price in requests and bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The guest's account: what becomes of each split and why.
+    pub plan: Value,
+    /// The I/O that the plan took: manifest, heads and dictionaries.
+    pub profile: Profile,
+    /// The first requests that the search would send after that, in one wave. Empty if the plan
+    /// already has the answer.
+    pub planned: Vec<PlannedRead>,
+    /// At most so many documents are fetched at the end, each of which may cost a request more.
+    pub max_documents: u64,
+}
+
+impl Searcher {
+    /// Plans a search and stops before its first read of a split's body.
+    ///
+    /// Manifest, heads and dictionaries are read (they are what a plan is made from); of what would
+    /// follow, the first wave is listed exactly. Errors are those of [`Searcher::search`].
+    pub async fn explain(
+        &self,
+        request: &Value,
+        limits: &Limits,
+    ) -> Result<Explanation, SearchError> {
+        let request = request::split(request, limits)?;
+        let shared = self.shared();
+        // The plan is made twice, once for its account and once for its reads.
+        let shared = Arc::new(SharedIo {
+            coalesce: shared.coalesce,
+            max_part_bytes: shared.max_part_bytes,
+            ..SharedIo::new(
+                Arc::clone(&shared.clock),
+                Some(match &shared.cache {
+                    Some(cache) => Arc::clone(cache),
+                    None => Arc::new(MemoryCache::new(CACHE_BYTES)),
+                }),
+                Arc::clone(&shared.namespace),
+                shared.fetch_permits.available_permits().max(1),
+            )
+        });
+        let driver = self.driver(&request.limits, Arc::clone(&shared), true);
+        let (end, profile) = self.run(&driver, &request, 1).await?;
+        let planned = match end {
+            SearchEnd::Response(_) => Vec::new(),
+            SearchEnd::Stopped(planned) => planned.into_iter().map(PlannedRead::from).collect(),
+        };
+        let asking = request.with_guest_key("explain", Value::Bool(true))?;
+        let driver = self.driver(&request.limits, shared, false);
+        let (end, _) = self.run(&driver, &asking, 1).await?;
+        let SearchEnd::Response(json) = end else {
+            return Err(SearchError::internal("the guest gave no explanation"));
+        };
+        let plan: Value = serde_json::from_str(&json).map_err(|error| {
+            SearchError::internal(format!("the guest's explanation is not JSON: {error}"))
+        })?;
+        Ok(Explanation {
+            max_documents: plan["max_documents"].as_u64().unwrap_or(0),
+            plan,
+            profile,
+            planned,
+        })
+    }
+}

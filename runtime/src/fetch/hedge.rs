@@ -1,0 +1,248 @@
+//! Sends a second request where the first is late, and takes whichever answers first.
+//!
+//! Hedging cuts the tail, and costs requests. So it is rationed: extra requests stay within a share of
+//! all requests, and are spent where they win most. A request is late when its search is: what earlier
+//! waves of the search lost is added to what this request has waited.
+//!
+//! ```text
+//!   wave 1 usual: hedged only past the high quantile       |──────────────h·······|
+//!   wave 1 was slow: wave 2 is hedged the sooner           |──h·······|
+//! ```
+//!
+//! There is no hedge when the slowest requests that were seen are hardly slower than the moment at
+//! which it would be sent, when the store slows down as a whole (a second request would add to what
+//! slows it), and for answers so large that their transfer is what takes long.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, Either, FutureExt, select};
+
+use super::allowance::Allowance;
+use super::latencies::Latencies;
+use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, RangeFetcher};
+use crate::clock::Clock;
+
+/// Extra requests that may be saved up for.
+const MAX_SAVED: f64 = 10.0;
+
+/// What a searcher begins with: a share of [`MAX_SAVED`], about where it settles.
+const SAVED_AT_FIRST: f64 = 3.0;
+
+/// What a read to the end of an object is counted as: the manifest.
+const ASSUMED_LEN: u64 = 256 << 10;
+
+/// When second requests are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HedgeOptions {
+    /// Extra requests in percent of all; 0 turns hedging off.
+    pub max_extra_percent: f64,
+    /// A request that is slower than this share of requests is late. While extra requests are saved
+    /// up, a little less is enough: down to [`HedgeOptions::eager_quantile`].
+    pub quantile: f64,
+    /// The share that is enough when as many extra requests are saved up as can be.
+    pub eager_quantile: f64,
+    /// No hedges while requests take so many times longer than usual.
+    pub max_slowdown: f64,
+}
+
+impl Default for HedgeOptions {
+    /// At most 5 % extra, past the 95th percentile (the 90th while requests are saved up), unless the
+    /// store is 3 times slower than usual.
+    fn default() -> Self {
+        Self {
+            max_extra_percent: 5.0,
+            quantile: 0.95,
+            eager_quantile: 0.9,
+            max_slowdown: 3.0,
+        }
+    }
+}
+
+impl HedgeOptions {
+    /// No second requests.
+    pub fn off() -> Self {
+        Self {
+            max_extra_percent: 0.0,
+            ..Self::default()
+        }
+    }
+}
+
+/// What all searches of one searcher know of their store.
+#[derive(Debug)]
+pub(crate) struct HedgeState {
+    options: HedgeOptions,
+    latencies: Latencies,
+    allowance: Allowance,
+}
+
+impl HedgeState {
+    pub(crate) fn new(options: HedgeOptions) -> Self {
+        let allowance = Allowance::new(options.max_extra_percent, MAX_SAVED, SAVED_AT_FIRST);
+        Self {
+            options,
+            latencies: Latencies::default(),
+            allowance,
+        }
+    }
+
+    /// How long the first request is waited for; `None` if no second is worth it.
+    fn delay(&self, num_bytes: u64, pace: &Pace) -> Option<Duration> {
+        let options = &self.options;
+        if options.max_extra_percent <= 0.0 {
+            return None;
+        }
+        let quantiles = self.latencies.of(num_bytes)?;
+        if quantiles.slowdown() > options.max_slowdown {
+            return None;
+        }
+        let eagerness = self.allowance.fill() * (options.quantile - options.eager_quantile);
+        let usual = quantiles.at(0.5);
+        let late = quantiles.at(options.quantile - eagerness);
+        let delay = late
+            .saturating_sub(pace.lateness(usual))
+            .max(quantiles.at(0.0));
+        (delay + 2 * usual <= quantiles.at(1.0)).then_some(delay)
+    }
+}
+
+/// How the waves of one search went so far.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    num_waves: AtomicU64,
+    waited_ns: AtomicU64,
+}
+
+impl Pace {
+    /// Notes a wave that took so long.
+    pub(crate) fn note_wave(&self, took: Duration) {
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.num_waves.fetch_add(1, Ordering::Relaxed);
+        self.waited_ns.fetch_add(took, Ordering::Relaxed);
+    }
+
+    /// How much longer the waves took than `usual` each.
+    fn lateness(&self, usual: Duration) -> Duration {
+        let num_waves = u32::try_from(self.num_waves.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
+        let waited = Duration::from_nanos(self.waited_ns.load(Ordering::Relaxed));
+        waited.saturating_sub(usual.saturating_mul(num_waves))
+    }
+}
+
+/// A fetcher that hedges the requests of one search.
+pub(crate) struct Hedge {
+    pub(crate) inner: Arc<dyn RangeFetcher>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) state: Arc<HedgeState>,
+    pub(crate) pace: Arc<Pace>,
+}
+
+impl Hedge {
+    /// Runs `fetch` once, or twice.
+    async fn run<'a, T: Noted>(
+        &'a self,
+        num_bytes: u64,
+        fetch: impl Fn() -> BoxFuture<'a, Result<T, FetchError>>,
+    ) -> Result<T, FetchError> {
+        let started = self.clock.now();
+        self.state.allowance.earn();
+        let first = fetch();
+        let Some(delay) = self.state.delay(num_bytes, &self.pace) else {
+            return self.note(num_bytes, started, first.await);
+        };
+        let timer = self.clock.sleep_until(started + delay);
+        let first = match select(first, timer).await {
+            Either::Left((result, _)) => return self.note(num_bytes, started, result),
+            Either::Right(((), first)) => first,
+        };
+        if !self.state.allowance.spend() {
+            return self.note(num_bytes, started, first.await);
+        }
+        let at = self.clock.now();
+        let (result, has_won) = match select(first, pin!(fetch())).await {
+            Either::Left((Err(error), second)) if error.is_transient => (second.await, true),
+            Either::Left((result, _)) => (result, false),
+            // A second that was refused or failed must not cost the first.
+            Either::Right((Err(error), first)) if error.kind == FetchErrorKind::Budget => {
+                return self.note(num_bytes, started, first.await);
+            }
+            Either::Right((Err(_), first)) => (first.await, false),
+            Either::Right((result, _)) => (result, true),
+        };
+        let hedge = Hedged { at, has_won };
+        match has_won {
+            true => self.note(num_bytes, at, result),
+            false => self.note(num_bytes, started, result),
+        }
+        .map(|answer| answer.with_hedge(hedge))
+        .map_err(|error| FetchError {
+            hedge: Some(hedge),
+            ..error
+        })
+    }
+
+    /// Remembers how long a request took.
+    fn note<T>(
+        &self,
+        num_bytes: u64,
+        started: Duration,
+        result: Result<T, FetchError>,
+    ) -> Result<T, FetchError> {
+        if result.is_ok() {
+            let took = self.clock.now().saturating_sub(started);
+            self.state.latencies.record(num_bytes, took);
+        }
+        result
+    }
+}
+
+/// An answer that can say that it was hedged.
+trait Noted: Sized {
+    fn with_hedge(self, hedge: Hedged) -> Self;
+}
+
+impl Noted for FetchedRange {
+    fn with_hedge(self, hedge: Hedged) -> Self {
+        Self {
+            hedge: Some(hedge),
+            ..self
+        }
+    }
+}
+
+impl Noted for Option<FetchedRange> {
+    fn with_hedge(self, hedge: Hedged) -> Self {
+        self.map(|fetched| fetched.with_hedge(hedge))
+    }
+}
+
+impl RangeFetcher for Hedge {
+    fn fetch<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
+        let num_bytes = range.len.unwrap_or(ASSUMED_LEN);
+        self.run(num_bytes, move || self.inner.fetch(object, range))
+            .boxed()
+    }
+
+    fn fetch_if_changed<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+        etag: &'a str,
+    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+        let num_bytes = range.len.unwrap_or(ASSUMED_LEN);
+        self.run(num_bytes, move || {
+            self.inner.fetch_if_changed(object, range, etag)
+        })
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Ranges that are on their way: whoever needs one waits for it instead of asking again.
+//!
+//! ```text
+//!   flights of an object      [=====A=====]        [==B==]
+//!   a search needs                  [..................]
+//!   it joins A and B, and asks for  .     [========]        what neither brings
+//! ```
+//!
+//! A flight is carried by everyone who waits for it: it goes on if the search that began it is
+//! cancelled, and ends if nobody waits any more.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared, WeakShared};
+
+use crate::fetch::{FetchError, FetchedRange};
+
+/// What a flight brought.
+#[derive(Debug)]
+pub(super) struct Landed {
+    pub(super) result: Result<FetchedRange, FetchError>,
+    /// Where the bytes stand in the object.
+    pub(super) offset: u64,
+    /// When the request was sent and when its last byte came; the same moment if none was sent.
+    pub(super) start: Duration,
+    pub(super) end: Duration,
+    /// Whether a request was sent: another may have filled the cache in the meantime.
+    pub(super) was_sent: bool,
+    /// Bytes that were transferred; fewer than the result has if the store said "not modified".
+    pub(super) num_bytes: u64,
+}
+
+type FlightFuture = BoxFuture<'static, Arc<Landed>>;
+
+/// A flight that can be waited for by many.
+pub(super) type Flight = Shared<FlightFuture>;
+
+/// The flights of one searcher.
+#[derive(Default)]
+pub(crate) struct Flights {
+    by_object: Mutex<Table>,
+    num_landed: AtomicU64,
+}
+
+/// The flights that are under way, by object.
+#[derive(Default)]
+pub(super) struct Table {
+    by_object: HashMap<String, Vec<Underway>>,
+    num_launched: u64,
+}
+
+struct Underway {
+    id: u64,
+    bytes: Range<u64>,
+    flight: WeakShared<FlightFuture>,
+}
+
+impl Flights {
+    /// How many flights have landed so far: what a cache did not have a moment ago it may have now.
+    pub(super) fn num_landed(&self) -> u64 {
+        self.num_landed.load(Ordering::Acquire)
+    }
+
+    /// The table, locked: to claim and launch in one go.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
+        self.by_object
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a flight into the table. It begins when it is first waited for.
+    pub(super) fn launch(
+        self: &Arc<Self>,
+        table: &mut Table,
+        object: &str,
+        bytes: Range<u64>,
+        landing: impl Future<Output = Landed> + Send + 'static,
+    ) -> Flight {
+        table.num_launched += 1;
+        let id = table.num_launched;
+        let flights = Arc::clone(self);
+        let name = object.to_owned();
+        let flight = async move {
+            let landed = Arc::new(landing.await);
+            flights.num_landed.fetch_add(1, Ordering::Release);
+            flights.lock().remove(&name, id);
+            landed
+        }
+        .boxed()
+        .shared();
+        if let Some(weak) = flight.downgrade() {
+            let underway = table.by_object.entry(object.to_owned()).or_default();
+            underway.retain(|other| other.flight.upgrade().is_some());
+            underway.push(Underway {
+                id,
+                bytes,
+                flight: weak,
+            });
+        }
+        flight
+    }
+}
+
+impl Table {
+    /// The flights that bring a part of `bytes`, and the parts that none brings.
+    pub(super) fn claim(&self, object: &str, bytes: &Range<u64>) -> (Vec<Flight>, Vec<Range<u64>>) {
+        let mut joined = Vec::new();
+        let mut free = vec![bytes.clone()];
+        for underway in self.by_object.get(object).into_iter().flatten() {
+            let before = free.len();
+            let total =
+                |free: &[Range<u64>]| free.iter().map(|part| part.end - part.start).sum::<u64>();
+            let had = total(&free);
+            let rest: Vec<Range<u64>> = free
+                .iter()
+                .flat_map(|part| without(part, &underway.bytes))
+                .collect();
+            if (rest.len() != before || total(&rest) != had)
+                && let Some(flight) = underway.flight.upgrade()
+            {
+                free = rest;
+                joined.push(flight);
+            }
+        }
+        (joined, free)
+    }
+
+    fn remove(&mut self, object: &str, id: u64) {
+        if let Some(underway) = self.by_object.get_mut(object) {
+            underway.retain(|flight| flight.id != id);
+            if underway.is_empty() {
+                self.by_object.remove(object);
+            }
+        }
+    }
+}
+
+/// What is left of `range` without `taken`.
+fn without(range: &Range<u64>, taken: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let before = range.start..range.end.min(taken.start);
+    let after = range.start.max(taken.end)..range.end;
+    [before, after]
+        .into_iter()
+        .filter(|part| part.start < part.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn never() -> BoxFuture<'static, Landed> {
+        std::future::pending().boxed()
+    }
+
+    #[test]
+    fn a_range_joins_what_is_on_its_way_and_asks_for_the_rest() {
+        let flights = Arc::new(Flights::default());
+        let mut table = flights.lock();
+        let _a = flights.launch(&mut table, "x", 10..20, never());
+        let _b = flights.launch(&mut table, "x", 30..40, never());
+        let _other = flights.launch(&mut table, "y", 0..100, never());
+        let (joined, free) = table.claim("x", &(15..35));
+        assert_eq!((joined.len(), free), (2, vec![20..30]));
+        let (joined, free) = table.claim("x", &(0..50));
+        assert_eq!((joined.len(), free), (2, vec![0..10, 20..30, 40..50]));
+        let (joined, free) = table.claim("x", &(20..30));
+        assert_eq!((joined.len(), free), (0, vec![20..30]));
+    }
+
+    #[test]
+    fn a_flight_that_nobody_waits_for_is_not_joined() {
+        let flights = Arc::new(Flights::default());
+        let mut table = flights.lock();
+        drop(flights.launch(&mut table, "x", 10..20, never()));
+        let (joined, free) = table.claim("x", &(10..20));
+        assert_eq!((joined.len(), free), (0, vec![10..20]));
+    }
+}

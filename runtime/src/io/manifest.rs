@@ -1,0 +1,187 @@
+//! The manifest in the cache: the one mutable object, kept with its ETag and revalidated.
+//!
+//! ```text
+//!   age      0 ────── ttl ─────────── ttl + stale_while_revalidate ──────→
+//!   answer   cached     cached, and revalidated behind     revalidated first
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use super::flights::Landed;
+use super::search_io::SearchIo;
+use crate::fetch::{ByteRange, FetchedRange};
+use crate::session::ByteClass;
+
+/// How long a manifest may be used without asking whether it has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ManifestOptions {
+    /// A cached manifest younger than this is used as it is; 0 asks each time.
+    pub ttl_ms: u64,
+    /// For so long after that it is still used, while a request behind the answer asks for the next
+    /// search; 0 never answers from a manifest that may have changed.
+    pub stale_while_revalidate_ms: u64,
+}
+
+/// A manifest as it was last seen.
+pub(crate) struct KeptManifest {
+    /// When the store last confirmed it, since 1970.
+    checked_at: Duration,
+    etag: String,
+    bytes: Bytes,
+}
+
+impl KeptManifest {
+    /// `checked_at_ms (u64) | etag_len (u16) | etag | manifest`, numbers in little endian.
+    fn to_bytes(&self) -> Bytes {
+        let mut entry = BytesMut::with_capacity(10 + self.etag.len() + self.bytes.len());
+        entry.put_u64_le(u64::try_from(self.checked_at.as_millis()).unwrap_or(u64::MAX));
+        entry.put_u16_le(u16::try_from(self.etag.len()).unwrap_or(0));
+        entry.put_slice(self.etag.as_bytes());
+        entry.put_slice(&self.bytes);
+        entry.freeze()
+    }
+
+    fn from_bytes(entry: &Bytes) -> Option<Self> {
+        let checked_at_ms = u64::from_le_bytes(entry.get(..8)?.try_into().ok()?);
+        let etag_len = usize::from(u16::from_le_bytes(entry.get(8..10)?.try_into().ok()?));
+        let etag = entry.get(10..10 + etag_len)?;
+        Some(Self {
+            checked_at: Duration::from_millis(checked_at_ms),
+            etag: String::from_utf8(etag.to_vec()).ok()?,
+            bytes: entry.slice(10 + etag_len..),
+        })
+    }
+}
+
+/// What is to be done about a manifest.
+pub(super) enum Manifest {
+    /// Use it as it is.
+    Fresh(Bytes),
+    /// Use it, and ask behind the answer.
+    Stale(Bytes, KeptManifest),
+    /// Ask whether this one still holds.
+    Expired(KeptManifest),
+    /// There is none.
+    Absent,
+}
+
+/// Keeps manifests in the searcher's cache.
+#[derive(Debug, Default)]
+pub(crate) struct ManifestKeeper {
+    options: ManifestOptions,
+}
+
+impl ManifestKeeper {
+    pub(crate) fn new(options: ManifestOptions) -> Self {
+        Self { options }
+    }
+
+    /// What the cache has of `object`.
+    pub(super) async fn look_up(&self, io: &SearchIo, object: &str) -> Manifest {
+        let Some(cache) = &io.shared.cache else {
+            return Manifest::Absent;
+        };
+        let key = io.shared.cache_key(object);
+        let entry = cache.get_entry(&key, ByteClass::Manifest).await;
+        let Some(kept) = entry.as_ref().and_then(KeptManifest::from_bytes) else {
+            return Manifest::Absent;
+        };
+        // A clock that was set back makes an entry from the future: ask.
+        let age = io.shared.clock.unix_time().checked_sub(kept.checked_at);
+        let ttl = Duration::from_millis(self.options.ttl_ms);
+        let grace = Duration::from_millis(self.options.stale_while_revalidate_ms);
+        match age {
+            Some(age) if age < ttl => Manifest::Fresh(kept.bytes),
+            Some(age) if age < ttl + grace => Manifest::Stale(kept.bytes.clone(), kept),
+            _ => Manifest::Expired(kept),
+        }
+    }
+}
+
+/// Asks the store for the manifest, or whether `kept` still holds, and keeps the answer.
+pub(super) async fn fetch_manifest(
+    io: Arc<SearchIo>,
+    object: String,
+    kept: Option<KeptManifest>,
+) -> Landed {
+    let range = ByteRange::from(0);
+    let _permit = io.shared.fetch_permits.acquire().await;
+    let start = io.shared.clock.now();
+    let mut kept = kept.filter(|kept| !kept.etag.is_empty());
+    let answer = match &kept {
+        Some(kept) => {
+            io.fetcher
+                .fetch_if_changed(&object, range, &kept.etag)
+                .await
+        }
+        None => io.fetcher.fetch(&object, range).await.map(Some),
+    };
+    let end = io.shared.clock.now();
+    let mut num_bytes = 0;
+    let result = match (answer, kept.take()) {
+        (Ok(Some(fetched)), _) => {
+            num_bytes = fetched.bytes.len() as u64;
+            let etag = fetched.etag.clone().unwrap_or_default();
+            keep(&io, &object, etag, fetched.bytes.clone()).await;
+            Ok(fetched)
+        }
+        (Ok(None), kept) => {
+            let kept = kept.map_or_else(Default::default, |kept| (kept.etag, kept.bytes));
+            keep(&io, &object, kept.0, kept.1.clone()).await;
+            Ok(FetchedRange::new(kept.1))
+        }
+        (Err(error), _) => Err(error),
+    };
+    Landed {
+        result,
+        offset: 0,
+        start,
+        end,
+        was_sent: true,
+        num_bytes,
+    }
+}
+
+async fn keep(io: &SearchIo, object: &str, etag: String, bytes: Bytes) {
+    let Some(cache) = &io.shared.cache else {
+        return;
+    };
+    let kept = KeptManifest {
+        checked_at: io.shared.clock.unix_time(),
+        // An ETag that cannot be kept is none: the manifest is then read again.
+        etag: if etag.len() <= 1024 {
+            etag
+        } else {
+            String::new()
+        },
+        bytes,
+    };
+    let key = io.shared.cache_key(object);
+    cache
+        .put_entry(&key, kept.to_bytes(), ByteClass::Manifest)
+        .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_manifest_comes_back_and_a_damaged_one_is_none() {
+        let kept = KeptManifest {
+            checked_at: Duration::from_millis(1_460_000_000_123),
+            etag: "\"abc\"".to_owned(),
+            bytes: Bytes::from_static(b"{}"),
+        };
+        let entry = kept.to_bytes();
+        let back = KeptManifest::from_bytes(&entry).unwrap();
+        assert_eq!((back.checked_at, &*back.etag), (kept.checked_at, "\"abc\""));
+        assert_eq!(back.bytes, kept.bytes);
+        for len in 0..15 {
+            assert!(KeptManifest::from_bytes(&entry.slice(..len)).is_none());
+        }
+    }
+}

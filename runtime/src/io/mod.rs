@@ -1,0 +1,30 @@
+//! The traffic of one search: from a demand to its supplies.
+//!
+//! ```text
+//!   demand ─┬─ stores ───→ cache
+//!           ├─ lookups ──→ cache ──────────────────────────────────────────────→ supply
+//!           ├─ manifest ─→ manifest keeper (cached, revalidated by ETag) ──────→ supply
+//!           └─ reads ────→ cache ─ missing ─→ align ─→ join flights of others
+//!                                             └─ rest ─→ coalesce ─→ cut ─→ fetch ─→ supply
+//!
+//!   fetch:  retry ─→ hedge ─→ gate (budget) ─→ permit ─→ store
+//! ```
+//!
+//! The gate stands at the bottom, so that repetitions and hedges cost budget like any request. Flights
+//! are shared by all searches of one searcher: a range that is on its way is waited for, not asked for
+//! again.
+
+mod flights;
+mod gate;
+mod manifest;
+mod pieces;
+mod planning;
+mod reads;
+mod search_io;
+mod session_io;
+
+pub(crate) use gate::{Gate, Gated};
+pub(crate) use manifest::ManifestKeeper;
+pub use manifest::ManifestOptions;
+pub(crate) use search_io::{SearchIo, SharedIo};
+pub(crate) use session_io::{Answer, PlannedRequest, SessionIo};

@@ -1,0 +1,111 @@
+//! Runs of bytes of one object: which parts of a read are there, and putting them together.
+
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+
+use crate::cache::CachedPiece;
+
+/// The byte after the last of a piece.
+pub(super) fn end_of(piece: &CachedPiece) -> u64 {
+    piece.offset + piece.bytes.len() as u64
+}
+
+/// The part of `piece` that lies in `range`, not copied.
+pub(super) fn cut(piece: &CachedPiece, range: &Range<u64>) -> Option<CachedPiece> {
+    let start = piece.offset.max(range.start);
+    let end = end_of(piece).min(range.end);
+    if start >= end {
+        return None;
+    }
+    // Both lie inside the piece, which is in memory.
+    let slice = (start - piece.offset) as usize..(end - piece.offset) as usize;
+    Some(CachedPiece {
+        offset: start,
+        bytes: piece.bytes.slice(slice),
+    })
+}
+
+/// Adds the part of `piece` that `pieces` (in order, not overlapping) lack and `range` has.
+pub(super) fn add(pieces: &mut Vec<CachedPiece>, piece: &CachedPiece, range: &Range<u64>) {
+    for gap in gaps(range, pieces) {
+        if let Some(part) = cut(piece, &gap) {
+            let place = pieces.partition_point(|held| held.offset < part.offset);
+            pieces.insert(place, part);
+        }
+    }
+}
+
+/// The parts of `range` that `pieces` (in order, not overlapping) lack.
+pub(super) fn gaps(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>> {
+    let mut gaps = Vec::new();
+    let mut start = range.start;
+    for piece in pieces {
+        if piece.offset > start {
+            gaps.push(start..piece.offset.min(range.end));
+        }
+        start = start.max(end_of(piece));
+    }
+    if start < range.end {
+        gaps.push(start..range.end);
+    }
+    gaps
+}
+
+/// The bytes of a range out of pieces that cover it. Copies only if it takes more than one.
+pub(super) fn join(pieces: Vec<CachedPiece>) -> Bytes {
+    let mut pieces = pieces.into_iter();
+    let first = pieces.next().map(|piece| piece.bytes).unwrap_or_default();
+    if pieces.len() == 0 {
+        return first;
+    }
+    let rest: usize = pieces
+        .as_slice()
+        .iter()
+        .map(|piece| piece.bytes.len())
+        .sum();
+    let mut bytes = BytesMut::with_capacity(first.len() + rest);
+    bytes.extend_from_slice(&first);
+    for piece in pieces {
+        bytes.extend_from_slice(&piece.bytes);
+    }
+    bytes.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn piece(range: Range<u64>) -> CachedPiece {
+        CachedPiece {
+            offset: range.start,
+            bytes: range.map(|at| (at % 251) as u8).collect(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_in_any_order_join_to_the_range(
+            range in (0u64..200).prop_flat_map(|start| (Just(start), start..300)),
+            parts in prop::collection::vec((0u64..300, 0u64..80), 0..12),
+        ) {
+            let range = range.0..range.1;
+            let mut pieces = Vec::new();
+            for (start, len) in parts {
+                add(&mut pieces, &piece(start..start + len), &range);
+            }
+            for pair in pieces.windows(2) {
+                prop_assert!(end_of(&pair[0]) <= pair[1].offset);
+            }
+            for gap in gaps(&range, &pieces) {
+                prop_assert!(!gap.is_empty());
+                add(&mut pieces, &piece(gap.clone()), &range);
+            }
+            prop_assert!(gaps(&range, &pieces).is_empty());
+            let expected = piece(range.clone()).bytes;
+            prop_assert_eq!(join(pieces), expected);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A read on its way to its bytes.
+
+use std::ops::Range;
+
+use super::pieces;
+use super::planning::Request;
+use super::search_io::range_of;
+use crate::cache::CachedPiece;
+use crate::fetch::{FetchError, FetchErrorKind};
+use crate::session::{ReadRequest, Supply, SupplyResult};
+
+/// Longest range that the guest may ask for at once: it must fit in its memory besides all else.
+const MAX_READ_BYTES: u64 = 256 << 20;
+
+/// A read, and what is known of its bytes.
+pub(super) struct PendingRead {
+    pub(super) request: ReadRequest,
+    /// What it asks for; the end is `u64::MAX` until it is known where the object ends.
+    pub(super) bytes: Range<u64>,
+    /// In order, not overlapping.
+    pieces: Vec<CachedPiece>,
+    /// What the cache has of the blocks that it lies in.
+    pub(super) around: Vec<CachedPiece>,
+    /// The guest asks again for what it has had: it was no good, so the cache is passed by.
+    pub(super) must_ask: bool,
+    /// Ask for exactly this range and nothing around it.
+    pub(super) is_exact: bool,
+    pub(super) error: Option<FetchError>,
+}
+
+impl PendingRead {
+    pub(super) fn new(request: ReadRequest) -> Self {
+        let end = request
+            .len
+            .map_or(u64::MAX, |len| request.offset.saturating_add(len));
+        let bytes = request.offset..end;
+        let too_long = request.len.is_some_and(|len| len > MAX_READ_BYTES);
+        let error = too_long.then(|| {
+            let what = format!("a single read may have at most {MAX_READ_BYTES} bytes");
+            let range = range_of(&bytes);
+            FetchError::new(FetchErrorKind::Budget, &request.object, range, what)
+        });
+        Self {
+            request,
+            bytes,
+            pieces: Vec::new(),
+            around: Vec::new(),
+            must_ask: false,
+            is_exact: false,
+            error,
+        }
+    }
+
+    /// The parts that are still to come.
+    pub(super) fn gaps(&self) -> Vec<Range<u64>> {
+        match self.error {
+            Some(_) => Vec::new(),
+            None => pieces::gaps(&self.bytes, &self.pieces),
+        }
+    }
+
+    /// Whether it has its bytes or its error.
+    pub(super) fn is_done(&self) -> bool {
+        self.gaps().is_empty()
+    }
+
+    /// Bytes that it has so far.
+    pub(super) fn num_bytes(&self) -> u64 {
+        let lens = self.pieces.iter().map(|piece| piece.bytes.len() as u64);
+        lens.sum()
+    }
+
+    pub(super) fn overlaps(&self, request: &Request) -> bool {
+        self.request.object == request.object
+            && self.bytes.start < request.bytes.end
+            && request.bytes.start < self.bytes.end
+    }
+
+    /// Takes what it misses out of `piece`. What came to the end of the object ends the read.
+    pub(super) fn take(&mut self, piece: &CachedPiece) {
+        if self.bytes.end == u64::MAX && piece.offset == self.bytes.start {
+            self.bytes.end = pieces::end_of(piece);
+        }
+        pieces::add(&mut self.pieces, piece, &self.bytes);
+    }
+
+    pub(super) fn into_supply(self) -> Supply {
+        let outcome = match self.error {
+            None => SupplyResult::Bytes(pieces::join(self.pieces)),
+            Some(error) => SupplyResult::Failed {
+                kind: error.kind,
+                message: error.message,
+            },
+        };
+        Supply {
+            id: self.request.id,
+            outcome,
+        }
+    }
+}
+
+/// Gives up the reads that still miss bytes.
+pub(super) fn fail_rest(reads: &mut [PendingRead], kind: FetchErrorKind, what: &str) {
+    for read in reads.iter_mut().filter(|read| !read.is_done()) {
+        let (object, range) = (&read.request.object, range_of(&read.bytes));
+        read.error = Some(FetchError::new(kind, object, range, what));
+    }
+}

@@ -1,0 +1,239 @@
+//! What the sessions of one search, and the searches of one searcher, share of their traffic.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lru::LruCache;
+use tokio::sync::Semaphore;
+
+use super::flights::{Flights, Landed};
+use super::gate::Gate;
+use super::manifest::ManifestKeeper;
+use super::pieces;
+use super::planning::Request;
+use crate::cache::{CachedPiece, RangeCache};
+use crate::clock::Clock;
+use crate::fetch::{
+    ByteRange, CoalesceOptions, FetchError, FetchErrorKind, FetchedRange, Pace, RangeFetcher,
+};
+use crate::session::ByteClass;
+
+/// Objects whose length is remembered.
+const MAX_KNOWN_OBJECTS: usize = 10_000;
+
+/// What all searches of one searcher share.
+pub(crate) struct SharedIo {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) cache: Option<Arc<dyn RangeCache>>,
+    /// Begins every key of the cache, so that several indexes can share one.
+    pub(crate) namespace: Arc<str>,
+    pub(crate) coalesce: CoalesceOptions,
+    /// A range longer than this is fetched in parts, side by side.
+    pub(crate) max_part_bytes: u64,
+    pub(crate) fetch_permits: Semaphore,
+    pub(crate) flights: Arc<Flights>,
+    pub(crate) manifest: ManifestKeeper,
+    /// Lengths of objects, as a store told them; only a hint.
+    pub(crate) object_lens: Mutex<LruCache<String, u64>>,
+}
+
+impl SharedIo {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        cache: Option<Arc<dyn RangeCache>>,
+        namespace: Arc<str>,
+        max_concurrent_requests: usize,
+    ) -> Self {
+        let max_objects = NonZeroUsize::new(MAX_KNOWN_OBJECTS).unwrap_or(NonZeroUsize::MIN);
+        Self {
+            clock,
+            cache,
+            namespace,
+            coalesce: CoalesceOptions::default(),
+            max_part_bytes: u64::MAX,
+            fetch_permits: Semaphore::new(max_concurrent_requests),
+            flights: Arc::default(),
+            manifest: ManifestKeeper::default(),
+            object_lens: Mutex::new(LruCache::new(max_objects)),
+        }
+    }
+
+    pub(super) fn cache_key(&self, name: &str) -> String {
+        format!("{}/{name}", self.namespace)
+    }
+
+    /// The cache, if ranges of this class may be cached: the manifest is the one mutable object.
+    pub(super) fn cache_for(&self, class: ByteClass) -> Option<&Arc<dyn RangeCache>> {
+        self.cache.as_ref().filter(|_| class != ByteClass::Manifest)
+    }
+
+    /// The length of the blocks in which ranges of this class are read; 1 where nothing is cached.
+    pub(super) fn block_len(&self, class: ByteClass) -> u64 {
+        match self.cache_for(class) {
+            // A head has the length that the manifest names, and is read whole.
+            Some(cache) if class != ByteClass::Head => cache.block_len(class).max(1),
+            _ => 1,
+        }
+    }
+
+    /// The length of an object, if a store has told it.
+    pub(super) fn object_len(&self, object: &str) -> Option<u64> {
+        self.object_lens
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(object)
+            .copied()
+    }
+
+    fn note_object_len(&self, object: &str, len: Option<u64>) {
+        if let Some(len) = len {
+            self.object_lens
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .put(object.to_owned(), len);
+        }
+    }
+}
+
+/// What all sessions of one search share.
+pub(crate) struct SearchIo {
+    pub(crate) shared: Arc<SharedIo>,
+    /// The store behind retries, hedges and this search's gate.
+    pub(crate) fetcher: Arc<dyn RangeFetcher>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) started: Duration,
+    /// When reads are given up, so that there is still time to answer.
+    pub(crate) reads_until: Option<Duration>,
+    /// The same for the documents of the hits, which are read last.
+    pub(crate) documents_until: Option<Duration>,
+    /// Whether only what a plan needs may be read: manifest, heads and dictionaries.
+    pub(crate) is_dry: bool,
+    /// The version of each immutable object, as first seen by this search.
+    pub(crate) etags: Mutex<HashMap<String, String>>,
+}
+
+impl SearchIo {
+    /// Until when reads of these classes are waited for.
+    pub(super) fn until(&self, has_documents: bool) -> Option<Duration> {
+        match has_documents {
+            true => self.documents_until,
+            false => self.reads_until,
+        }
+    }
+
+    /// Microseconds since the search began.
+    pub(crate) fn micros(&self, moment: Duration) -> u64 {
+        u64::try_from(moment.saturating_sub(self.started).as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// An error if an immutable object is not what it was when this search first read it.
+    fn check_etag(&self, request: &Request, fetched: &FetchedRange) -> Result<(), FetchError> {
+        let (Some(etag), false) = (&fetched.etag, request.class == ByteClass::Manifest) else {
+            return Ok(());
+        };
+        let mut etags = self.etags.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = etags
+            .entry(request.object.clone())
+            .or_insert_with(|| etag.clone());
+        if first == etag {
+            return Ok(());
+        }
+        let what = format!(
+            "etag_changed: the object was replaced while it was read (ETag {first}, then {etag})"
+        );
+        Err(FetchError::new(
+            FetchErrorKind::Protocol,
+            &request.object,
+            range_of(&request.bytes),
+            what,
+        ))
+    }
+
+    async fn fetch_checked(&self, request: &Request) -> Result<FetchedRange, FetchError> {
+        let range = range_of(&request.bytes);
+        let fetched = self.fetcher.fetch(&request.object, range).await?;
+        let num_bytes = fetched.bytes.len() as u64;
+        if range.len.is_some_and(|len| num_bytes != len) {
+            return Err(FetchError::short(&request.object, range, num_bytes));
+        }
+        self.check_etag(request, &fetched)?;
+        Ok(fetched)
+    }
+
+    /// The flight of one request. `must_ask` is false if the cache may have been filled since it was
+    /// last looked into: then it is looked into again.
+    pub(super) async fn fly(self: Arc<Self>, request: Request, must_ask: bool) -> Landed {
+        let shared = &self.shared;
+        let cache = shared
+            .cache_for(request.class)
+            .filter(|_| request.bytes.end < u64::MAX);
+        let key = shared.cache_key(&request.object);
+        if let (Some(cache), false) = (cache, must_ask) {
+            let pieces = cache.get(&key, request.bytes.clone(), request.class).await;
+            if pieces::gaps(&request.bytes, &pieces).is_empty() {
+                let now = shared.clock.now();
+                return Landed {
+                    result: Ok(FetchedRange::new(pieces::join(pieces))),
+                    offset: request.bytes.start,
+                    start: now,
+                    end: now,
+                    was_sent: false,
+                    num_bytes: 0,
+                };
+            }
+        }
+        let _permit = shared.fetch_permits.acquire().await;
+        let start = shared.clock.now();
+        let result = self.fetch_checked(&request).await;
+        let end = shared.clock.now();
+        if let Ok(fetched) = &result {
+            shared.note_object_len(&request.object, fetched.object_len);
+            if let Some(cache) = cache {
+                let bytes = fetched.bytes.clone();
+                cache
+                    .put(&key, request.bytes.start, bytes, request.class)
+                    .await;
+            }
+        }
+        Landed {
+            num_bytes: result
+                .as_ref()
+                .map_or(0, |fetched| fetched.bytes.len() as u64),
+            result,
+            offset: request.bytes.start,
+            start,
+            end,
+            was_sent: true,
+        }
+    }
+
+    /// What the cache has of a range.
+    pub(super) async fn cached(
+        &self,
+        object: &str,
+        bytes: Range<u64>,
+        class: ByteClass,
+    ) -> Vec<CachedPiece> {
+        match self.shared.cache_for(class) {
+            Some(cache) => {
+                let _busy = self.shared.clock.enter_busy();
+                cache
+                    .get(&self.shared.cache_key(object), bytes, class)
+                    .await
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+/// `bytes` as a request asks for them; an end of `u64::MAX` is the end of the object.
+pub(super) fn range_of(bytes: &Range<u64>) -> ByteRange {
+    match bytes.end {
+        u64::MAX => ByteRange::from(bytes.start),
+        end => ByteRange::new(bytes.start, end - bytes.start),
+    }
+}

@@ -1,0 +1,550 @@
+//! One session's waves: everything a demand names, answered at once.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::future::{Either, join_all, select};
+use futures_util::stream::FuturesUnordered;
+
+use super::flights::{Flight, Landed};
+use super::manifest::{Manifest, fetch_manifest};
+use super::pieces;
+use super::planning::{Missing, Request, align, requests_of};
+use super::reads::{PendingRead, fail_rest};
+use super::search_io::{SearchIo, range_of};
+use crate::cache::CachedPiece;
+use crate::fetch::{CoalesceOptions, FetchErrorKind};
+use crate::profile::{Profile, RequestRecord, Wave};
+use crate::session::{ByteClass, CacheLookup, Demand, ReadRequest, Supply, SupplyResult};
+
+/// What a read that was given up at the deadline says.
+const TIME_IS_UP: &str =
+    "the bytes had not come when the time was up; raise deadline_ms or narrow the query";
+
+/// How often a wave is planned again, because a merged request ran past the end of an object or a
+/// flight of another search failed for that search's own reasons.
+const MAX_ROUNDS: usize = 3;
+
+/// A request that a dry run did not send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlannedRequest {
+    pub(crate) object: String,
+    pub(crate) bytes: Range<u64>,
+    pub(crate) class: ByteClass,
+    pub(crate) num_reads: u32,
+}
+
+impl From<Request> for PlannedRequest {
+    fn from(request: Request) -> Self {
+        Self {
+            object: request.object,
+            bytes: request.bytes,
+            class: request.class,
+            num_reads: request.num_reads,
+        }
+    }
+}
+
+/// What a demand comes to.
+pub(crate) enum Answer {
+    Supplies(Vec<Supply>),
+    /// A dry run has come to the first wave that it may not send.
+    Stopped(Vec<PlannedRequest>),
+}
+
+/// The waves of one session: what it has asked for, and what that cost.
+pub(crate) struct SessionIo {
+    io: Arc<SearchIo>,
+    pub(crate) profile: Profile,
+    /// Waves of the search before this session.
+    waves_before: u64,
+    wave_started: Duration,
+    asked: HashSet<(String, u64, u64)>,
+}
+
+/// A flight that this wave waits for.
+struct Awaited {
+    request: Request,
+    flight: Flight,
+    /// Whether this session began it; otherwise it is another search's.
+    is_ours: bool,
+}
+
+impl SessionIo {
+    pub(crate) fn new(io: Arc<SearchIo>, waves_before: u64) -> Self {
+        Self {
+            io,
+            profile: Profile::default(),
+            waves_before,
+            wave_started: Duration::ZERO,
+            asked: HashSet::new(),
+        }
+    }
+
+    /// Answers every read and every lookup of `demand`.
+    pub(crate) async fn answer(&mut self, demand: Demand) -> Answer {
+        let mut supplies = Vec::with_capacity(demand.reads.len() + demand.lookups.len());
+        if let Some(cache) = &self.io.shared.cache {
+            for entry in demand.stores {
+                let key = self.io.shared.cache_key(&entry.key);
+                cache.put_entry(&key, entry.bytes, entry.class).await;
+            }
+        }
+        let lookups = join_all(demand.lookups.into_iter().map(|l| look_up(&self.io, l))).await;
+        for (supply, class) in lookups {
+            self.count_lookup(class, &supply);
+            supplies.push(supply);
+        }
+        self.wave_started = self.io.shared.clock.now();
+        let seen_landed = self.io.shared.flights.num_landed();
+        let (manifests, ranges): (Vec<_>, Vec<_>) = demand.reads.into_iter().partition(|read| {
+            read.class == ByteClass::Manifest && read.offset == 0 && read.len.is_none()
+        });
+        let mut reads = self.look_up_reads(ranges).await;
+        let mut wave = Wave::default();
+        for manifest in manifests {
+            supplies.push(self.read_manifest(manifest, &mut wave).await);
+        }
+        if self.io.is_dry
+            && let Some(planned) = self.stop_dry_run(&reads)
+        {
+            return Answer::Stopped(planned);
+        }
+        self.fetch(&mut reads, seen_landed, &mut wave).await;
+        if !wave.requests.is_empty() {
+            let now = self.io.shared.clock.now();
+            self.io
+                .pace
+                .note_wave(now.saturating_sub(self.wave_started));
+        }
+        wave.requests
+            .sort_by(|a, b| (&a.object, a.offset).cmp(&(&b.object, b.offset)));
+        self.profile.push_wave(wave);
+        supplies.extend(reads.into_iter().map(PendingRead::into_supply));
+        Answer::Supplies(supplies)
+    }
+
+    fn count_lookup(&mut self, class: ByteClass, supply: &Supply) {
+        if self.io.shared.cache.is_none() {
+            return;
+        }
+        match &supply.outcome {
+            SupplyResult::Bytes(bytes) => {
+                self.profile.num_cache_bytes += bytes.len() as u64;
+                self.profile.num_cache_hits.add(class, 1);
+            }
+            _ => self.profile.num_cache_misses.add(class, 1),
+        }
+    }
+
+    /// What the cache has of each read.
+    async fn look_up_reads(&mut self, requests: Vec<ReadRequest>) -> Vec<PendingRead> {
+        let mut reads: Vec<PendingRead> = Vec::with_capacity(requests.len());
+        for request in requests {
+            let mut read = PendingRead::new(request);
+            let place = (
+                read.request.object.clone(),
+                read.bytes.start,
+                read.bytes.end,
+            );
+            read.must_ask = !self.asked.insert(place);
+            reads.push(read);
+        }
+        let io = &self.io;
+        let cached = join_all(reads.iter().map(|read| async move {
+            let (object, class) = (&read.request.object, read.request.class);
+            let is_cachable = io.shared.cache_for(class).is_some();
+            if read.must_ask || read.bytes.end == u64::MAX || !is_cachable {
+                return None;
+            }
+            let block_len = io.shared.block_len(class);
+            let blocks = align(&read.bytes, block_len, io.shared.object_len(object));
+            Some(io.cached(object, blocks, class).await)
+        }))
+        .await;
+        for (read, cached) in reads.iter_mut().zip(cached) {
+            let Some(cached) = cached else { continue };
+            for piece in &cached {
+                read.take(piece);
+            }
+            read.around = cached;
+            self.profile.num_cache_bytes += read.num_bytes();
+            let counts = match read.is_done() {
+                true => &mut self.profile.num_cache_hits,
+                false => &mut self.profile.num_cache_misses,
+            };
+            counts.add(read.request.class, 1);
+        }
+        reads
+    }
+
+    /// The requests of a wave that a dry run may not send; `None` if it may.
+    fn stop_dry_run(&self, reads: &[PendingRead]) -> Option<Vec<PlannedRequest>> {
+        let missing: Vec<Missing> = reads
+            .iter()
+            .enumerate()
+            .flat_map(|(ord, read)| self.missing_of(ord, read))
+            .collect();
+        let is_body = |missing: &Missing| {
+            !matches!(
+                missing.class,
+                ByteClass::Manifest | ByteClass::Head | ByteClass::Dictionary
+            )
+        };
+        if !missing.iter().any(is_body) {
+            return None;
+        }
+        let shared = &self.io.shared;
+        let requests = requests_of(&missing, shared.coalesce, shared.max_part_bytes);
+        Some(requests.into_iter().map(PlannedRequest::from).collect())
+    }
+
+    /// What a read misses, extended to the blocks of the cache.
+    fn missing_of(&self, read_ord: usize, read: &PendingRead) -> Vec<Missing> {
+        let shared = &self.io.shared;
+        let class = read.request.class;
+        let block_len = match read.is_exact {
+            true => 1,
+            false => shared.block_len(class),
+        };
+        let object_len = shared.object_len(&read.request.object);
+        let missing = |bytes: Range<u64>| Missing {
+            object: read.request.object.clone(),
+            bytes,
+            class,
+            read_ord,
+        };
+        let mut all: Vec<Missing> = Vec::new();
+        for gap in read.gaps() {
+            if gap.end == u64::MAX || block_len <= 1 {
+                all.push(missing(gap));
+                continue;
+            }
+            // Whole blocks, but not what is cached of them already.
+            let blocks = align(&gap, block_len, object_len);
+            let holes = pieces::gaps(&blocks, &read.around);
+            let is_wanted = |hole: &Range<u64>| hole.start < gap.end && gap.start < hole.end;
+            all.extend(holes.into_iter().filter(is_wanted).map(missing));
+        }
+        all
+    }
+
+    /// Fetches what is missing, and gives each read its bytes or its error.
+    async fn fetch(&mut self, reads: &mut [PendingRead], seen_landed: u64, wave: &mut Wave) {
+        for round in 0..MAX_ROUNDS {
+            let awaited = self.launch(reads, seen_landed);
+            if awaited.is_empty() {
+                break;
+            }
+            let wave_ord = self.waves_before + self.profile.num_waves;
+            if let Err(what) = self.io.gate.admit_wave(wave_ord) {
+                fail_rest(reads, FetchErrorKind::Budget, &what);
+                break;
+            }
+            let is_last = round + 1 == MAX_ROUNDS;
+            self.await_all(awaited, reads, is_last, wave).await;
+        }
+        fail_rest(
+            reads,
+            FetchErrorKind::Unavailable,
+            "the fetcher gave no answer",
+        );
+    }
+
+    /// Joins the flights of others and launches what they do not bring.
+    fn launch(&self, reads: &[PendingRead], seen_landed: u64) -> Vec<Awaited> {
+        let shared = &self.io.shared;
+        let mut table = shared.flights.lock();
+        let mut awaited: Vec<Awaited> = Vec::new();
+        let mut rounds: [Vec<Missing>; 2] = Default::default();
+        for (read_ord, read) in reads.iter().enumerate() {
+            for missing in self.missing_of(read_ord, read) {
+                if read.is_exact || read.must_ask {
+                    rounds[usize::from(read.is_exact)].push(missing);
+                    continue;
+                }
+                let (joined, free) = table.claim(&missing.object, &missing.bytes);
+                awaited.extend(joined.into_iter().map(|flight| Awaited {
+                    request: Request::from(missing.clone()),
+                    flight,
+                    is_ours: false,
+                }));
+                rounds[0].extend(free.into_iter().map(|bytes| Missing {
+                    bytes,
+                    ..missing.clone()
+                }));
+            }
+        }
+        let [merged, exact] = rounds;
+        let mut requests = requests_of(&merged, shared.coalesce, shared.max_part_bytes);
+        requests.extend(requests_of(
+            &exact,
+            CoalesceOptions::off(),
+            shared.max_part_bytes,
+        ));
+        for request in requests {
+            let must_ask = shared.flights.num_landed() == seen_landed
+                || reads
+                    .iter()
+                    .any(|read| read.must_ask && read.overlaps(&request));
+            let landing = Arc::clone(&self.io).fly(request.clone(), must_ask);
+            let (object, bytes) = (&request.object, request.bytes.clone());
+            let flight = shared.flights.launch(&mut table, object, bytes, landing);
+            awaited.push(Awaited {
+                request,
+                flight,
+                is_ours: true,
+            });
+        }
+        awaited
+    }
+
+    /// Waits for flights until the time is up, and deals out what they bring.
+    async fn await_all(
+        &mut self,
+        awaited: Vec<Awaited>,
+        reads: &mut [PendingRead],
+        is_last: bool,
+        wave: &mut Wave,
+    ) {
+        let has_documents = reads
+            .iter()
+            .any(|read| read.request.class == ByteClass::DocStore);
+        let until = self.io.until(has_documents);
+        let mut is_down = vec![false; awaited.len()];
+        let mut underway: FuturesUnordered<_> = (0..)
+            .zip(&awaited)
+            .map(|(ord, awaited): (usize, &Awaited)| {
+                let flight = awaited.flight.clone();
+                async move { (ord, flight.await) }
+            })
+            .collect();
+        let mut timer = match until {
+            Some(until) => self.io.shared.clock.sleep_until(until),
+            None => Box::pin(std::future::pending()),
+        };
+        loop {
+            match select(underway.next(), timer).await {
+                Either::Left((None, _)) => break,
+                Either::Left((Some((ord, landed)), unfinished)) => {
+                    timer = unfinished;
+                    if let Some(awaited) = awaited.get(ord) {
+                        is_down[ord] = true;
+                        self.record(awaited, &landed, wave);
+                        self.deal_out(awaited, &landed, reads, is_last);
+                    }
+                }
+                Either::Right(_) => {
+                    self.io.gate.note_timed_out();
+                    let late = awaited
+                        .iter()
+                        .zip(&is_down)
+                        .filter(|(_, is_down)| !**is_down);
+                    for (awaited, _) in late {
+                        self.record_late(awaited, wave);
+                    }
+                    fail_rest(reads, FetchErrorKind::Budget, TIME_IS_UP);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Gives each read its part of what a flight brought.
+    fn deal_out(
+        &self,
+        awaited: &Awaited,
+        landed: &Landed,
+        reads: &mut [PendingRead],
+        is_last: bool,
+    ) {
+        let request = &awaited.request;
+        let error = match &landed.result {
+            Ok(fetched) => {
+                let piece = CachedPiece {
+                    offset: landed.offset,
+                    bytes: fetched.bytes.clone(),
+                };
+                for read in reads.iter_mut().filter(|read| read.overlaps(request)) {
+                    read.take(&piece);
+                }
+                return;
+            }
+            Err(error) => error,
+        };
+        // Another search's flight may have failed by that search's budget, which is not ours.
+        let is_theirs = !awaited.is_ours && error.kind == FetchErrorKind::Budget;
+        for read in reads.iter_mut().filter(|read| read.overlaps(request)) {
+            if read.is_done() {
+                continue;
+            }
+            // A merged request that ran past the end of the object must not take its other reads
+            // with it: each is asked for by itself.
+            let is_merged = request.num_reads > 1
+                || request.bytes.start < read.bytes.start
+                || read.bytes.end < request.bytes.end;
+            let was_merged = error.kind == FetchErrorKind::Truncated && is_merged && !read.is_exact;
+            match !is_last && (was_merged || is_theirs) {
+                true => read.is_exact |= was_merged,
+                false => read.error = Some(error.clone()),
+            }
+        }
+    }
+
+    /// Writes down a request that this session sent.
+    fn record(&mut self, awaited: &Awaited, landed: &Landed, wave: &mut Wave) {
+        if !awaited.is_ours || !landed.was_sent {
+            self.profile.num_shared_requests += 1;
+            return;
+        }
+        let (num_retries, hedge) = match &landed.result {
+            Ok(fetched) => (fetched.num_retries, fetched.hedge),
+            Err(error) => (error.num_retries, error.hedge),
+        };
+        wave.requests.push(RequestRecord {
+            object: awaited.request.object.clone(),
+            offset: awaited.request.bytes.start,
+            length: match &landed.result {
+                Ok(_) => landed.num_bytes,
+                Err(_) => range_of(&awaited.request.bytes).len.unwrap_or(0),
+            },
+            class: awaited.request.class,
+            num_reads: awaited.request.num_reads,
+            num_retries,
+            hedged_us: hedge.map(|hedge| self.io.micros(hedge.at)),
+            start_us: self.io.micros(landed.start),
+            end_us: self.io.micros(landed.end),
+            error: landed
+                .result
+                .as_ref()
+                .err()
+                .map(|error| error.message.clone()),
+        });
+    }
+
+    /// Writes down a request that was given up.
+    fn record_late(&mut self, awaited: &Awaited, wave: &mut Wave) {
+        if !awaited.is_ours {
+            return;
+        }
+        wave.requests.push(RequestRecord {
+            object: awaited.request.object.clone(),
+            offset: awaited.request.bytes.start,
+            length: 0,
+            class: awaited.request.class,
+            num_reads: awaited.request.num_reads,
+            num_retries: 0,
+            hedged_us: None,
+            start_us: self.io.micros(self.wave_started),
+            end_us: self.io.micros(self.io.shared.clock.now()),
+            error: Some(TIME_IS_UP.to_owned()),
+        });
+    }
+
+    /// The manifest: from the cache, revalidated, or fetched.
+    async fn read_manifest(&mut self, read: ReadRequest, wave: &mut Wave) -> Supply {
+        let io = Arc::clone(&self.io);
+        let has_cache = io.shared.cache.is_some();
+        let count = |io: &mut Self, is_hit: bool| match (has_cache, is_hit) {
+            (false, _) => {}
+            (true, true) => io.profile.num_cache_hits.add(ByteClass::Manifest, 1),
+            (true, false) => io.profile.num_cache_misses.add(ByteClass::Manifest, 1),
+        };
+        let found = {
+            let _busy = io.shared.clock.enter_busy();
+            io.shared.manifest.look_up(&io, &read.object).await
+        };
+        let kept = match found {
+            Manifest::Fresh(bytes) => {
+                count(self, true);
+                return supply(&read, bytes);
+            }
+            Manifest::Stale(bytes, kept) => {
+                count(self, true);
+                let behind = fetch_manifest(io, read.object.clone(), Some(kept));
+                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                    runtime.spawn(behind);
+                }
+                return supply(&read, bytes);
+            }
+            Manifest::Expired(kept) => Some(kept),
+            Manifest::Absent => None,
+        };
+        count(self, false);
+        let mut reads = [PendingRead::new(read)];
+        let request = Request {
+            object: reads[0].request.object.clone(),
+            bytes: reads[0].bytes.clone(),
+            class: ByteClass::Manifest,
+            num_reads: 1,
+            first_read_ord: 0,
+        };
+        let mut kept = kept;
+        for round in 0..MAX_ROUNDS {
+            if reads[0].is_done() {
+                break;
+            }
+            let wave_ord = self.waves_before + self.profile.num_waves;
+            if let Err(what) = io.gate.admit_wave(wave_ord) {
+                fail_rest(&mut reads, FetchErrorKind::Budget, &what);
+                break;
+            }
+            let awaited = {
+                let flights = &io.shared.flights;
+                let mut table = flights.lock();
+                let object = &request.object;
+                let (joined, _) = table.claim(object, &request.bytes);
+                let (flight, is_ours) = match joined.into_iter().next() {
+                    Some(flight) => (flight, false),
+                    None => {
+                        let landing = fetch_manifest(io.clone(), object.clone(), kept.take());
+                        let bytes = request.bytes.clone();
+                        (flights.launch(&mut table, object, bytes, landing), true)
+                    }
+                };
+                Awaited {
+                    request: request.clone(),
+                    flight,
+                    is_ours,
+                }
+            };
+            let is_last = round + 1 == MAX_ROUNDS;
+            self.await_all(vec![awaited], &mut reads, is_last, wave)
+                .await;
+        }
+        fail_rest(
+            &mut reads,
+            FetchErrorKind::Unavailable,
+            "the fetcher gave no answer",
+        );
+        let [read] = reads;
+        read.into_supply()
+    }
+}
+
+async fn look_up(io: &SearchIo, lookup: CacheLookup) -> (Supply, ByteClass) {
+    let entry = match &io.shared.cache {
+        Some(cache) => {
+            let _busy = io.shared.clock.enter_busy();
+            let key = io.shared.cache_key(&lookup.key);
+            cache.get_entry(&key, lookup.class).await
+        }
+        None => None,
+    };
+    let supply = Supply {
+        id: lookup.id,
+        outcome: entry.map_or(SupplyResult::Miss, SupplyResult::Bytes),
+    };
+    (supply, lookup.class)
+}
+
+fn supply(read: &ReadRequest, bytes: Bytes) -> Supply {
+    Supply {
+        id: read.id,
+        outcome: SupplyResult::Bytes(bytes),
+    }
+}

@@ -1,0 +1,65 @@
+//! The host's keys of a search request, and the guest's.
+
+use serde_json::{Map, Value};
+
+use crate::{Limits, SearchError};
+
+/// A search request, taken apart.
+pub(crate) struct Request {
+    /// The guest's part, as JSON.
+    pub(crate) guest: String,
+    pub(crate) limits: Limits,
+    pub(crate) wants_profile: bool,
+}
+
+impl Request {
+    /// The same request with one key more for the guest.
+    pub(crate) fn with_guest_key(&self, key: &str, value: Value) -> Result<Self, SearchError> {
+        let mut guest: Map<String, Value> = serde_json::from_str(&self.guest)
+            .map_err(|error| SearchError::internal(format!("the guest's request: {error}")))?;
+        guest.insert(key.to_owned(), value);
+        Ok(Self {
+            guest: serialize(&guest)?,
+            limits: self.limits.clone(),
+            wants_profile: self.wants_profile,
+        })
+    }
+
+    /// The guest's limits, as JSON.
+    pub(crate) fn guest_limits(&self) -> String {
+        Value::Object(self.limits.guest.clone()).to_string()
+    }
+}
+
+/// Takes `profile` and `budget` out of a request; the rest is the guest's.
+pub(crate) fn split(request: &Value, limits: &Limits) -> Result<Request, SearchError> {
+    let Value::Object(request) = request else {
+        return Err(SearchError::invalid(
+            "the search request is not a JSON object",
+        ));
+    };
+    let mut guest = request.clone();
+    let wants_profile = match guest.shift_remove("profile") {
+        None => false,
+        Some(Value::Bool(wants_profile)) => wants_profile,
+        Some(other) => {
+            return Err(SearchError::invalid(format!(
+                "profile is true or false, and not {other}"
+            )));
+        }
+    };
+    let limits = match guest.shift_remove("budget") {
+        None => limits.clone(),
+        Some(budget) => limits.lowered_by(&budget)?,
+    };
+    Ok(Request {
+        guest: serialize(&guest)?,
+        limits,
+        wants_profile,
+    })
+}
+
+fn serialize(request: &Map<String, Value>) -> Result<String, SearchError> {
+    serde_json::to_string(request)
+        .map_err(|error| SearchError::invalid(format!("the search request is not JSON: {error}")))
+}
