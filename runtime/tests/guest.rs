@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
+use canter_runtime::engine::{InstanceLimits, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::MemoryFetcher;
 use canter_runtime::{Engine, ErrorKind, Interrupt, Limits, SearchError, Searcher};
 use serde_json::{Value, json};
@@ -54,11 +54,14 @@ async fn a_wrong_request_is_the_same_error_in_both_engines() {
 #[test]
 fn an_instance_starts_in_well_under_a_millisecond_once_the_guest_is_loaded() {
     let [wasm, _] = engines();
-    let interrupt = Interrupt::after(Instant::now(), Duration::MAX);
+    let limits = InstanceLimits {
+        interrupt: Interrupt::after(Instant::now(), Duration::MAX),
+        max_memory_bytes: None,
+    };
     let mut fastest = Duration::MAX;
     for _ in 0..50 {
         let started = Instant::now();
-        drop(wasm.start(&interrupt).unwrap());
+        drop(wasm.start(&limits).unwrap());
         fastest = fastest.min(started.elapsed());
     }
     println!("fastest start of an instance: {fastest:?}");

@@ -20,8 +20,10 @@ mod manifest;
 mod pieces;
 mod planning;
 mod reads;
+mod records;
 mod search_io;
 mod session_io;
+mod session_manifest;
 
 pub(crate) use gate::{Gate, Gated};
 pub(crate) use manifest::ManifestKeeper;

@@ -5,29 +5,27 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::{Either, join_all, select};
 use futures_util::stream::FuturesUnordered;
 
 use super::flights::{Flight, Landed};
-use super::manifest::{Manifest, fetch_manifest};
 use super::pieces;
 use super::planning::{Missing, Request, align, requests_of};
 use super::reads::{PendingRead, fail_rest};
-use super::search_io::{SearchIo, range_of};
+use super::search_io::SearchIo;
 use crate::cache::CachedPiece;
 use crate::fetch::{CoalesceOptions, FetchErrorKind};
-use crate::profile::{Profile, RequestRecord, Wave};
+use crate::profile::{Profile, Wave};
 use crate::session::{ByteClass, CacheLookup, Demand, ReadRequest, Supply, SupplyResult};
 
 /// What a read that was given up at the deadline says.
-const TIME_IS_UP: &str =
+pub(super) const TIME_IS_UP: &str =
     "the bytes had not come when the time was up; raise deadline_ms or narrow the query";
 
 /// How often a wave is planned again, because a merged request ran past the end of an object or a
 /// flight of another search failed for that search's own reasons.
-const MAX_ROUNDS: usize = 3;
+pub(super) const MAX_ROUNDS: usize = 3;
 
 /// A request that a dry run did not send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,20 +56,20 @@ pub(crate) enum Answer {
 
 /// The waves of one session: what it has asked for, and what that cost.
 pub(crate) struct SessionIo {
-    io: Arc<SearchIo>,
+    pub(super) io: Arc<SearchIo>,
     pub(crate) profile: Profile,
     /// Waves of the search before this session.
-    waves_before: u64,
-    wave_started: Duration,
+    pub(super) waves_before: u64,
+    pub(super) wave_started: Duration,
     asked: HashSet<(String, u64, u64)>,
 }
 
 /// A flight that this wave waits for.
-struct Awaited {
-    request: Request,
-    flight: Flight,
+pub(super) struct Awaited {
+    pub(super) request: Request,
+    pub(super) flight: Flight,
     /// Whether this session began it; otherwise it is another search's.
-    is_ours: bool,
+    pub(super) is_ours: bool,
 }
 
 impl SessionIo {
@@ -304,7 +302,7 @@ impl SessionIo {
     }
 
     /// Waits for flights until the time is up, and deals out what they bring.
-    async fn await_all(
+    pub(super) async fn await_all(
         &mut self,
         awaited: Vec<Awaited>,
         reads: &mut [PendingRead],
@@ -394,136 +392,6 @@ impl SessionIo {
             }
         }
     }
-
-    /// Writes down a request that this session sent.
-    fn record(&mut self, awaited: &Awaited, landed: &Landed, wave: &mut Wave) {
-        if !awaited.is_ours || !landed.was_sent {
-            self.profile.num_shared_requests += 1;
-            return;
-        }
-        let (num_retries, hedge) = match &landed.result {
-            Ok(fetched) => (fetched.num_retries, fetched.hedge),
-            Err(error) => (error.num_retries, error.hedge),
-        };
-        wave.requests.push(RequestRecord {
-            object: awaited.request.object.clone(),
-            offset: awaited.request.bytes.start,
-            length: match &landed.result {
-                Ok(_) => landed.num_bytes,
-                Err(_) => range_of(&awaited.request.bytes).len.unwrap_or(0),
-            },
-            class: awaited.request.class,
-            num_reads: awaited.request.num_reads,
-            num_retries,
-            hedged_us: hedge.map(|hedge| self.io.micros(hedge.at)),
-            start_us: self.io.micros(landed.start),
-            end_us: self.io.micros(landed.end),
-            error: landed
-                .result
-                .as_ref()
-                .err()
-                .map(|error| error.message.clone()),
-        });
-    }
-
-    /// Writes down a request that was given up.
-    fn record_late(&mut self, awaited: &Awaited, wave: &mut Wave) {
-        if !awaited.is_ours {
-            return;
-        }
-        wave.requests.push(RequestRecord {
-            object: awaited.request.object.clone(),
-            offset: awaited.request.bytes.start,
-            length: 0,
-            class: awaited.request.class,
-            num_reads: awaited.request.num_reads,
-            num_retries: 0,
-            hedged_us: None,
-            start_us: self.io.micros(self.wave_started),
-            end_us: self.io.micros(self.io.shared.clock.now()),
-            error: Some(TIME_IS_UP.to_owned()),
-        });
-    }
-
-    /// The manifest: from the cache, revalidated, or fetched.
-    async fn read_manifest(&mut self, read: ReadRequest, wave: &mut Wave) -> Supply {
-        let io = Arc::clone(&self.io);
-        let has_cache = io.shared.cache.is_some();
-        let count = |io: &mut Self, is_hit: bool| match (has_cache, is_hit) {
-            (false, _) => {}
-            (true, true) => io.profile.num_cache_hits.add(ByteClass::Manifest, 1),
-            (true, false) => io.profile.num_cache_misses.add(ByteClass::Manifest, 1),
-        };
-        let found = {
-            let _busy = io.shared.clock.enter_busy();
-            io.shared.manifest.look_up(&io, &read.object).await
-        };
-        let kept = match found {
-            Manifest::Fresh(bytes) => {
-                count(self, true);
-                return supply(&read, bytes);
-            }
-            Manifest::Stale(bytes, kept) => {
-                count(self, true);
-                let behind = fetch_manifest(io, read.object.clone(), Some(kept));
-                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                    runtime.spawn(behind);
-                }
-                return supply(&read, bytes);
-            }
-            Manifest::Expired(kept) => Some(kept),
-            Manifest::Absent => None,
-        };
-        count(self, false);
-        let mut reads = [PendingRead::new(read)];
-        let request = Request {
-            object: reads[0].request.object.clone(),
-            bytes: reads[0].bytes.clone(),
-            class: ByteClass::Manifest,
-            num_reads: 1,
-            first_read_ord: 0,
-        };
-        let mut kept = kept;
-        for round in 0..MAX_ROUNDS {
-            if reads[0].is_done() {
-                break;
-            }
-            let wave_ord = self.waves_before + self.profile.num_waves;
-            if let Err(what) = io.gate.admit_wave(wave_ord) {
-                fail_rest(&mut reads, FetchErrorKind::Budget, &what);
-                break;
-            }
-            let awaited = {
-                let flights = &io.shared.flights;
-                let mut table = flights.lock();
-                let object = &request.object;
-                let (joined, _) = table.claim(object, &request.bytes);
-                let (flight, is_ours) = match joined.into_iter().next() {
-                    Some(flight) => (flight, false),
-                    None => {
-                        let landing = fetch_manifest(io.clone(), object.clone(), kept.take());
-                        let bytes = request.bytes.clone();
-                        (flights.launch(&mut table, object, bytes, landing), true)
-                    }
-                };
-                Awaited {
-                    request: request.clone(),
-                    flight,
-                    is_ours,
-                }
-            };
-            let is_last = round + 1 == MAX_ROUNDS;
-            self.await_all(vec![awaited], &mut reads, is_last, wave)
-                .await;
-        }
-        fail_rest(
-            &mut reads,
-            FetchErrorKind::Unavailable,
-            "the fetcher gave no answer",
-        );
-        let [read] = reads;
-        read.into_supply()
-    }
 }
 
 async fn look_up(io: &SearchIo, lookup: CacheLookup) -> (Supply, ByteClass) {
@@ -540,11 +408,4 @@ async fn look_up(io: &SearchIo, lookup: CacheLookup) -> (Supply, ByteClass) {
         outcome: entry.map_or(SupplyResult::Miss, SupplyResult::Bytes),
     };
     (supply, lookup.class)
-}
-
-fn supply(read: &ReadRequest, bytes: Bytes) -> Supply {
-    Supply {
-        id: read.id,
-        outcome: SupplyResult::Bytes(bytes),
-    }
 }
