@@ -40,7 +40,7 @@ use tokio::runtime::Handle;
 
 use super::blocks::{blocks_of, clip};
 use super::stats::Counters;
-use super::{CacheOptions, CacheStats, CachedPiece, RangeCache};
+use super::{CacheOptions, CacheStats, CachedPiece, MAX_BLOCK_LEN, RangeCache};
 use crate::SearchError;
 use crate::session::ByteClass;
 
@@ -60,7 +60,12 @@ const BLOCKS_PER_READ: u64 = 16;
 /// Threads that read for one lookup.
 const READS_AT_ONCE: usize = 4;
 
-/// A cache in a folder.
+/// Longest part of a put that is queued as one: a multiple of any block length.
+const PUT_LEN: u64 = 2 * MAX_BLOCK_LEN;
+
+/// A cache in a folder. What is put is found as soon as it is written, which is a moment later:
+/// see [`RangeCache::flush`], which a process should await before it ends. A
+/// [`TieredCache`](super::TieredCache) has it at once.
 pub struct DiskCache {
     store: Arc<Store>,
     queue: Arc<PutQueue>,
@@ -106,6 +111,20 @@ impl DiskCache {
         classes
             .map(|class| folder::bytes_of_class(&self.store.class_folder(class)))
             .sum()
+    }
+
+    /// Offers a range in parts, so that of one longer than the queue is, the beginning is kept.
+    fn offer_range(&self, object: &str, piece: CachedPiece, class: ByteClass) {
+        let Some(end) = piece.offset.checked_add(piece.bytes.len() as u64) else {
+            return;
+        };
+        let object: Arc<str> = object.into();
+        for part in blocks_of(&(piece.offset..end), PUT_LEN) {
+            if let Some(piece) = clip(&piece, &part.range) {
+                let object = object.clone();
+                self.offer(What::Range { object, piece }, class);
+            }
+        }
     }
 
     fn offer(&self, what: What, class: ByteClass) {
@@ -230,10 +249,8 @@ impl RangeCache for DiskCache {
         bytes: Bytes,
         class: ByteClass,
     ) -> BoxFuture<'a, ()> {
-        if class != ByteClass::Manifest && !bytes.is_empty() {
-            let object = object.to_owned();
-            let piece = CachedPiece { offset, bytes };
-            self.offer(What::Range { object, piece }, class);
+        if class != ByteClass::Manifest {
+            self.offer_range(object, CachedPiece { offset, bytes }, class);
         }
         std::future::ready(()).boxed()
     }

@@ -18,8 +18,14 @@ const MAX_QUEUED_PUTS: usize = 16 << 10;
 
 /// What a put offers.
 pub(super) enum What {
-    Range { object: String, piece: CachedPiece },
-    Entry { key: String, bytes: Bytes },
+    Range {
+        object: Arc<str>,
+        piece: CachedPiece,
+    },
+    Entry {
+        key: String,
+        bytes: Bytes,
+    },
 }
 
 impl What {

@@ -178,6 +178,36 @@ async fn each_further_process_adds_a_sixteenth_at_most() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn threads_that_read_while_others_evict_get_whole_blocks_or_none() {
+    let folder = TempDir::new().unwrap();
+    let caches = Arc::new([open(folder.path(), 2 << 20), open(folder.path(), 2 << 20)]);
+    let tasks: Vec<_> = (0..4)
+        .map(|task| {
+            let caches = caches.clone();
+            tokio::spawn(async move {
+                let mut num_hits = 0;
+                for step in 0..300 {
+                    let number = (step * 7 + task * 13) % 40;
+                    put_block(&caches[task as usize % 2], number).await;
+                    let other = &caches[(task as usize + 1) % 2];
+                    num_hits += u64::from(holds_block(other, number).await);
+                }
+                num_hits
+            })
+        })
+        .collect();
+    let mut num_hits = 0;
+    for task in tasks {
+        num_hits += task.await.unwrap();
+    }
+    assert!(num_hits > 0);
+    for cache in caches.iter() {
+        assert!(stats(cache).num_evictions > 0);
+        assert_eq!(stats(cache).num_corrupt, 0);
+    }
+}
+
 #[tokio::test]
 async fn a_budget_of_nothing_keeps_nothing() {
     let folder = TempDir::new().unwrap();
@@ -243,10 +273,24 @@ async fn a_put_that_the_queue_cannot_take_is_dropped_and_counted() {
     let folder = TempDir::new().unwrap();
     let cache = open(folder.path(), 1 << 30);
     let bytes = Bytes::from(vec![1; 65 << 20]);
-    cache.put("a", 0, bytes, CLASS).await;
+    cache.put_entry("k", bytes, CLASS).await;
     cache.flush().await;
     assert_eq!(stats(&cache).num_dropped_puts, 1);
     assert_eq!(cache.measure_bytes(), 0);
+}
+
+#[tokio::test]
+async fn of_a_range_longer_than_the_queue_a_part_is_kept() {
+    let folder = TempDir::new().unwrap();
+    let cache = open(folder.path(), 1 << 30);
+    let bytes = Bytes::from(vec![1; 100 << 20]);
+    cache.put("a", 5, bytes, CLASS).await;
+    cache.flush().await;
+    let stats = stats(&cache);
+    assert!(stats.num_put_bytes >= 56 << 20, "{stats:?}");
+    let held = cache.get("a", 0..1 << 30, CLASS).await;
+    let held: u64 = held.iter().map(|piece| piece.bytes.len() as u64).sum();
+    assert_eq!(held, stats.num_put_bytes);
 }
 
 #[tokio::test]
