@@ -1,0 +1,135 @@
+//! What `canter search` is told on the command line.
+
+use std::fs;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::limits::LimitArgs;
+use crate::cli::FormatArg;
+use crate::open::EngineChoice;
+
+const AFTER_HELP: &str = "\
+Queries:
+  error                       a word in the default search fields
+  severity_text:ERROR         a word in a field
+  body:\"connection reset\"     a phrase;  body:connect*  a prefix
+  tenant_id:[10 TO 20]        a range;  size:>1000
+  status: IN [500 503]        any of several;  user:*  any value at all
+  a AND (b OR c) AND NOT d    all of them together;  *  every document
+
+Examples:
+  canter search --index ./logs --query 'severity_text:ERROR' --sort-by timestamp --max-hits 5
+  canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
+    --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
+
+Every run starts with nothing cached. `--format json` prints one object: hits, num_hits,
+elapsed_time_micros, aggregations, failed_splits and, with --profile, profile.
+If some splits cannot be searched, the answer is that of the others and warnings name them; if
+none can be, the exit code is 1.";
+
+/// Arguments of `canter search`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct SearchArgs {
+    /// The index: a folder, s3://…, gs://…, az://… or https://….
+    #[arg(long, value_name = "URI")]
+    pub(super) index: String,
+
+    /// What to look for; see below.
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    pub(super) query: String,
+
+    /// Elasticsearch aggregations: JSON, or @FILE that holds it.
+    #[arg(long, value_name = "JSON|@FILE", value_parser = parse_aggs)]
+    pub(super) aggs: Option<Value>,
+
+    /// How many hits to return.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(super) max_hits: u64,
+
+    /// How many hits to skip before those.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) start_offset: u64,
+
+    /// Up to two fast fields, `_score` or `_doc`, separated by commas; largest first, with `-` in
+    /// front smallest first [default: newest first].
+    #[arg(long, value_name = "FIELDS", allow_hyphen_values = true)]
+    pub(super) sort_by: Option<String>,
+
+    /// Fields to look into for words that name none, separated by commas.
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    pub(super) search_field: Vec<String>,
+
+    /// Nothing earlier: seconds since 1970, or a date such as 2016-04-13 or 2016-04-13T08:00:00Z.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
+    pub(super) start_timestamp: Option<i64>,
+
+    /// Only what is earlier than this.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
+    pub(super) end_timestamp: Option<i64>,
+
+    /// How the guest runs.
+    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
+    pub(super) engine: EngineChoice,
+
+    #[command(flatten)]
+    pub(super) format: FormatArg,
+
+    /// Show what the search cost: every request, wave by wave.
+    #[arg(long)]
+    pub(super) profile: bool,
+
+    /// Parts of the search that run at once, each in a guest of its own [default: one per core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(super) threads: Option<u32>,
+
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+}
+
+fn parse_aggs(text: &str) -> Result<Value, String> {
+    let json = match text.strip_prefix('@') {
+        Some(path) => &fs::read_to_string(path).map_err(|error| format!("`{path}`: {error}"))?,
+        None => text,
+    };
+    match serde_json::from_str(json) {
+        Ok(aggs @ Value::Object(_)) => Ok(aggs),
+        Ok(_) => Err("aggregations are a JSON object: {\"name\":{\"terms\":{…}}}".to_owned()),
+        Err(error) => Err(format!("not JSON: {error}")),
+    }
+}
+
+/// Seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
+fn parse_time(text: &str) -> Result<i64, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    let midnight = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>();
+    text.parse::<jiff::Timestamp>()
+        .or_else(|_| midnight())
+        .map(jiff::Timestamp::as_second)
+        .map_err(|_| {
+            "neither seconds since 1970 nor a date such as 2016-04-13T08:00:00Z".to_owned()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_or_dates() {
+        let check = |text: &str, expect: Option<i64>| {
+            assert_eq!(parse_time(text).ok(), expect, "{text}");
+        };
+        check("0", Some(0));
+        check("-5", Some(-5));
+        check("1460505600", Some(1_460_505_600));
+        check("2016-04-13", Some(1_460_505_600));
+        check("2016-04-13T01:00:00Z", Some(1_460_509_200));
+        check("2016-04-13T01:00:00+01:00", Some(1_460_505_600));
+        check("yesterday", None);
+        check("", None);
+    }
+}

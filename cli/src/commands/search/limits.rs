@@ -1,0 +1,76 @@
+//! What one search may take.
+
+use canter_runtime::Limits;
+use clap::Args;
+
+/// What one search may take.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// Give up after so many milliseconds [default: 30000].
+    #[arg(long, value_name = "MS")]
+    deadline_ms: Option<u64>,
+
+    /// Largest start_offset + max_hits (`max_hits` in messages) [default: 10000].
+    #[arg(long, value_name = "N")]
+    max_result_window: Option<u64>,
+
+    /// Most splits that are opened [default: 10000].
+    #[arg(long, value_name = "N")]
+    max_splits: Option<u64>,
+
+    /// Most buckets that aggregations return [default: 65000].
+    #[arg(long, value_name = "N")]
+    max_buckets: Option<u64>,
+
+    /// Most memory that aggregations take [default: 500 MB].
+    #[arg(long, value_name = "BYTES")]
+    max_aggregation_bytes: Option<u64>,
+
+    /// Deepest nesting of the query [default: 50].
+    #[arg(long, value_name = "N")]
+    max_query_depth: Option<u64>,
+
+    /// Most terms and clauses of the query [default: 1024].
+    #[arg(long, value_name = "N")]
+    max_query_clauses: Option<u64>,
+
+    /// Longest query [default: 64 KiB].
+    #[arg(long, value_name = "BYTES")]
+    max_query_bytes: Option<u64>,
+
+    /// Largest manifest [default: 64 MiB].
+    #[arg(long, value_name = "BYTES")]
+    max_manifest_bytes: Option<u64>,
+
+    /// Most requests in flight at once [default: 64].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) max_concurrent_requests: Option<u16>,
+
+    /// Most memory of one guest in WebAssembly [default: 512 MiB].
+    #[arg(long, value_name = "BYTES")]
+    pub(super) max_memory_bytes: Option<usize>,
+}
+
+impl LimitArgs {
+    /// The limits that were given; the guest knows the others' defaults.
+    pub(super) fn of_search(&self) -> Limits {
+        let given = [
+            ("max_hits", self.max_result_window),
+            ("max_splits", self.max_splits),
+            ("max_buckets", self.max_buckets),
+            ("max_aggregation_bytes", self.max_aggregation_bytes),
+            ("max_query_depth", self.max_query_depth),
+            ("max_query_clauses", self.max_query_clauses),
+            ("max_query_bytes", self.max_query_bytes),
+            ("max_manifest_bytes", self.max_manifest_bytes),
+        ];
+        let mut limits = Limits::default();
+        limits.deadline_ms = self.deadline_ms.unwrap_or(limits.deadline_ms);
+        limits.guest = given
+            .into_iter()
+            .filter_map(|(name, limit)| Some((name.to_owned(), limit?.into())))
+            .collect();
+        limits
+    }
+}
