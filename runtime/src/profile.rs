@@ -155,6 +155,13 @@ impl Profile {
         self.num_instances += other.num_instances;
     }
 
+    /// This profile by itself, with the keys of a response's `profile` that are the host's.
+    pub fn to_json(&self) -> Value {
+        let mut profile = Map::new();
+        self.merge_into(&mut profile);
+        profile.into()
+    }
+
     /// Adds this profile's keys to the guest's own profile object.
     pub(crate) fn merge_into(&self, profile: &mut Map<String, Value>) {
         let counts = [

@@ -87,6 +87,15 @@ impl Searcher {
         }
     }
 
+    /// Waits for what goes on behind answers: revalidations of the manifest, then the cache's writes.
+    /// Needed only by a process that is about to end.
+    pub async fn settle(&self) {
+        self.shared.manifest.settle().await;
+        if let Some(cache) = &self.shared.cache {
+            cache.flush().await;
+        }
+    }
+
     /// What drives one search from now on. A dry run reads only what a plan needs.
     pub(crate) fn driver(&self, limits: &Limits, shared: Arc<SharedIo>, is_dry: bool) -> Driver {
         let clock = Arc::clone(&shared.clock);

@@ -50,6 +50,7 @@ mod queue;
 mod writer;
 
 use block_file::Key;
+use folder::FoundFile;
 use queue::{PutQueue, PutRequest, What};
 
 /// Name of the folder of this format version.
@@ -69,6 +70,24 @@ const PUT_LEN: u64 = 2 * MAX_BLOCK_LEN;
 pub struct DiskCache {
     store: Arc<Store>,
     queue: Arc<PutQueue>,
+}
+
+/// How much lies in a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldFiles {
+    /// Blocks and entries.
+    pub num_files: u64,
+    /// What they occupy on the disk.
+    pub num_bytes: u64,
+}
+
+impl HeldFiles {
+    fn of(files: impl Iterator<Item = FoundFile>) -> Self {
+        files.fold(Self::default(), |held, file| Self {
+            num_files: held.num_files + 1,
+            num_bytes: held.num_bytes + file.cost,
+        })
+    }
 }
 
 /// What lookups and the writer share.
@@ -105,12 +124,30 @@ impl DiskCache {
         Ok(Self { store, queue })
     }
 
+    /// Whether a cache of this format is in `folder`.
+    pub fn is_in(folder: impl AsRef<Path>) -> bool {
+        folder.as_ref().join(FORMAT_FOLDER).is_dir()
+    }
+
     /// Bytes that all blocks and entries occupy, by looking at every one of them.
     pub fn measure_bytes(&self) -> u64 {
         let classes = ByteClass::ALL.into_iter();
-        classes
-            .map(|class| folder::bytes_of_class(&self.store.class_folder(class)))
-            .sum()
+        classes.map(|class| self.measure(class).num_bytes).sum()
+    }
+
+    /// The blocks and entries of one class, by looking at every one of them.
+    pub fn measure(&self, class: ByteClass) -> HeldFiles {
+        HeldFiles::of(folder::files_of_class(&self.store.class_folder(class)))
+    }
+
+    /// Removes all blocks and entries, and tells how many they were. Searches that use the folder
+    /// meanwhile find nothing there, and may write again.
+    pub fn clear(&self) -> HeldFiles {
+        let folders = ByteClass::ALL.map(|class| self.store.class_folder(class));
+        let files = folders
+            .iter()
+            .flat_map(|folder| folder::files_of_class(folder));
+        HeldFiles::of(files.filter(|file| folder::remove(&file.path)))
     }
 
     /// Offers a range in parts, so that of one longer than the queue is, the beginning is kept.

@@ -20,7 +20,7 @@ mod tiered;
 mod conformance;
 
 pub use contract::{CachedPiece, RangeCache};
-pub use disk::DiskCache;
+pub use disk::{DiskCache, HeldFiles};
 pub use memory::MemoryCache;
 pub use options::{CacheOptions, ClassOptions, MAX_BLOCK_LEN, MIN_BLOCK_LEN};
 pub use stats::{CacheStats, ClassStats, LayerStats};

@@ -5,10 +5,12 @@
 //!   answer   cached     cached, and revalidated behind     revalidated first
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 
 use super::flights::Landed;
 use super::search_io::SearchIo;
@@ -72,11 +74,38 @@ pub(super) enum Manifest {
 #[derive(Debug, Default)]
 pub(crate) struct ManifestKeeper {
     options: ManifestOptions,
+    /// Revalidations behind answers that may still be on their way.
+    behind: Mutex<JoinSet<()>>,
 }
 
 impl ManifestKeeper {
     pub(crate) fn new(options: ManifestOptions) -> Self {
-        Self { options }
+        Self {
+            options,
+            behind: Mutex::default(),
+        }
+    }
+
+    /// Asks whether `kept` still holds, without anybody waiting for it.
+    pub(super) fn revalidate_behind(&self, io: Arc<SearchIo>, object: String, kept: KeptManifest) {
+        if let Ok(runtime) = Handle::try_current() {
+            let revalidation = async move {
+                fetch_manifest(io, object, Some(kept)).await;
+            };
+            let mut behind = self.lock();
+            while behind.try_join_next().is_some() {}
+            behind.spawn_on(revalidation, &runtime);
+        }
+    }
+
+    /// Waits for the revalidations that have begun.
+    pub(crate) async fn settle(&self) {
+        let mut behind = std::mem::take(&mut *self.lock());
+        while behind.join_next().await.is_some() {}
+    }
+
+    fn lock(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the cache has of `object`.

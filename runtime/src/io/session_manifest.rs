@@ -33,10 +33,8 @@ impl SessionIo {
             }
             Manifest::Stale(bytes, kept) => {
                 count(self, true);
-                let behind = fetch_manifest(io, read.object.clone(), Some(kept));
-                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                    runtime.spawn(behind);
-                }
+                let keeper = &self.io.shared.manifest;
+                keeper.revalidate_behind(io, read.object.clone(), kept);
                 return supply(&read, bytes);
             }
             Manifest::Expired(kept) => Some(kept),

@@ -50,10 +50,10 @@ struct Group {
     num_written: u64,
 }
 
-struct FoundFile {
+pub(super) struct FoundFile {
     modified: SystemTime,
-    path: PathBuf,
-    cost: u64,
+    pub(super) path: PathBuf,
+    pub(super) cost: u64,
 }
 
 impl ClassFolder {
@@ -167,12 +167,10 @@ fn is_ours(path: &Path) -> bool {
     is_temporary(path) || name.is_some_and(is_hash)
 }
 
-/// What the files of a class occupy.
-pub(super) fn bytes_of_class(path: &Path) -> u64 {
+/// The files of a class.
+pub(super) fn files_of_class(path: &Path) -> impl Iterator<Item = FoundFile> {
     (0..NUM_FOLDERS)
-        .flat_map(|folder_ord| list_folder(&path.join(format!("{folder_ord:02x}"))))
-        .map(|file| file.cost)
-        .sum()
+        .flat_map(move |folder_ord| list_folder(&path.join(format!("{folder_ord:02x}"))))
 }
 
 /// Removes a file, or an empty folder in its place. Whether it is gone.
