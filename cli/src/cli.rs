@@ -3,7 +3,9 @@
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{demo, index_create, index_describe, index_ingest, search, split_inspect};
+use crate::commands::{
+    cache, demo, index_create, index_describe, index_ingest, search, split_inspect,
+};
 use crate::render::{ColourChoice, Screen};
 
 const AFTER_HELP: &str = "\
@@ -45,6 +47,9 @@ enum Command {
     /// Look into a split.
     #[command(subcommand)]
     Split(SplitCommand),
+    /// Look into a folder that `search --cache` keeps, or empty it.
+    #[command(subcommand)]
+    Cache(CacheCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -63,6 +68,14 @@ enum SplitCommand {
     Inspect(split_inspect::InspectArgs),
 }
 
+#[derive(Debug, Subcommand)]
+enum CacheCommand {
+    /// Show how much a cache holds of what.
+    Stats(cache::StatsArgs),
+    /// Remove all that a cache holds. Searches may go on meanwhile.
+    Clear(cache::ClearArgs),
+}
+
 impl Cli {
     /// Runs the command that was given.
     pub(crate) fn run(&self) -> Result<()> {
@@ -74,6 +87,8 @@ impl Cli {
             Command::Index(IndexCommand::Describe(args)) => index_describe::run(args, &screen),
             Command::Search(args) => search::run(args, &screen),
             Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
+            Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),
+            Command::Cache(CacheCommand::Clear(args)) => cache::clear(args),
         }
     }
 }
@@ -152,9 +167,27 @@ mod tests {
         check("search --index i --query q --engine native --profile", true);
         check("search --index i --query q --engine jit", false);
         check("search --index i --query q --threads 0", false);
-        check("search --index i --query q --explain", false);
+        check("search --index i --query q --explain --prices p", true);
+        check("search --index i --query q --prices p", false);
+        check(
+            "search --index i --query q --cache c --cache-bytes 1GiB --manifest-ttl 30s",
+            true,
+        );
+        check("search --index i --query q --cache-bytes 1.5", false);
+        check("search --index i --query q --manifest-ttl 30", false);
+        check(
+            "search --index i --query q --no-cache --manifest-ttl 30s",
+            false,
+        );
+        check(
+            "search --index i --query q --max-requests 3 --max-bytes 1MB --max-waves 2",
+            true,
+        );
         check("split inspect p --verify", true);
         check("split inspect", false);
+        check("cache stats c --format json", true);
+        check("cache clear c", true);
+        check("cache", false);
         check("", false);
     }
 }

@@ -5,10 +5,12 @@
 //!
 //! Exit codes: 0 an answer, 1 a failure, 2 wrong use (see [`exit`]).
 
+mod amounts;
 mod cli;
 mod commands;
 mod exit;
 mod open;
+mod prices;
 mod render;
 
 use std::process::ExitCode;

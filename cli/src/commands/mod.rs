@@ -1,5 +1,6 @@
 //! One file per command: its arguments, and what it does with them.
 
+pub(crate) mod cache;
 pub(crate) mod demo;
 pub(crate) mod index_create;
 pub(crate) mod index_describe;

@@ -1,7 +1,10 @@
 //! `canter search`: one request, one answer.
 
 mod args;
+mod cache;
+mod explain;
 mod limits;
+mod missing;
 mod output;
 mod run;
 
@@ -13,23 +16,46 @@ pub(crate) use args::SearchArgs;
 
 use crate::cli::Format;
 use crate::render::Screen;
-use output::{check_answered, json_of, table_of, warn_of_failed_splits};
+use output::{Shown, json_of, table_of};
+use run::{OpenIndex, request_of};
 
 /// Searches and shows the answer.
 pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
-    let response = run::search(args)?;
+    let index = OpenIndex::open(args)?;
+    let done = match args.explain.is_asked_for() {
+        true => explain::run(&index, args, screen),
+        false => answer(&index, args, screen),
+    };
+    // After the answer: nobody waits for the cache. Whatever became of it, the next search gains.
+    index.settle();
+    done
+}
+
+fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
+    let response = index.search(&request_of(args))?;
+    if args.profile {
+        // The cache's account is complete when it has written what it was offered.
+        index.settle();
+    }
+    let shown = Shown {
+        response: &response,
+        cache: index.cache_stats(),
+        has_profile: args.profile,
+    };
     let mut out = io::stdout().lock();
     match args.format.on(screen) {
-        Format::Json => {
-            let json = json_of(&response.json, args.profile);
-            match screen.is_terminal {
-                true => writeln!(out, "{json:#}")?,
-                false => writeln!(out, "{json}")?,
-            }
-        }
-        Format::Table => out.write_all(table_of(&response, args.profile, screen).as_bytes())?,
+        Format::Json => write_json(&mut out, &json_of(&shown), screen)?,
+        Format::Table => out.write_all(table_of(&shown, screen).as_bytes())?,
     }
     out.flush()?;
-    warn_of_failed_splits(&response.json);
-    check_answered(&response.json)
+    missing::warn_of(&response.json);
+    missing::check_answered(&response.json)
+}
+
+/// One JSON object on a line, or on many for a person.
+fn write_json(out: &mut impl Write, json: &serde_json::Value, screen: &Screen) -> io::Result<()> {
+    match screen.is_terminal {
+        true => writeln!(out, "{json:#}"),
+        false => writeln!(out, "{json}"),
+    }
 }

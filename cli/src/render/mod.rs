@@ -3,7 +3,9 @@
 mod aggregations;
 mod answer;
 mod bars;
+mod cache;
 pub(crate) mod dates;
+mod explain;
 mod hits;
 pub(crate) mod numbers;
 mod palette;
@@ -15,6 +17,8 @@ mod timeline;
 
 pub(crate) use aggregations::aggregations;
 pub(crate) use answer::{answer, cost_line};
+pub(crate) use cache::cache_line;
+pub(crate) use explain::explanation;
 pub(crate) use hits::hits;
 pub(crate) use progress::IngestProgress;
 pub(crate) use screen::{Colour, ColourChoice, Screen};

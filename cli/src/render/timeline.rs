@@ -100,7 +100,7 @@ fn span(start: u64, end: u64, total: u64, width: usize, colour: Colour, screen: 
 }
 
 /// A split by the first digits of its id, which are enough to tell it from its neighbours.
-fn short_name(object: &str) -> String {
+pub(super) fn short_name(object: &str) -> String {
     match object
         .strip_prefix("splits/")
         .and_then(|name| name.strip_suffix(".split"))

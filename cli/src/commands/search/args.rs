@@ -5,6 +5,8 @@ use std::fs;
 use clap::Args;
 use serde_json::Value;
 
+use super::cache::CacheArgs;
+use super::explain::ExplainArgs;
 use super::limits::LimitArgs;
 use crate::cli::FormatArg;
 use crate::open::EngineChoice;
@@ -23,10 +25,14 @@ Examples:
   canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
     --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
 
-Every run starts with nothing cached. `--format json` prints one object: hits, num_hits,
-elapsed_time_micros, aggregations, failed_splits and, with --profile, profile.
-If some splits cannot be searched, the answer is that of the others and warnings name them; if
-none can be, the exit code is 1.";
+--explain prints one object: plan (what becomes of each split, and why), profile (what the plan has
+cost), planned (the next requests), num_requests, num_bytes, max_documents and prices.
+Without --cache every run starts with nothing. `--format json` prints one object: hits, num_hits,
+elapsed_time_micros, aggregations, failed_splits (damaged or unreachable), skipped_splits (a limit
+was reached before their turn), timed_out, budget_exhausted (the name of that limit, or null) and,
+with --profile, profile.
+If some splits failed or were skipped, the answer is that of the others and warnings name them; if
+no split answered, the exit code is 1.";
 
 /// Arguments of `canter search`.
 #[derive(Debug, Args)]
@@ -80,9 +86,15 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     pub(super) profile: bool,
 
+    #[command(flatten)]
+    pub(super) explain: ExplainArgs,
+
     /// Parts of the search that run at once, each in a guest of its own [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(super) threads: Option<u32>,
+
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
 
     #[command(flatten)]
     pub(super) limits: LimitArgs,

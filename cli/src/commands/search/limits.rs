@@ -1,15 +1,31 @@
 //! What one search may take.
 
-use canter_runtime::Limits;
+use canter_runtime::{Budget, Limits};
 use clap::Args;
+
+use crate::amounts::parse_bytes;
 
 /// What one search may take.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Give up after so many milliseconds [default: 30000].
+    /// Stop reading a little before so many milliseconds have passed, answer with what there is, and
+    /// give up then [default: 30000].
     #[arg(long, value_name = "MS")]
     deadline_ms: Option<u64>,
+
+    /// Most requests to the store, repetitions included; reaching it, like the two below, gives the
+    /// part of the answer that there is [default: no limit].
+    #[arg(long, value_name = "N")]
+    max_requests: Option<u64>,
+
+    /// Most bytes from the store, such as 50MB [default: no limit].
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    max_bytes: Option<u64>,
+
+    /// Most dependent rounds to the store [default: no limit].
+    #[arg(long, value_name = "N")]
+    max_waves: Option<u64>,
 
     /// Largest start_offset + max_hits (`max_hits` in messages) [default: 10000].
     #[arg(long, value_name = "N")]
@@ -24,7 +40,7 @@ pub(crate) struct LimitArgs {
     max_buckets: Option<u64>,
 
     /// Most memory that aggregations take [default: 500 MB].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_aggregation_bytes: Option<u64>,
 
     /// Deepest nesting of the query [default: 50].
@@ -36,11 +52,11 @@ pub(crate) struct LimitArgs {
     max_query_clauses: Option<u64>,
 
     /// Longest query [default: 64 KiB].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_query_bytes: Option<u64>,
 
     /// Largest manifest [default: 64 MiB].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_manifest_bytes: Option<u64>,
 
     /// Most requests in flight at once [default: 64].
@@ -48,11 +64,17 @@ pub(crate) struct LimitArgs {
     pub(super) max_concurrent_requests: Option<u16>,
 
     /// Most memory of one guest in WebAssembly [default: 512 MiB].
-    #[arg(long, value_name = "BYTES")]
-    pub(super) max_memory_bytes: Option<usize>,
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    max_memory_bytes: Option<u64>,
 }
 
 impl LimitArgs {
+    /// Most memory of one guest, if a limit was given.
+    pub(super) fn max_memory_bytes(&self) -> Option<usize> {
+        let limit = self.max_memory_bytes?;
+        Some(usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
     /// The limits that were given; the guest knows the others' defaults.
     pub(super) fn of_search(&self) -> Limits {
         let given = [
@@ -67,6 +89,11 @@ impl LimitArgs {
         ];
         let mut limits = Limits::default();
         limits.deadline_ms = self.deadline_ms.unwrap_or(limits.deadline_ms);
+        limits.budget = Budget {
+            max_requests: self.max_requests,
+            max_bytes: self.max_bytes,
+            max_waves: self.max_waves,
+        };
         limits.guest = given
             .into_iter()
             .filter_map(|(name, limit)| Some((name.to_owned(), limit?.into())))

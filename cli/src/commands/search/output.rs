@@ -1,32 +1,79 @@
-//! The answer as JSON and as text, and what is missing from it.
+//! The answer as JSON and as text.
 
-use anyhow::{Result, bail};
 use canter_runtime::SearchResponse;
-use serde_json::{Value, json};
+use canter_runtime::cache::{CacheStats, ClassStats};
+use canter_runtime::session::ByteClass;
+use serde_json::{Map, Value, json};
 
-use crate::exit::warn;
-use crate::render::{Colour, Screen, answer, cost_line, timeline};
+use crate::render::{Colour, Screen, answer, cache_line, cost_line, timeline};
+
+/// What there is to show.
+pub(super) struct Shown<'a> {
+    pub(super) response: &'a SearchResponse,
+    /// What the cache did, if there is one.
+    pub(super) cache: Option<CacheStats>,
+    pub(super) has_profile: bool,
+}
 
 /// The answer in its documented shape, each key always there.
-pub(super) fn json_of(response: &Value, has_profile: bool) -> Value {
+pub(super) fn json_of(shown: &Shown<'_>) -> Value {
+    let response = &shown.response.json;
+    let or = |value: &Value, default: Value| match value {
+        Value::Null => default,
+        value => value.clone(),
+    };
     let mut object = json!({
         "hits": response["hits"],
         "num_hits": response["num_hits"],
         "elapsed_time_micros": response["elapsed_time_micros"],
         "aggregations": response["aggregations"],
-        "failed_splits": response["failed_splits"],
+        "failed_splits": or(&response["failed_splits"], json!([])),
+        "skipped_splits": or(&response["skipped_splits"], json!([])),
+        "timed_out": or(&response["timed_out"], false.into()),
+        "budget_exhausted": response["budget_exhausted"],
     });
-    if has_profile {
+    if shown.has_profile {
         object["profile"] = response["profile"].clone();
+        if let Some(stats) = &shown.cache {
+            object["profile"]["cache"] = cache_json(stats);
+        }
     }
     object
 }
 
+/// Layer by layer, the classes that were asked for or offered anything.
+fn cache_json(stats: &CacheStats) -> Value {
+    let layers = stats.layers.iter().map(|layer| {
+        let classes = ByteClass::ALL.into_iter();
+        let used = classes.map(|class| (class, layer.class(class)));
+        let used = used.filter(|(_, stats)| !is_idle(stats));
+        let used = used.map(|(class, stats)| {
+            let stats = serde_json::to_value(stats).unwrap_or_default();
+            (class.as_str().to_owned(), stats)
+        });
+        (layer.layer.to_owned(), used.collect::<Map<_, _>>().into())
+    });
+    layers.collect::<Map<_, _>>().into()
+}
+
+fn is_idle(stats: &ClassStats) -> bool {
+    let unused = ClassStats {
+        held_bytes: stats.held_bytes,
+        ..ClassStats::default()
+    };
+    *stats == unused
+}
+
 /// The answer, what it cost, and with a profile each request.
-pub(super) fn table_of(response: &SearchResponse, has_profile: bool, screen: &Screen) -> String {
+pub(super) fn table_of(shown: &Shown<'_>, screen: &Screen) -> String {
+    let response = shown.response;
     let cost = screen.paint(Colour::Dim, &cost_line(&response.json));
     let mut text = format!("{}\n{cost}\n", answer(&response.json, screen));
-    let chart = match has_profile {
+    if let Some(stats) = &shown.cache {
+        let line = cache_line(&response.profile, stats);
+        text.push_str(&format!("{}\n", screen.paint(Colour::Dim, &line)));
+    }
+    let chart = match shown.has_profile {
         true => timeline(&response.profile, screen, ""),
         false => String::new(),
     };
@@ -36,59 +83,48 @@ pub(super) fn table_of(response: &SearchResponse, has_profile: bool, screen: &Sc
     text
 }
 
-/// Names the splits that are missing from the answer.
-pub(super) fn warn_of_failed_splits(response: &Value) {
-    let text = |split: &Value, key: &str| split[key].as_str().unwrap_or("?").to_owned();
-    for split in failed_splits(response) {
-        warn(format_args!(
-            "split {} is not in the answer ({}): {}",
-            text(split, "split_id"),
-            text(split, "kind"),
-            text(split, "message")
-        ));
-    }
-}
-
-/// An error if splits failed and none is in the answer.
-pub(super) fn check_answered(response: &Value) -> Result<()> {
-    let num = |key: &str| response["profile"][key].as_u64().unwrap_or(0);
-    let num_answered = num("num_splits_searched") + num("num_splits_answered_from_head");
-    if !failed_splits(response).is_empty() && num_answered == 0 {
-        bail!("no split could be searched; the warnings above say why");
-    }
-    Ok(())
-}
-
-fn failed_splits(response: &Value) -> &[Value] {
-    response["failed_splits"]
-        .as_array()
-        .map_or(&[], Vec::as_slice)
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
+    use canter_runtime::Profile;
+    use canter_runtime::cache::LayerStats;
 
     use super::*;
 
     #[test]
-    fn an_answer_from_no_split_is_a_failure() {
-        let check = |failed: Value, num_answered: u64, expect: bool| {
-            let profile = json!({"num_splits_answered_from_head": num_answered});
-            let response = json!({"failed_splits": failed, "profile": profile});
-            assert_eq!(check_answered(&response).is_ok(), expect);
+    fn the_answer_has_each_key() {
+        let response = SearchResponse {
+            json: json!({"num_hits": 0, "hits": [], "profile": {}}),
+            profile: Profile::default(),
         };
-        let failed = json!([{"split_id": "a", "kind": "data", "message": "damaged"}]);
-        check(json!([]), 0, true);
-        check(failed.clone(), 1, true);
-        check(failed, 0, false);
+        let json = json_of(&Shown {
+            response: &response,
+            cache: None,
+            has_profile: false,
+        });
+        let keys: Vec<&String> = json.as_object().into_iter().flat_map(Map::keys).collect();
+        let expect = "hits num_hits elapsed_time_micros aggregations failed_splits skipped_splits \
+                      timed_out budget_exhausted";
+        assert_eq!(keys, expect.split(' ').collect::<Vec<_>>());
+        assert_eq!(json["skipped_splits"], json!([]));
+        assert_eq!(json["timed_out"], false);
     }
 
     #[test]
-    fn the_answer_has_each_key() {
-        let json = json_of(&json!({"num_hits": 0, "hits": [], "profile": {}}), false);
-        let keys: Vec<&String> = json.as_object().into_iter().flat_map(Map::keys).collect();
-        let expect = "hits num_hits elapsed_time_micros aggregations failed_splits";
-        assert_eq!(keys, expect.split(' ').collect::<Vec<_>>());
+    fn the_cache_is_shown_by_layer_and_class() {
+        let mut classes = [ClassStats::default(); ByteClass::ALL.len()];
+        classes[ByteClass::Head.ord()].num_hits = 2;
+        classes[ByteClass::Postings.ord()].held_bytes = Some(7);
+        let layer = "disk";
+        let json = cache_json(&CacheStats {
+            layers: vec![LayerStats { layer, classes }],
+        });
+        let keys: Vec<&String> = json["disk"]
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .collect();
+        assert_eq!(keys, ["head"]);
+        assert_eq!(json["disk"]["head"]["num_hits"], 2);
+        assert_eq!(json["disk"]["head"]["num_corrupt"], 0);
     }
 }

@@ -1,31 +1,91 @@
-//! From arguments to a request, a searcher and its answer.
+//! From arguments to an open index, a request and its answer.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
+use canter_runtime::cache::CacheStats;
 use canter_runtime::fetch::OpenOptions;
-use canter_runtime::{SearchResponse, Searcher};
+use canter_runtime::{Explanation, Limits, RangeCache, SearchResponse, Searcher};
 use serde_json::{Map, Value};
+use tokio::runtime::Runtime;
 
 use super::SearchArgs;
 use crate::open::tokio_runtime;
 
-/// Opens the index and searches it.
-pub(super) fn search(args: &SearchArgs) -> Result<SearchResponse> {
-    let mut builder = Searcher::builder()
-        .engine(args.engine.start(args.limits.max_memory_bytes)?)
-        .uri(&args.index, &OpenOptions::default())?;
-    if let Some(threads) = args.threads {
-        builder = builder.max_parallel_leaves(threads);
-    }
-    if let Some(max) = args.limits.max_concurrent_requests {
-        builder = builder.max_concurrent_requests(usize::from(max));
-    }
-    let searcher = builder.build()?;
-    let limits = args.limits.of_search();
-    let request = request_of(args);
-    Ok(tokio_runtime()?.block_on(searcher.search(&request, &limits))?)
+/// An index that is open for searching, and what a search of it may take.
+pub(super) struct OpenIndex {
+    searcher: Searcher,
+    cache: Option<Arc<dyn RangeCache>>,
+    limits: Limits,
+    runtime: Runtime,
 }
 
-fn request_of(args: &SearchArgs) -> Value {
+impl OpenIndex {
+    /// Starts the engine and opens the store and the cache. Reads nothing of the index yet.
+    pub(super) fn open(args: &SearchArgs) -> Result<Self> {
+        let mut builder = Searcher::builder()
+            .engine(args.engine.start(args.limits.max_memory_bytes())?)
+            .uri(&args.index, &OpenOptions::default())?
+            .namespace(namespace_of(&args.index))
+            .manifest(args.cache.manifest());
+        let cache = args.cache.open()?;
+        if let Some(cache) = &cache {
+            builder = builder.cache(Arc::clone(cache));
+        }
+        if let Some(threads) = args.threads {
+            builder = builder.max_parallel_leaves(threads);
+        }
+        if let Some(max) = args.limits.max_concurrent_requests {
+            builder = builder.max_concurrent_requests(usize::from(max));
+        }
+        Ok(Self {
+            searcher: builder.build()?,
+            cache,
+            limits: args.limits.of_search(),
+            runtime: tokio_runtime()?,
+        })
+    }
+
+    pub(super) fn search(&self, request: &Value) -> Result<SearchResponse> {
+        let answer = self.searcher.search(request, &self.limits);
+        Ok(self.runtime.block_on(answer)?)
+    }
+
+    pub(super) fn explain(&self, request: &Value) -> Result<Explanation> {
+        let explanation = self.searcher.explain(request, &self.limits);
+        Ok(self.runtime.block_on(explanation)?)
+    }
+
+    /// What the cache has done, if there is one.
+    pub(super) fn cache_stats(&self) -> Option<CacheStats> {
+        self.cache.as_ref().map(|cache| cache.stats())
+    }
+
+    /// Waits until the next search will find what this one fetched. A disk or a store that takes
+    /// longer for it than a search may take is not waited for.
+    pub(super) fn settle(&self) {
+        let patience = Duration::from_millis(self.limits.deadline_ms);
+        self.runtime.block_on(async {
+            let _ = tokio::time::timeout(patience, self.searcher.settle()).await;
+        });
+    }
+}
+
+/// What the cache's keys begin with: a folder by its full path, since the same short one may be
+/// another index elsewhere.
+fn namespace_of(index: &str) -> String {
+    let folder = match index.split_once("://") {
+        None => Path::new(index).canonicalize().ok(),
+        Some(_) => None,
+    };
+    let full = folder.and_then(|folder| folder.to_str().map(str::to_owned));
+    full.unwrap_or_else(|| index.trim_end_matches('/').to_owned())
+}
+
+/// The search request, as the guest reads it.
+pub(super) fn request_of(args: &SearchArgs) -> Value {
     let mut request = Map::new();
     let mut put = |key: &str, value: Value| request.insert(key.to_owned(), value);
     put("query", args.query.as_str().into());

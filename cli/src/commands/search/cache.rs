@@ -1,0 +1,69 @@
+//! Where a search keeps what it fetched.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use canter_runtime::cache::{CacheOptions, DiskCache, MemoryCache, TieredCache};
+use canter_runtime::{ManifestOptions, RangeCache};
+use clap::Args;
+use clap::builder::OsStringValueParser;
+
+use crate::amounts::{parse_bytes, parse_duration};
+
+/// Arguments about the cache.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cache")]
+pub(crate) struct CacheArgs {
+    /// Keep what is fetched in this folder, for later searches; any number of processes may share it.
+    /// An empty name is no cache.
+    #[arg(long, value_name = "DIR", env = "CANTER_CACHE", hide_env_values = true)]
+    #[arg(value_parser = OsStringValueParser::new())]
+    cache: Option<OsString>,
+
+    /// Search without a cache, even if CANTER_CACHE names one.
+    #[arg(long, conflicts_with_all = ["cache_bytes", "manifest_ttl", "stale_while_revalidate"])]
+    no_cache: bool,
+
+    /// Most bytes that the cache takes on the disk, such as 500MB or 4GiB.
+    #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = parse_bytes)]
+    cache_bytes: u64,
+
+    /// Use a cached manifest for so long without asking whether it has changed, such as 30s. What is
+    /// published meanwhile is found after that.
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    manifest_ttl: Duration,
+
+    /// For so long after that, answer from the cached manifest and ask behind the answer.
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    stale_while_revalidate: Duration,
+}
+
+impl CacheArgs {
+    /// Memory over the folder, if there is one.
+    pub(super) fn open(&self) -> Result<Option<Arc<dyn RangeCache>>> {
+        let folder = self.cache.as_deref().filter(|folder| !folder.is_empty());
+        let Some(folder) = folder.filter(|_| !self.no_cache) else {
+            return Ok(None);
+        };
+        let options = CacheOptions::with_max_bytes(self.cache_bytes);
+        options.validate().context("--cache-bytes is too small")?;
+        let disk = DiskCache::open(Path::new(folder), &options)?;
+        let memory = MemoryCache::with_options(&CacheOptions::memory())?;
+        Ok(Some(Arc::new(TieredCache::new(
+            Arc::new(memory),
+            Arc::new(disk),
+        ))))
+    }
+
+    /// How long a cached manifest counts.
+    pub(super) fn manifest(&self) -> ManifestOptions {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        ManifestOptions {
+            ttl_ms: millis(self.manifest_ttl),
+            stale_while_revalidate_ms: millis(self.stale_while_revalidate),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `canter search --explain`: the plan and its price, without the search.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use canter_runtime::Explanation;
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::run::{OpenIndex, request_of};
+use super::{SearchArgs, write_json};
+use crate::cli::Format;
+use crate::prices::{Prices, Usage, prices_json};
+use crate::render::{Screen, explanation, timeline};
+
+/// Arguments about plans and prices.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Print the plan instead of the answer: which splits are searched or left out and why, what is
+    /// to be read, and what that costs. Reads the manifest, heads and dictionaries, no more.
+    #[arg(long)]
+    explain: bool,
+
+    /// Price by this table instead of the built-in one; see cli/src/prices/default.toml.
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    prices: Option<PathBuf>,
+}
+
+impl ExplainArgs {
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.explain
+    }
+}
+
+/// Plans the search and shows the plan.
+pub(super) fn run(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
+    // Before anything is read: a mistake in the table should cost nothing.
+    let prices = Prices::read(args.explain.prices.as_deref())?;
+    let explained = index.explain(&request_of(args))?;
+    let usage = usage_of(&explained);
+    let mut out = io::stdout().lock();
+    match args.format.on(screen) {
+        Format::Json => write_json(&mut out, &json_of(&explained, &usage, &prices), screen)?,
+        Format::Table => {
+            out.write_all(explanation(&explained, &usage, &prices, screen).as_bytes())?;
+            if args.profile {
+                let chart = timeline(&explained.profile, screen, "");
+                write!(out, "\n{chart}")?;
+            }
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// What the search is sure to use: what the plan has used, and what comes next.
+fn usage_of(explained: &Explanation) -> Usage {
+    let Explanation {
+        profile, planned, ..
+    } = explained;
+    let num_planned_bytes: u64 = planned.iter().map(|read| read.length).sum();
+    Usage {
+        num_requests: profile.num_requests + planned.len() as u64,
+        num_bytes: profile.num_bytes + num_planned_bytes,
+        num_waves: profile.num_waves + u64::from(!planned.is_empty()),
+        max_documents: explained.max_documents,
+    }
+}
+
+fn json_of(explained: &Explanation, usage: &Usage, prices: &Prices) -> Value {
+    json!({
+        "plan": explained.plan,
+        "profile": explained.profile.to_json(),
+        "planned": explained.planned,
+        "num_waves": usage.num_waves,
+        "num_requests": usage.num_requests,
+        "num_bytes": usage.num_bytes,
+        "max_documents": usage.max_documents,
+        "prices_as_of": prices.as_of,
+        "prices": prices_json(&prices.of(usage)),
+    })
+}

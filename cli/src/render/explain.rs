@@ -1,0 +1,220 @@
+//! A plan for people: what becomes of each split, what will be read, and what that costs.
+
+use canter_runtime::{Explanation, PlannedRead};
+use serde_json::Value;
+
+use super::timeline::short_name;
+use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
+use crate::prices::{Prices, QueryPrice, Usage};
+
+/// Splits and ranges shown at most; the rest are counted.
+const MAX_ROWS: usize = 40;
+
+/// The plan's account, its reads and its price.
+pub(crate) fn explanation(
+    explained: &Explanation,
+    usage: &Usage,
+    prices: &Prices,
+    screen: &Screen,
+) -> String {
+    let title = |text: &str| screen.paint(Colour::Bold, text);
+    let mut text = format!(
+        "{}\n{}\n{}\n{}\n{}\n{}",
+        title(&splits_line(&explained.plan)),
+        splits_table(&explained.plan, screen),
+        read_line(explained),
+        title(&next_line(&explained.planned)),
+        reads_table(&explained.planned, screen),
+        needs_lines(usage),
+    );
+    let of_query = prices.of(usage);
+    if !of_query.is_empty() {
+        let heading = format!("USD for a million such queries, prices of {}", prices.as_of);
+        let assumptions = screen.paint(Colour::Dim, &assumptions_line(prices));
+        let table = prices_table(&of_query, screen);
+        text.push_str(&format!("\n{}\n{table}{assumptions}\n", title(&heading)));
+    }
+    text
+}
+
+fn splits_of(plan: &Value) -> &[Value] {
+    plan["splits"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// `8 splits: 3 to search, 1 answered by its head, 4 left out`.
+fn splits_line(plan: &Value) -> String {
+    let splits = splits_of(plan);
+    let num = plan["num_splits"].as_u64().unwrap_or(splits.len() as u64);
+    let becoming = |decision: &str| {
+        let with = splits.iter().filter(|split| split["decision"] == decision);
+        with.count() as u64
+    };
+    let parts = [
+        (becoming("search"), "to search"),
+        (becoming("head"), "answered by the head"),
+        (becoming("pruned"), "left out"),
+    ];
+    let parts = parts.iter().filter(|(num, _)| *num > 0);
+    let parts: Vec<String> = parts
+        .map(|(num, what)| format!("{} {what}", numbers::count(*num)))
+        .collect();
+    match parts.is_empty() {
+        true => numbers::counted(num, "split"),
+        false => format!("{}: {}", numbers::counted(num, "split"), parts.join(", ")),
+    }
+}
+
+/// A row for each split, in the guest's order.
+fn splits_table(plan: &Value, screen: &Screen) -> String {
+    let mut table = Table::new(vec![
+        Column::new("split", Align::Whole),
+        Column::new("documents", Align::Right),
+        Column::new("becomes", Align::Whole),
+        Column::new("because", Align::Left),
+    ]);
+    let splits = splits_of(plan);
+    for split in splits.iter().take(MAX_ROWS) {
+        let text = |key: &str| split[key].as_str().unwrap_or("");
+        let (becomes, colour) = match text("decision") {
+            "search" => ("searched", Some(Colour::Green)),
+            "head" => ("head only", Some(Colour::Cyan)),
+            "pruned" => ("left out", Some(Colour::Dim)),
+            other => (other, None),
+        };
+        let id: String = text("split_id").chars().take(8).collect();
+        let num_docs = split["num_docs"].as_u64().map(numbers::count);
+        table.push(vec![
+            Cell::new(id),
+            Cell::new(num_docs.unwrap_or_default()),
+            Cell::new(becomes).in_colour(colour),
+            Cell::new(text("reason")),
+        ]);
+    }
+    listed(&table, splits.len(), "split", screen)
+}
+
+/// What the plan itself has cost.
+fn read_line(explained: &Explanation) -> String {
+    let profile = &explained.profile;
+    format!(
+        "Read for this plan: {}, {}, {}.",
+        numbers::counted(profile.num_waves, "wave"),
+        numbers::counted(profile.num_requests, "request"),
+        numbers::bytes(profile.num_bytes)
+    )
+}
+
+/// How much comes next.
+fn next_line(planned: &[PlannedRead]) -> String {
+    match planned.len() as u64 {
+        0 => "No split has to be read".to_owned(),
+        num => format!(
+            "To read next, in one wave: {}, {}",
+            numbers::counted(num, "request"),
+            numbers::bytes(planned.iter().map(|read| read.length).sum())
+        ),
+    }
+}
+
+/// A row for each range that comes next.
+fn reads_table(planned: &[PlannedRead], screen: &Screen) -> String {
+    let mut table = Table::new(vec![
+        Column::new("object", Align::Left),
+        Column::new("holds", Align::Whole),
+        Column::new("from byte", Align::Right),
+        Column::new("bytes", Align::Right),
+        Column::new("reads", Align::Right),
+    ]);
+    for read in planned.iter().take(MAX_ROWS) {
+        table.push(vec![
+            Cell::new(short_name(&read.object)),
+            Cell::new(read.class.as_str().replace('_', " ")),
+            Cell::new(numbers::count(read.offset)),
+            Cell::new(numbers::bytes(read.length)),
+            Cell::new(numbers::count(u64::from(read.num_reads))),
+        ]);
+    }
+    listed(&table, planned.len(), "request", screen)
+}
+
+/// What the answer takes at least, and what may come on top.
+fn needs_lines(usage: &Usage) -> String {
+    let documents = match usage.max_documents {
+        0 => String::new(),
+        max => format!(
+            "Up to {} more fetch the documents of its hits.\n",
+            numbers::counted(max, "request")
+        ),
+    };
+    format!(
+        "An answer takes at least {}, {} and {}.\n{documents}",
+        numbers::counted(usage.num_waves, "wave"),
+        numbers::counted(usage.num_requests, "request"),
+        numbers::bytes(usage.num_bytes)
+    )
+}
+
+/// A row for each service, in USD for a million queries.
+fn prices_table(prices: &[QueryPrice], screen: &Screen) -> String {
+    let mut table = Table::new(vec![
+        Column::new("service", Align::Left),
+        Column::new("requests", Align::Right),
+        Column::new("transfer", Align::Right),
+        Column::new("compute", Align::Right),
+        Column::new("together", Align::Right),
+        Column::new("documents", Align::Right),
+    ]);
+    for price in prices {
+        let millions = |usd: f64| Cell::new(dollars(usd * 1e6));
+        let documents = match price.documents > 0.0 {
+            true => Cell::new(format!("+ {} at most", dollars(price.documents * 1e6))),
+            false => Cell::new(""),
+        };
+        table.push(vec![
+            Cell::new(&price.service),
+            millions(price.requests),
+            millions(price.transfer),
+            millions(price.compute),
+            millions(price.total()).in_colour(Some(Colour::Bold)),
+            documents,
+        ]);
+    }
+    table.text(screen, "")
+}
+
+fn assumptions_line(prices: &Prices) -> String {
+    let assumed = &prices.assumptions;
+    format!(
+        "Assumed: {} ms a wave, {} ms of computing, {} GB of memory; --prices FILE changes it.",
+        assumed.wave_ms.0, assumed.cpu_ms.0, assumed.memory_gb.0
+    )
+}
+
+/// `0.20`, `1,234.50`; nothing at all is a dash.
+fn dollars(usd: f64) -> String {
+    let cents = (usd * 100.0).round();
+    if usd == 0.0 {
+        return "-".to_owned();
+    }
+    if cents < 1.0 {
+        return "< 0.01".to_owned();
+    }
+    let cents = cents as u64;
+    format!("{}.{:02}", numbers::count(cents / 100), cents % 100)
+}
+
+/// The table, and how many rows it leaves out. Nothing if it has none.
+fn listed(table: &Table, num_rows: usize, noun: &str, screen: &Screen) -> String {
+    if table.is_empty() {
+        return String::new();
+    }
+    let mut text = table.text(screen, "");
+    if num_rows > MAX_ROWS {
+        let num_more = (num_rows - MAX_ROWS) as u64;
+        text.push_str(&format!("and {} more\n", numbers::counted(num_more, noun)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! What the tests share: running the binary, and an index to run it on.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) const NUM_DOCS: u64 = 2_000;
+const BAD_LINES: &str = "not json\n{\"timestamp\":\"never\"}\n{\"body\":\"no timestamp\"}\n\n";
+pub(crate) const NUM_BAD_LINES: u64 = 4;
+
+pub(crate) fn canter(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_canter"));
+    command
+        .args(args)
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .env_remove("CANTER_CACHE")
+        .env("LANG", "C.UTF-8")
+        .env("COLUMNS", "100");
+    command
+}
+
+/// Runs a command and checks its exit code.
+pub(crate) fn run(folder: &Path, args: &[&str], code: i32) -> (String, String) {
+    let output = canter(folder, args).stdin(Stdio::null()).output().unwrap();
+    texts(args, &output, code)
+}
+
+pub(crate) fn texts(args: &[&str], output: &Output, code: i32) -> (String, String) {
+    let stdout = String::from_utf8(output.stdout.clone()).unwrap();
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{args:?}\n{stdout}\n{stderr}"
+    );
+    (stdout, stderr)
+}
+
+pub(crate) fn search(folder: &Path, args: &[&str]) -> Value {
+    let args = [&["search", "--index", "index", "--engine", "native"], args].concat();
+    let (stdout, _) = run(folder, &args, 0);
+    serde_json::from_str(&stdout).unwrap()
+}
+
+/// A folder with an index of a small corpus in `index`, in two splits, and some bad lines.
+pub(crate) fn indexed() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("logs.yaml"), HDFS_LOGS_YAML).unwrap();
+    let mut lines = Vec::new();
+    HdfsLogs::new(NUM_DOCS, 7).write_to(&mut lines).unwrap();
+    lines.extend_from_slice(BAD_LINES.as_bytes());
+    std::fs::write(folder.path().join("logs.ndjson"), lines).unwrap();
+    let create = [
+        "index",
+        "create",
+        "--index",
+        "index",
+        "--index-config",
+        "logs.yaml",
+    ];
+    let (stdout, _) = run(folder.path(), &create, 0);
+    assert!(stdout.contains("created index `hdfs-logs`"), "{stdout}");
+    let ingest = [
+        "index",
+        "ingest",
+        "--index",
+        "index",
+        "--input",
+        "logs.ndjson",
+        "--split-num-docs",
+        "1000",
+    ];
+    let (stdout, _) = run(folder.path(), &ingest, 0);
+    let sum = "ingested + rejected = lines read: 2000 + 4 = 2004";
+    assert!(stdout.starts_with(sum), "{stdout}");
+    assert!(stdout.contains("see canter.rejects.ndjson"), "{stdout}");
+    folder
+}
+
+pub(crate) fn splits_of(folder: &Path) -> Vec<PathBuf> {
+    let files = folder.join("index/splits").read_dir().unwrap();
+    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
