@@ -88,7 +88,11 @@ impl PendingRead {
         let outcome = match self.error {
             None => SupplyResult::Bytes(pieces::join(self.pieces)),
             Some(error) => SupplyResult::Failed {
-                kind: error.kind,
+                // Nobody shall rebuild an index because a connection broke off.
+                kind: match error.is_transient {
+                    true => FetchErrorKind::Unavailable,
+                    false => error.kind,
+                },
                 message: error.message,
             },
         };

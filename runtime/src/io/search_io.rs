@@ -24,6 +24,15 @@ use crate::session::ByteClass;
 /// Objects whose length is remembered.
 const MAX_KNOWN_OBJECTS: usize = 10_000;
 
+/// The classes whose ranges lie side by side in one object.
+const CLASSES_OF_SPLITS: [ByteClass; 5] = [
+    ByteClass::Head,
+    ByteClass::Dictionary,
+    ByteClass::Postings,
+    ByteClass::FastField,
+    ByteClass::DocStore,
+];
+
 /// What all searches of one searcher share.
 pub(crate) struct SharedIo {
     pub(crate) clock: Arc<dyn Clock>,
@@ -172,8 +181,11 @@ impl SearchIo {
             .cache_for(request.class)
             .filter(|_| request.bytes.end < u64::MAX);
         let key = shared.cache_key(&request.object);
-        if let (Some(cache), false) = (cache, must_ask) {
-            let pieces = cache.get(&key, request.bytes.clone(), request.class).await;
+        if let (Some(_), false) = (cache, must_ask) {
+            let bytes = &request.bytes;
+            let pieces = self
+                .cached(&request.object, bytes, bytes, request.class)
+                .await;
             if pieces::gaps(&request.bytes, &pieces).is_empty() {
                 let now = shared.clock.now();
                 return Landed {
@@ -211,22 +223,37 @@ impl SearchIo {
         }
     }
 
-    /// What the cache has of a range.
+    /// What the cache has of `blocks`, which reach around the `wanted` bytes of a read.
+    ///
+    /// What the read's own class lacks may have come with another: requests are merged, blocks reach
+    /// over the border between two classes, and searches share what is on its way.
     pub(super) async fn cached(
         &self,
         object: &str,
-        bytes: Range<u64>,
+        blocks: &Range<u64>,
+        wanted: &Range<u64>,
         class: ByteClass,
     ) -> Vec<CachedPiece> {
-        match self.shared.cache_for(class) {
-            Some(cache) => {
-                let _busy = self.shared.clock.enter_busy();
-                cache
-                    .get(&self.shared.cache_key(object), bytes, class)
-                    .await
+        let Some(cache) = self.shared.cache_for(class) else {
+            return Vec::new();
+        };
+        let _busy = self.shared.clock.enter_busy();
+        let key = self.shared.cache_key(object);
+        let mut held = cache.get(&key, blocks.clone(), class).await;
+        for other in CLASSES_OF_SPLITS {
+            if pieces::gaps(wanted, &held).is_empty() {
+                break;
             }
-            None => Vec::new(),
+            if other == class {
+                continue;
+            }
+            for gap in pieces::gaps(blocks, &held) {
+                for piece in cache.get(&key, gap, other).await {
+                    pieces::add(&mut held, &piece, blocks);
+                }
+            }
         }
+        held
     }
 }
 

@@ -161,7 +161,7 @@ impl SessionIo {
             }
             let block_len = io.shared.block_len(class);
             let blocks = align(&read.bytes, block_len, io.shared.object_len(object));
-            Some(io.cached(object, blocks, class).await)
+            Some(io.cached(object, &blocks, &read.bytes, class).await)
         }))
         .await;
         for (read, cached) in reads.iter_mut().zip(cached) {
