@@ -1,12 +1,19 @@
-//! What the end-to-end tests share: documents, an index built from them, hosts, and the oracle.
+//! What the end-to-end tests share: documents, an index built from them, hosts, servers, and the
+//! oracle.
 //!
 //! The oracle is plain tantivy in RAM, fed by the same doc mapper and asked through tantivy's own
 //! query parser and collectors. It knows nothing of splits.
 
 mod documents;
+mod forwarder;
 mod index;
 mod oracle;
+mod s3_server;
+mod truth;
 
 pub use documents::{CATALOGUE_CONFIG, catalogue};
+pub use forwarder::{Fate, Forwarder};
 pub use index::{TestIndex, hdfs_lines, run, run_divided};
 pub use oracle::Oracle;
+pub use s3_server::{S3Server, SECRET_KEY, with_s3};
+pub use truth::{End, Truth};

@@ -1,0 +1,146 @@
+//! A TCP forwarder on loopback that writes down request lines and can break off at a chosen one.
+//!
+//! The server behind it answers one request per connection, so a connection is a request. What
+//! becomes of each is decided by a function; the bytes themselves are passed on as they are.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Longest head of which the first line is looked at.
+const MAX_HEAD_BYTES: usize = 16 << 10;
+/// A peer that is silent for so long is given up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What becomes of a request.
+pub enum Fate {
+    /// It is passed on, and so is its answer.
+    Pass,
+    /// The connection is closed before the server sees it.
+    Refuse,
+    /// The server is sent it; when the answer begins, this is called and the connection closed.
+    LoseAnswer(Box<dyn FnOnce() + Send>),
+}
+
+/// Decides by the request line, such as `GET /bucket/a HTTP/1.1`.
+type Decide = Box<dyn FnMut(&str) -> Fate + Send>;
+
+/// A running forwarder. Dropping it closes its port.
+pub struct Forwarder {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    address: SocketAddr,
+    target: Mutex<Option<SocketAddr>>,
+    lines: Mutex<Vec<String>>,
+    decide: Mutex<Decide>,
+    is_closed: AtomicBool,
+}
+
+impl Forwarder {
+    /// Listens on `port` of 127.0.0.1 (0 for any), and passes everything on once it has a target.
+    pub fn start(port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let shared = Arc::new(Shared {
+            address: listener.local_addr()?,
+            target: Mutex::default(),
+            lines: Mutex::default(),
+            decide: Mutex::new(Box::new(|_| Fate::Pass)),
+            is_closed: AtomicBool::new(false),
+        });
+        let accepting = Arc::clone(&shared);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                if accepting.is_closed.load(Ordering::SeqCst) {
+                    return;
+                }
+                let shared = Arc::clone(&accepting);
+                // A connection that breaks is what clients are tested with.
+                thread::spawn(move || client.and_then(|client| shared.serve(client)));
+            }
+        });
+        Ok(Self { shared })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.shared.address
+    }
+
+    /// Where it passes requests on to; without one, connections are closed.
+    pub fn set_target(&self, target: Option<SocketAddr>) {
+        *lock(&self.shared.target) = target;
+    }
+
+    /// Decides about each request from now on, by its request line.
+    pub fn decide(&self, decide: impl FnMut(&str) -> Fate + Send + 'static) {
+        *lock(&self.shared.decide) = Box::new(decide);
+    }
+
+    /// The request lines since the last call.
+    pub fn take_lines(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.shared.lines))
+    }
+}
+
+impl Drop for Forwarder {
+    fn drop(&mut self) {
+        self.shared.is_closed.store(true, Ordering::SeqCst);
+        // Wakes the thread that accepts, so that it sees the flag.
+        let _ = TcpStream::connect(self.shared.address);
+    }
+}
+
+impl Shared {
+    fn serve(&self, mut client: TcpStream) -> io::Result<()> {
+        client.set_read_timeout(Some(PATIENCE))?;
+        let head = read_head(&mut client)?;
+        let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\r').next().unwrap_or(&[]));
+        let fate = (lock(&self.decide))(&line);
+        lock(&self.lines).push(line.into_owned());
+        let target = *lock(&self.target);
+        let (Some(target), Fate::Pass | Fate::LoseAnswer(_)) = (target, &fate) else {
+            return client.shutdown(Shutdown::Both);
+        };
+        let mut server = TcpStream::connect(target)?;
+        server.set_read_timeout(Some(PATIENCE))?;
+        server.write_all(&head)?;
+        let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
+        thread::spawn(move || io::copy(&mut from_client, &mut to_server));
+        match fate {
+            Fate::LoseAnswer(then) => {
+                let mut first = [0];
+                let _ = server.read(&mut first);
+                then();
+            }
+            _ => {
+                io::copy(&mut server, &mut client)?;
+            }
+        }
+        client.shutdown(Shutdown::Both)
+    }
+}
+
+/// What came up to the end of a request's head, and perhaps more.
+fn read_head(client: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let mut part = [0; 4096];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        match client.read(&mut part)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            len if head.len() + len > MAX_HEAD_BYTES => {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            len => head.extend_from_slice(&part[..len]),
+        }
+    }
+    Ok(head)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
