@@ -6,10 +6,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Instrument;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::clock::timeout_at;
 use crate::io::{Answer, PlannedRequest, SearchIo, SessionIo};
+use crate::observe::spans;
 use crate::session::{Outcome, Progress, SessionRequest, Supply};
 use crate::worker::Worker;
 use crate::{Interrupt, Profile, SearchError};
@@ -43,8 +45,20 @@ impl Driver {
         request: SessionRequest,
         waves_before: u64,
     ) -> Result<(SessionEnd, Profile), SearchError> {
+        let span = spans::session(&request);
+        self.run_to_end(worker, request, waves_before)
+            .instrument(span)
+            .await
+    }
+
+    async fn run_to_end(
+        &self,
+        worker: &Worker,
+        request: SessionRequest,
+        waves_before: u64,
+    ) -> Result<(SessionEnd, Profile), SearchError> {
         let mut io = SessionIo::new(Arc::clone(&self.io), waves_before);
-        let mut progress = self.in_time(worker.open(request)).await?;
+        let mut progress = self.in_time(worker.open(request), &mut io.profile).await?;
         loop {
             io.profile.num_steps += 1;
             let demand = match progress {
@@ -61,9 +75,15 @@ impl Driver {
                     "the guest waits but asks for nothing",
                 ));
             }
-            let answer = timeout_at(self.clock(), self.deadline, io.answer(demand))
+            let num_waves = io.profile.num_waves;
+            let span = spans::wave(waves_before + num_waves, &demand);
+            let answer = io.answer(demand).instrument(span.clone());
+            let answer = timeout_at(self.clock(), self.deadline, answer)
                 .await
                 .map_err(|_| self.interrupt.error())?;
+            if io.profile.num_waves > num_waves {
+                spans::end_wave(&span, io.profile.waves.last());
+            }
             let mut supplies = match answer {
                 Answer::Supplies(supplies) => supplies,
                 Answer::Stopped(planned) => {
@@ -73,7 +93,7 @@ impl Driver {
             if let Some(seed) = self.supply_order {
                 shuffle(&mut supplies, seed ^ io.profile.num_steps);
             }
-            progress = self.in_time(worker.step(supplies)).await?;
+            progress = self.in_time(worker.step(supplies), &mut io.profile).await?;
         }
     }
 
@@ -82,10 +102,15 @@ impl Driver {
     async fn in_time<T>(
         &self,
         call: impl Future<Output = Result<T, SearchError>>,
+        profile: &mut Profile,
     ) -> Result<T, SearchError> {
-        timeout_at(self.clock(), self.deadline, call)
-            .await
-            .unwrap_or_else(|_| Err(self.interrupt.error()))
+        let started = self.clock().now();
+        let call = call.instrument(spans::guest(profile.num_steps));
+        let result = timeout_at(self.clock(), self.deadline, call).await;
+        let took = self.clock().now().saturating_sub(started);
+        profile.guest_us += u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.io.shared.metrics.count_guest_time(took);
+        result.unwrap_or_else(|_| Err(self.interrupt.error()))
     }
 
     fn clock(&self) -> &dyn crate::clock::Clock {

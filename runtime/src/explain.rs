@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::cache::MemoryCache;
 use crate::io::{PlannedRequest, SharedIo};
+use crate::observe::observe_query;
 use crate::searcher::{SearchEnd, request};
 use crate::session::ByteClass;
 use crate::{Limits, Profile, SearchError, Searcher};
@@ -65,12 +66,21 @@ impl Searcher {
         request: &Value,
         limits: &Limits,
     ) -> Result<Explanation, SearchError> {
+        observe_query(self.shared(), "explain", self.explain_plan(request, limits)).await
+    }
+
+    async fn explain_plan(
+        &self,
+        request: &Value,
+        limits: &Limits,
+    ) -> Result<Explanation, SearchError> {
         let request = request::split(request, limits)?;
         let shared = self.shared();
         // The plan is made twice, once for its account and once for its reads.
         let shared = Arc::new(SharedIo {
             coalesce: shared.coalesce,
             max_part_bytes: shared.max_part_bytes,
+            metrics: Arc::clone(&shared.metrics),
             ..SharedIo::new(
                 Arc::clone(&shared.clock),
                 Some(match &shared.cache {

@@ -20,6 +20,7 @@ pub mod clock;
 pub mod engine;
 pub mod fetch;
 pub mod lab;
+pub mod observe;
 
 mod driver;
 mod explain;
@@ -38,5 +39,6 @@ pub use fetch::RangeFetcher;
 pub use interrupt::Interrupt;
 pub use io::ManifestOptions;
 pub use limits::{Budget, Limits};
+pub use observe::Metrics;
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
 pub use searcher::{SearchResponse, Searcher, SearcherBuilder};

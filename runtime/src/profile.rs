@@ -98,6 +98,8 @@ pub struct Profile {
     pub num_cache_misses: ClassCount,
     /// Bytes that came from the cache.
     pub num_cache_bytes: u64,
+    /// Microseconds that the search waited for the guest to compute, summed over instances.
+    pub guest_us: u64,
     /// Calls into the guest.
     pub num_steps: u64,
     /// Guest instances that took part.
@@ -151,6 +153,7 @@ impl Profile {
         self.num_cache_hits.merge(&other.num_cache_hits);
         self.num_cache_misses.merge(&other.num_cache_misses);
         self.num_cache_bytes += other.num_cache_bytes;
+        self.guest_us += other.guest_us;
         self.num_steps += other.num_steps;
         self.num_instances += other.num_instances;
     }
@@ -174,6 +177,7 @@ impl Profile {
             ("num_cache_hits", self.num_cache_hits.total()),
             ("num_cache_misses", self.num_cache_misses.total()),
             ("num_cache_bytes", self.num_cache_bytes),
+            ("guest_us", self.guest_us),
             ("num_steps", self.num_steps),
             ("num_instances", self.num_instances),
         ];

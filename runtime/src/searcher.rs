@@ -13,6 +13,7 @@ use crate::driver::{Driver, SessionEnd};
 use crate::engine::InstanceLimits;
 use crate::fetch::{Hedge, HedgeState, Pace, Retry, RetryState};
 use crate::io::{Gate, Gated, PlannedRequest, SearchIo, SharedIo};
+use crate::observe::observe_query;
 use crate::session::{Outcome, QueryPlan, SessionRequest};
 use crate::worker::Worker;
 use crate::{ErrorKind, Interrupt, Limits, Profile, SearchError};
@@ -73,6 +74,14 @@ impl Searcher {
     /// only lower `limits`. All others are the guest's. Runs on tokio, with the guest on threads of
     /// its own. Dropping the future cancels the search.
     pub async fn search(
+        &self,
+        request: &Value,
+        limits: &Limits,
+    ) -> Result<SearchResponse, SearchError> {
+        observe_query(&self.shared, "search", self.answer(request, limits)).await
+    }
+
+    async fn answer(
         &self,
         request: &Value,
         limits: &Limits,

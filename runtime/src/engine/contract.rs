@@ -12,6 +12,11 @@ pub trait Engine: Send + Sync + 'static {
     /// The most instances that may exist at once.
     fn max_instances(&self) -> usize;
 
+    /// Memory of all instances together, in bytes, if the engine knows.
+    fn memory_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// The engine's name in messages: `wasm`, `native`.
     fn name(&self) -> &'static str;
 }

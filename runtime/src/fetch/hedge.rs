@@ -19,10 +19,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
+use prometheus_client::metrics::counter::Counter;
 
 use super::allowance::Allowance;
-use super::latencies::Latencies;
+use super::latencies::{Latencies, Quantiles};
 use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, RangeFetcher};
+use crate::Metrics;
 use crate::clock::Clock;
 
 /// Extra requests that may be saved up for.
@@ -77,6 +79,8 @@ pub(crate) struct HedgeState {
     options: HedgeOptions,
     latencies: Latencies,
     allowance: Allowance,
+    num_hedges: Counter,
+    num_won: Counter,
 }
 
 impl HedgeState {
@@ -86,7 +90,27 @@ impl HedgeState {
             options,
             latencies: Latencies::default(),
             allowance,
+            num_hedges: Counter::default(),
+            num_won: Counter::default(),
         }
+    }
+
+    pub(crate) fn counted_by(mut self, metrics: &Metrics) -> Self {
+        self.num_hedges = metrics.hedges.clone();
+        self.num_won = metrics.hedges_won.clone();
+        self
+    }
+
+    /// For tests: as if a request had taken so long.
+    #[cfg(test)]
+    pub(crate) fn note_latency(&self, num_bytes: u64, took: Duration) {
+        self.latencies.record(num_bytes, took);
+    }
+
+    /// Whether requests of some size are not hedged, because the store slows down.
+    pub(crate) fn is_paused(&self) -> bool {
+        let is_slow = |quantiles: Quantiles| quantiles.slowdown() > self.options.max_slowdown;
+        self.options.max_extra_percent > 0.0 && self.latencies.of_each().into_iter().any(is_slow)
     }
 
     /// How long the first request is waited for; `None` if no second is worth it.
@@ -172,6 +196,8 @@ impl Hedge {
             Either::Right((Err(_), first)) => (first.await, false),
             Either::Right((result, _)) => (result, true),
         };
+        self.state.num_hedges.inc();
+        self.state.num_won.inc_by(u64::from(has_won));
         let hedge = Hedged { at, has_won };
         match has_won {
             true => self.note(num_bytes, at, result),

@@ -125,6 +125,11 @@ impl Latencies {
             latest_median: latest.get(latest.len() / 2).copied(),
         })
     }
+
+    /// What is known of requests of each size.
+    pub(super) fn of_each(&self) -> Vec<Quantiles> {
+        SIZES.into_iter().filter_map(|size| self.of(size)).collect()
+    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt};
+use prometheus_client::metrics::counter::Counter;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::allowance::Allowance;
 use super::{ByteRange, FetchError, FetchedRange, RangeFetcher};
+use crate::Metrics;
 use crate::clock::{Clock, SystemClock};
 
 /// How often and how soon a read is repeated.
@@ -58,13 +60,23 @@ impl RetryOptions {
 pub(crate) struct RetryState {
     options: RetryOptions,
     allowance: Allowance,
+    num_retries: Counter,
 }
 
 impl RetryState {
     pub(crate) fn new(options: RetryOptions) -> Self {
         let max = options.max_saved_retries;
         let allowance = Allowance::new(options.max_extra_percent, max, max);
-        Self { options, allowance }
+        Self {
+            options,
+            allowance,
+            num_retries: Counter::default(),
+        }
+    }
+
+    pub(crate) fn counted_by(mut self, metrics: &Metrics) -> Self {
+        self.num_retries = metrics.retries.clone();
+        self
     }
 }
 
@@ -120,6 +132,7 @@ impl Retry {
             let pause = options.backoff(object, range, num_retries);
             self.clock.sleep_until(self.clock.now() + pause).await;
             num_retries += 1;
+            self.state.num_retries.inc();
         }
     }
 }

@@ -13,6 +13,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::flights::Landed;
+use super::observed::observed;
+use super::planning::Request;
 use super::search_io::SearchIo;
 use crate::fetch::{ByteRange, FetchedRange};
 use crate::session::ByteClass;
@@ -89,8 +91,9 @@ impl ManifestKeeper {
     /// Asks whether `kept` still holds, without anybody waiting for it.
     pub(super) fn revalidate_behind(&self, io: Arc<SearchIo>, object: String, kept: KeptManifest) {
         if let Ok(runtime) = Handle::try_current() {
+            let fetch = fetch_manifest(io, object, Some(kept));
             let revalidation = async move {
-                fetch_manifest(io, object, Some(kept)).await;
+                fetch.await;
             };
             let mut behind = self.lock();
             while behind.try_join_next().is_some() {}
@@ -131,11 +134,23 @@ impl ManifestKeeper {
 }
 
 /// Asks the store for the manifest, or whether `kept` still holds, and keeps the answer.
-pub(super) async fn fetch_manifest(
+pub(super) fn fetch_manifest(
     io: Arc<SearchIo>,
     object: String,
     kept: Option<KeptManifest>,
-) -> Landed {
+) -> impl Future<Output = Landed> + Send + 'static {
+    let request = Request {
+        object: object.clone(),
+        bytes: 0..u64::MAX,
+        class: ByteClass::Manifest,
+        num_reads: 1,
+        first_read_ord: 0,
+    };
+    let shared = Arc::clone(&io.shared);
+    observed(&shared, &request, ask(io, object, kept))
+}
+
+async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> Landed {
     let range = ByteRange::from(0);
     let _permit = io.shared.fetch_permits.acquire().await;
     let start = io.shared.clock.now();

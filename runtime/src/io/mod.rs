@@ -17,6 +17,7 @@
 mod flights;
 mod gate;
 mod manifest;
+mod observed;
 mod pieces;
 mod planning;
 mod reads;

@@ -10,6 +10,7 @@ impl SessionIo {
     pub(super) fn record(&mut self, awaited: &Awaited, landed: &Landed, wave: &mut Wave) {
         if !awaited.is_ours || !landed.was_sent {
             self.profile.num_shared_requests += 1;
+            self.io.shared.metrics.count_shared_request();
             return;
         }
         let (num_retries, hedge) = match &landed.result {

@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::fetch::{
     ByteRange, CoalesceOptions, FetchError, FetchErrorKind, FetchedRange, Pace, RangeFetcher,
 };
+use crate::observe::Metrics;
 use crate::session::ByteClass;
 
 /// Objects whose length is remembered.
@@ -45,6 +46,7 @@ pub(crate) struct SharedIo {
     pub(crate) fetch_permits: Semaphore,
     pub(crate) flights: Arc<Flights>,
     pub(crate) manifest: ManifestKeeper,
+    pub(crate) metrics: Arc<Metrics>,
     /// Lengths of objects, as a store told them; only a hint.
     pub(crate) object_lens: Mutex<LruCache<String, u64>>,
 }
@@ -66,6 +68,7 @@ impl SharedIo {
             fetch_permits: Semaphore::new(max_concurrent_requests),
             flights: Arc::default(),
             manifest: ManifestKeeper::default(),
+            metrics: Arc::default(),
             object_lens: Mutex::new(LruCache::new(max_objects)),
         }
     }

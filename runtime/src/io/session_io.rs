@@ -10,6 +10,7 @@ use futures_util::future::{Either, join_all, select};
 use futures_util::stream::FuturesUnordered;
 
 use super::flights::{Flight, Landed};
+use super::observed::observed;
 use super::pieces;
 use super::planning::{Missing, Request, align, requests_of};
 use super::reads::{PendingRead, fail_rest};
@@ -115,9 +116,9 @@ impl SessionIo {
         self.fetch(&mut reads, seen_landed, &mut wave).await;
         if !wave.requests.is_empty() {
             let now = self.io.shared.clock.now();
-            self.io
-                .pace
-                .note_wave(now.saturating_sub(self.wave_started));
+            let took = now.saturating_sub(self.wave_started);
+            self.io.pace.note_wave(took);
+            self.io.shared.metrics.count_wave(took);
         }
         wave.requests
             .sort_by(|a, b| (&a.object, a.offset).cmp(&(&b.object, b.offset)));
@@ -127,16 +128,25 @@ impl SessionIo {
     }
 
     fn count_lookup(&mut self, class: ByteClass, supply: &Supply) {
+        let bytes = match &supply.outcome {
+            SupplyResult::Bytes(bytes) => Some(bytes),
+            _ => None,
+        };
+        self.profile.num_cache_bytes += bytes.map_or(0, |bytes| bytes.len() as u64);
+        self.count_read(class, bytes.is_some());
+    }
+
+    /// Counts a read or a lookup that the cache could have answered, if there is a cache.
+    pub(super) fn count_read(&mut self, class: ByteClass, is_hit: bool) {
         if self.io.shared.cache.is_none() {
             return;
         }
-        match &supply.outcome {
-            SupplyResult::Bytes(bytes) => {
-                self.profile.num_cache_bytes += bytes.len() as u64;
-                self.profile.num_cache_hits.add(class, 1);
-            }
-            _ => self.profile.num_cache_misses.add(class, 1),
-        }
+        let counts = match is_hit {
+            true => &mut self.profile.num_cache_hits,
+            false => &mut self.profile.num_cache_misses,
+        };
+        counts.add(class, 1);
+        self.io.shared.metrics.count_read(class, is_hit);
     }
 
     /// What the cache has of each read.
@@ -171,11 +181,7 @@ impl SessionIo {
             }
             read.around = cached;
             self.profile.num_cache_bytes += read.num_bytes();
-            let counts = match read.is_done() {
-                true => &mut self.profile.num_cache_hits,
-                false => &mut self.profile.num_cache_misses,
-            };
-            counts.add(read.request.class, 1);
+            self.count_read(read.request.class, read.is_done());
         }
         reads
     }
@@ -290,6 +296,7 @@ impl SessionIo {
                     .iter()
                     .any(|read| read.must_ask && read.overlaps(&request));
             let landing = Arc::clone(&self.io).fly(request.clone(), must_ask);
+            let landing = observed(shared, &request, landing);
             let (object, bytes) = (&request.object, request.bytes.clone());
             let flight = shared.flights.launch(&mut table, object, bytes, landing);
             awaited.push(Awaited {

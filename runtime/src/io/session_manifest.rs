@@ -16,23 +16,17 @@ impl SessionIo {
     /// The manifest: from the cache, revalidated, or fetched.
     pub(super) async fn read_manifest(&mut self, read: ReadRequest, wave: &mut Wave) -> Supply {
         let io = Arc::clone(&self.io);
-        let has_cache = io.shared.cache.is_some();
-        let count = |io: &mut Self, is_hit: bool| match (has_cache, is_hit) {
-            (false, _) => {}
-            (true, true) => io.profile.num_cache_hits.add(ByteClass::Manifest, 1),
-            (true, false) => io.profile.num_cache_misses.add(ByteClass::Manifest, 1),
-        };
         let found = {
             let _busy = io.shared.clock.enter_busy();
             io.shared.manifest.look_up(&io, &read.object).await
         };
         let kept = match found {
             Manifest::Fresh(bytes) => {
-                count(self, true);
+                self.count_read(ByteClass::Manifest, true);
                 return supply(&read, bytes);
             }
             Manifest::Stale(bytes, kept) => {
-                count(self, true);
+                self.count_read(ByteClass::Manifest, true);
                 let keeper = &self.io.shared.manifest;
                 keeper.revalidate_behind(io, read.object.clone(), kept);
                 return supply(&read, bytes);
@@ -40,7 +34,7 @@ impl SessionIo {
             Manifest::Expired(kept) => Some(kept),
             Manifest::Absent => None,
         };
-        count(self, false);
+        self.count_read(ByteClass::Manifest, false);
         let mut reads = [PendingRead::new(read)];
         let request = Request {
             object: reads[0].request.object.clone(),

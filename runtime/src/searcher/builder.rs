@@ -11,7 +11,8 @@ use crate::fetch::{
     open_store,
 };
 use crate::io::{ManifestKeeper, SharedIo};
-use crate::{Engine, ManifestOptions, RangeCache, SearchError};
+use crate::observe::{Observed, SearcherSource};
+use crate::{Engine, ManifestOptions, Metrics, RangeCache, SearchError};
 
 /// Default number of requests in flight at once, over all searches of one searcher.
 const MAX_CONCURRENT_REQUESTS: usize = 64;
@@ -42,6 +43,7 @@ pub struct SearcherBuilder {
     hedge: Option<HedgeOptions>,
     manifest: ManifestOptions,
     clock: Option<Arc<dyn Clock>>,
+    metrics: Option<Arc<Metrics>>,
     supply_order: Option<u64>,
 }
 
@@ -128,6 +130,13 @@ impl SearcherBuilder {
         self
     }
 
+    /// Where this searcher's work is counted. Several searchers may share one; without it nobody sees
+    /// the counts.
+    pub fn metrics(mut self, metrics: Arc<Metrics>) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
     /// For tests: hands supplies to the guest in an order drawn from this seed. No answer may depend
     /// on it.
     pub fn shuffle_supplies(mut self, seed: u64) -> Self {
@@ -148,10 +157,28 @@ impl SearcherBuilder {
             .unwrap_or(MAX_CONCURRENT_REQUESTS)
             .clamp(1, Semaphore::MAX_PERMITS);
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
+        let metrics = self.metrics.unwrap_or_default();
+        let instance_permits = Arc::new(Semaphore::new(max_instances));
+        let hedges = HedgeState::new(self.hedge.unwrap_or_default()).counted_by(&metrics);
+        let hedges = Arc::new(hedges);
+        metrics.watch(SearcherSource {
+            instance_permits: Arc::downgrade(&instance_permits),
+            max_instances,
+            hedges: Arc::downgrade(&hedges),
+            engine: Some(Arc::downgrade(&engine)),
+            cache: self.cache.as_ref().map(Arc::downgrade),
+        });
+        let fetcher = Arc::new(Observed {
+            inner: fetcher,
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+        });
+        let retries = RetryState::new(self.retry).counted_by(&metrics);
         let shared = SharedIo {
             coalesce: self.coalesce,
             max_part_bytes: self.max_part_bytes.unwrap_or(MAX_PART_BYTES).max(1),
             manifest: ManifestKeeper::new(self.manifest),
+            metrics,
             ..SharedIo::new(clock, self.cache, self.namespace.into(), max_requests)
         };
         Ok(Searcher {
@@ -161,10 +188,10 @@ impl SearcherBuilder {
                 max_parallel_leaves: self.max_parallel_leaves.unwrap_or(num_cores).max(1),
                 supply_order: self.supply_order,
             },
-            instance_permits: Arc::new(Semaphore::new(max_instances)),
+            instance_permits,
             shared: Arc::new(shared),
-            retries: Arc::new(RetryState::new(self.retry)),
-            hedges: Arc::new(HedgeState::new(self.hedge.unwrap_or_default())),
+            retries: Arc::new(retries),
+            hedges,
         })
     }
 }

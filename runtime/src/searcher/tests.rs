@@ -19,7 +19,9 @@ use crate::session::ByteClass;
 mod budgets;
 mod flights;
 mod manifests;
+mod metrics;
 mod scripted;
+mod spans;
 
 use scripted::Scripted;
 

@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use wasmtime::Engine as Wasmtime;
 use wasmtime::component::{Component, Linker};
@@ -28,6 +29,8 @@ pub(super) struct Shared {
     pub(super) guest: GuestPre<InstanceState>,
     pub(super) ticker: Ticker,
     pub(super) options: WasmOptions,
+    /// Linear memory of all instances.
+    pub(super) memory_bytes: AtomicU64,
 }
 
 impl WasmEngine {
@@ -142,6 +145,7 @@ impl WasmEngine {
                 guest,
                 ticker,
                 options,
+                memory_bytes: AtomicU64::new(0),
             }),
         })
     }
@@ -155,6 +159,10 @@ impl Engine for WasmEngine {
 
     fn max_instances(&self) -> usize {
         self.shared.options.max_instances as usize
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        Some(self.shared.memory_bytes.load(Ordering::Relaxed))
     }
 
     fn name(&self) -> &'static str {

@@ -1,6 +1,7 @@
 //! One instance of the component: a store of its own, a memory cap, a deadline.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use wasmtime::component::ResourceAny;
 use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
@@ -36,12 +37,34 @@ use bindings::exports::canter::search::engine as wit;
 pub(super) struct InstanceState {
     max_memory_bytes: usize,
     is_over_memory: bool,
+    memory: MemoryUse,
+}
+
+/// What one instance has of the memory that all instances of the engine have together.
+struct MemoryUse {
+    shared: Arc<Shared>,
+    num_bytes: u64,
+}
+
+impl MemoryUse {
+    fn grow(&mut self, num_bytes: usize) {
+        self.num_bytes += num_bytes as u64;
+        let of_all = &self.shared.memory_bytes;
+        of_all.fetch_add(num_bytes as u64, Ordering::Relaxed);
+    }
+}
+
+impl Drop for MemoryUse {
+    fn drop(&mut self) {
+        let of_all = &self.shared.memory_bytes;
+        of_all.fetch_sub(self.num_bytes, Ordering::Relaxed);
+    }
 }
 
 impl ResourceLimiter for InstanceState {
     fn memory_growing(
         &mut self,
-        _current: usize,
+        current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
@@ -49,6 +72,7 @@ impl ResourceLimiter for InstanceState {
             self.is_over_memory = true;
             return Ok(false);
         }
+        self.memory.grow(desired.saturating_sub(current));
         Ok(true)
     }
 
@@ -87,6 +111,10 @@ impl WasmInstance {
                 .unwrap_or(engine_cap)
                 .min(engine_cap),
             is_over_memory: false,
+            memory: MemoryUse {
+                shared: Arc::clone(&shared),
+                num_bytes: 0,
+            },
         };
         let mut store = Store::new(&shared.wasmtime, state);
         store.limiter(|state| state);

@@ -143,6 +143,20 @@ fn every_instance_is_fresh_and_gives_its_place_back() {
 }
 
 #[test]
+fn memory_is_counted_while_instances_live() {
+    let engine = WasmEngine::from_component(&guest(""), options()).unwrap();
+    assert_eq!(engine.memory_bytes(), Some(0));
+    let limits = InstanceLimits {
+        interrupt: interrupt(Duration::from_secs(60)),
+        max_memory_bytes: None,
+    };
+    let (one, two) = (engine.start(&limits), engine.start(&limits));
+    assert_eq!(engine.clone().memory_bytes(), Some(2 * 64 * 1024));
+    drop((one, two));
+    assert_eq!(engine.memory_bytes(), Some(0));
+}
+
+#[test]
 fn what_is_no_guest_is_refused() {
     let importing = "(component (import \"clock\" (func)))";
     for component in [importing, "(component)", "(module)"] {

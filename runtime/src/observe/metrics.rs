@@ -1,0 +1,309 @@
+//! The counters of one process, and their text form.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use super::buckets;
+use super::sources::{SearcherSource, Sources};
+use crate::fetch::FetchErrorKind;
+use crate::session::ByteClass;
+
+/// Names and values of labels; none depends on what is searched for, so their number is bounded.
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+
+/// What became of a request or a fetched range, as a label.
+pub(super) const OK: &str = "ok";
+/// It was given up before it was answered.
+pub(super) const CANCELLED: &str = "cancelled";
+
+/// The kinds of queries, as a label.
+pub(super) const QUERY_KINDS: [&str; 2] = ["search", "explain"];
+
+/// What becomes of queries, as a label.
+pub(super) const QUERY_OUTCOMES: [&str; 10] = [
+    OK,
+    "partial",
+    "timed_out",
+    "budget_exhausted",
+    CANCELLED,
+    "invalid",
+    "data",
+    "unavailable",
+    "limit",
+    "internal",
+];
+
+const FETCH_ERRORS: [FetchErrorKind; 6] = [
+    FetchErrorKind::NotFound,
+    FetchErrorKind::Truncated,
+    FetchErrorKind::Denied,
+    FetchErrorKind::Protocol,
+    FetchErrorKind::Unavailable,
+    FetchErrorKind::Budget,
+];
+
+/// The label of a kind of failed read.
+pub(super) fn name_of(kind: FetchErrorKind) -> &'static str {
+    match kind {
+        FetchErrorKind::NotFound => "not_found",
+        FetchErrorKind::Truncated => "truncated",
+        FetchErrorKind::Denied => "denied",
+        FetchErrorKind::Protocol => "protocol",
+        FetchErrorKind::Unavailable => "unavailable",
+        FetchErrorKind::Budget => "budget",
+    }
+}
+
+/// What the searchers of a process have done so far, for Prometheus and what reads its format.
+///
+/// One object serves any number of searchers (see [`crate::SearcherBuilder::metrics`]). The metrics
+/// are listed in the module's documentation. All have fixed names and labels: none holds a query, a
+/// URI or the name of an object.
+pub struct Metrics {
+    registry: Registry,
+    sources: Arc<Sources>,
+    pub(super) queries: Family<Labels<2>, Counter>,
+    pub(super) query_seconds: Histogram,
+    pub(super) queries_in_flight: Gauge,
+    pub(super) requests: Family<Labels<1>, Counter>,
+    pub(super) request_seconds: Histogram,
+    pub(super) requests_in_flight: Gauge,
+    wave_seconds: Histogram,
+    reads: Family<Labels<2>, Counter>,
+    fetches: Family<Labels<2>, Counter>,
+    fetched_bytes: Family<Labels<1>, Counter>,
+    shared_requests: Counter,
+    guest_seconds: Counter<f64, AtomicU64>,
+    /// Repetitions of failed requests; counted where they are sent.
+    pub(crate) retries: Counter,
+    /// Second requests beside slow ones, and those whose answer was taken.
+    pub(crate) hedges: Counter,
+    pub(crate) hedges_won: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+impl Metrics {
+    /// The value of `Content-Type` for what [`Metrics::encode`] returns.
+    pub const CONTENT_TYPE: &'static str =
+        "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    /// All metrics at zero.
+    pub fn new() -> Self {
+        let seconds = || Histogram::new(buckets::SECONDS);
+        let metrics = Self {
+            registry: Registry::default(),
+            sources: Arc::default(),
+            queries: Family::default(),
+            query_seconds: seconds(),
+            queries_in_flight: Gauge::default(),
+            requests: Family::default(),
+            request_seconds: seconds(),
+            requests_in_flight: Gauge::default(),
+            wave_seconds: seconds(),
+            reads: Family::default(),
+            fetches: Family::default(),
+            fetched_bytes: Family::default(),
+            shared_requests: Counter::default(),
+            guest_seconds: Counter::default(),
+            retries: Counter::default(),
+            hedges: Counter::default(),
+            hedges_won: Counter::default(),
+        };
+        metrics.set_to_zero();
+        metrics.registered()
+    }
+
+    /// Makes every label value exist: a rate needs the zero before the first event.
+    fn set_to_zero(&self) {
+        for kind in QUERY_KINDS {
+            for outcome in QUERY_OUTCOMES {
+                drop(self.query(kind, outcome));
+            }
+        }
+        let fates = || FETCH_ERRORS.into_iter().map(name_of).chain([OK]);
+        for outcome in fates().chain([CANCELLED]) {
+            drop(self.requests.get_or_create(&[("outcome", outcome)]));
+        }
+        for class in ByteClass::ALL {
+            drop(
+                self.fetched_bytes
+                    .get_or_create(&[("class", class.as_str())]),
+            );
+            for result in ["hit", "miss"] {
+                let labels = [("class", class.as_str()), ("result", result)];
+                drop(self.reads.get_or_create(&labels));
+            }
+            for outcome in fates() {
+                let labels = [("class", class.as_str()), ("outcome", outcome)];
+                drop(self.fetches.get_or_create(&labels));
+            }
+        }
+    }
+
+    fn registered(mut self) -> Self {
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        self.registry
+            .register("canter_build", "The version that runs", build);
+        self.register_queries();
+        self.register_requests();
+        let sources = Box::new(Arc::clone(&self.sources));
+        self.registry.register_collector(sources);
+        self
+    }
+
+    fn register_queries(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "canter_queries",
+            "Queries that ended, by kind and outcome",
+            self.queries.clone(),
+        );
+        registry.register(
+            "canter_query_duration_seconds",
+            "Time from a query's call to its answer or error",
+            self.query_seconds.clone(),
+        );
+        registry.register(
+            "canter_queries_in_flight",
+            "Queries that have begun and not ended",
+            self.queries_in_flight.clone(),
+        );
+        registry.register(
+            "canter_wave_duration_seconds",
+            "Time from a wave's first request to its last answer",
+            self.wave_seconds.clone(),
+        );
+        registry.register(
+            "canter_reads",
+            "Reads and lookups of the guest, by whether the cache answered in full",
+            self.reads.clone(),
+        );
+        registry.register(
+            "canter_guest_seconds",
+            "Time that queries waited for the guest to compute",
+            self.guest_seconds.clone(),
+        );
+    }
+
+    fn register_requests(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "canter_fetches",
+            "Ranges that were asked of the store until they came or were given up",
+            self.fetches.clone(),
+        );
+        registry.register(
+            "canter_fetched_bytes",
+            "Bytes of ranges that came from the store",
+            self.fetched_bytes.clone(),
+        );
+        registry.register(
+            "canter_requests",
+            "Requests sent to the store, repetitions and hedges included",
+            self.requests.clone(),
+        );
+        registry.register(
+            "canter_request_duration_seconds",
+            "Time from a request to its last byte or its failure",
+            self.request_seconds.clone(),
+        );
+        registry.register(
+            "canter_requests_in_flight",
+            "Requests that were sent and not answered yet",
+            self.requests_in_flight.clone(),
+        );
+        registry.register(
+            "canter_retries",
+            "Requests that repeated a failed one",
+            self.retries.clone(),
+        );
+        registry.register(
+            "canter_hedges",
+            "Requests that were sent beside a slow one",
+            self.hedges.clone(),
+        );
+        registry.register(
+            "canter_hedges_won",
+            "Hedges whose answer was taken",
+            self.hedges_won.clone(),
+        );
+        registry.register(
+            "canter_shared_requests",
+            "Requests of other queries that were waited for instead of sending one",
+            self.shared_requests.clone(),
+        );
+    }
+
+    /// All metrics as OpenMetrics text, which Prometheus and its node exporter's textfile collector
+    /// read.
+    pub fn encode(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string fails only if a metric refuses to be written, and none of these does.
+        let _ = text::encode(&mut out, &self.registry);
+        out
+    }
+
+    /// From now on, the state of a searcher's parts is shown as long as they live.
+    pub(crate) fn watch(&self, source: SearcherSource) {
+        self.sources.watch(source);
+    }
+
+    pub(super) fn query(&self, kind: &'static str, outcome: &'static str) -> Counter {
+        let labels = [("kind", kind), ("outcome", outcome)];
+        self.queries.get_or_create_owned(&labels)
+    }
+
+    /// Counts a wave in which something was fetched.
+    pub(crate) fn count_wave(&self, took: Duration) {
+        self.wave_seconds.observe(took.as_secs_f64());
+    }
+
+    /// Counts a read or a lookup that the cache could have answered.
+    pub(crate) fn count_read(&self, class: ByteClass, is_hit: bool) {
+        let result = if is_hit { "hit" } else { "miss" };
+        let labels = [("class", class.as_str()), ("result", result)];
+        self.reads.get_or_create(&labels).inc();
+    }
+
+    /// Counts a range that came, with its bytes, or was given up.
+    pub(crate) fn count_fetch(&self, class: ByteClass, result: Result<u64, FetchErrorKind>) {
+        let class = ("class", class.as_str());
+        if let Ok(num_bytes) = result {
+            self.fetched_bytes.get_or_create(&[class]).inc_by(num_bytes);
+        }
+        let outcome = result.map_or_else(name_of, |_| OK);
+        let labels = [class, ("outcome", outcome)];
+        self.fetches.get_or_create(&labels).inc();
+    }
+
+    /// Counts a request of another query that this one waited for.
+    pub(crate) fn count_shared_request(&self) {
+        self.shared_requests.inc();
+    }
+
+    /// Counts time in which the guest computed.
+    pub(crate) fn count_guest_time(&self, took: Duration) {
+        self.guest_seconds.inc_by(took.as_secs_f64());
+    }
+}

@@ -1,0 +1,22 @@
+#![doc = include_str!("README.md")]
+
+mod buckets;
+mod metrics;
+mod process;
+mod query;
+mod redact;
+mod server_timing;
+mod sources;
+pub(crate) mod spans;
+mod store;
+
+pub use metrics::Metrics;
+pub use redact::redact;
+pub use server_timing::ServerTiming;
+
+pub(crate) use query::observe_query;
+pub(crate) use sources::SearcherSource;
+pub(crate) use store::Observed;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,28 @@
+//! What the operating system says of this process.
+
+/// Resident memory in bytes, where `/proc` tells (Linux).
+pub(super) fn resident_bytes() -> Option<u64> {
+    resident_of(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+/// `VmRSS:     1234 kB`, which does not depend on the length of a page as `statm` does.
+fn resident_of(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resident_memory_is_read_from_the_status() {
+        let status = "Name:\tcanter\nVmHWM:\t  300 kB\nVmRSS:\t   200 kB\nThreads:\t4\n";
+        assert_eq!(resident_of(status), Some(200 * 1024));
+        assert_eq!(resident_of("VmRSS:\t lots kB"), None);
+        assert_eq!(resident_of(""), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! Watches a query from its call to its end, however it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tracing::{Instrument, Span};
+
+use super::Metrics;
+use super::metrics::{CANCELLED, OK};
+use super::spans;
+use crate::clock::Clock;
+use crate::io::SharedIo;
+use crate::{Explanation, Profile, SearchError, SearchResponse};
+
+/// An answer of which the outcome and the I/O are known.
+pub(crate) trait Answered {
+    /// One of [`super::metrics::QUERY_OUTCOMES`].
+    fn outcome(&self) -> &'static str;
+    fn profile(&self) -> &Profile;
+}
+
+impl Answered for SearchResponse {
+    fn outcome(&self) -> &'static str {
+        let failed = self.json["failed_splits"].as_array();
+        if self.json["timed_out"] == Value::Bool(true) {
+            "timed_out"
+        } else if !self.json["budget_exhausted"].is_null() {
+            "budget_exhausted"
+        } else if failed.is_some_and(|failed| !failed.is_empty()) {
+            "partial"
+        } else {
+            OK
+        }
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+}
+
+impl Answered for Explanation {
+    fn outcome(&self) -> &'static str {
+        OK
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+}
+
+/// Runs a query in a span of its own and counts it. `kind` is one of
+/// [`super::metrics::QUERY_KINDS`].
+pub(crate) async fn observe_query<T: Answered>(
+    shared: &SharedIo,
+    kind: &'static str,
+    query: impl Future<Output = Result<T, SearchError>>,
+) -> Result<T, SearchError> {
+    let mut underway = Underway::begin(shared, kind);
+    let span = underway.span.clone();
+    let result = query.instrument(span).await;
+    match &result {
+        Ok(answer) => underway.end(answer.outcome(), Some(answer.profile())),
+        // The message may quote the query, so it stays with the one who asked.
+        Err(error) => underway.end(error.kind.as_str(), None),
+    }
+    result
+}
+
+/// A query that has begun. Dropped before its end, it was cancelled.
+struct Underway {
+    metrics: Arc<Metrics>,
+    clock: Arc<dyn Clock>,
+    span: Span,
+    kind: &'static str,
+    started: Duration,
+    has_ended: bool,
+}
+
+impl Underway {
+    fn begin(shared: &SharedIo, kind: &'static str) -> Self {
+        let metrics = Arc::clone(&shared.metrics);
+        metrics.queries_in_flight.inc();
+        Self {
+            metrics,
+            clock: Arc::clone(&shared.clock),
+            span: spans::query(&shared.namespace, kind),
+            kind,
+            started: shared.clock.now(),
+            has_ended: false,
+        }
+    }
+
+    fn end(&mut self, outcome: &'static str, profile: Option<&Profile>) {
+        self.has_ended = true;
+        let took = self.clock.now().saturating_sub(self.started);
+        self.metrics.queries_in_flight.dec();
+        self.metrics.query(self.kind, outcome).inc();
+        self.metrics.query_seconds.observe(took.as_secs_f64());
+        spans::end_query(&self.span, outcome, took, profile);
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.end(CANCELLED, None);
+        }
+    }
+}
