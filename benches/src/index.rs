@@ -26,38 +26,7 @@ impl BenchIndex {
     /// Generates and indexes `settings.num_docs` documents.
     pub fn build(settings: &Settings) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let uri = folder
-            .path()
-            .to_str()
-            .context("a temporary folder has a UTF-8 name")?;
-        let config = IndexConfig::from_yaml(HDFS_LOGS_YAML, |_| None)?;
-        let store = create_index(uri, &config)?;
-        let split_num_docs = settings
-            .num_docs
-            .div_ceil(settings.num_splits.max(1))
-            .max(1);
-        let options = IngestOptions {
-            split_num_docs_target: Some(split_num_docs),
-            max_split_raw_num_bytes: split_num_docs.saturating_mul(MAX_LINE_LEN),
-            ..IngestOptions::default()
-        };
-        let lines = CorpusReader::new(HdfsLogs::new(settings.num_docs, SEED));
-        let report = ingest(
-            &store,
-            &options,
-            vec![Source::reader("hdfs-logs", lines)],
-            &(),
-        )?;
-        ensure!(
-            report.num_ingested_docs == settings.num_docs,
-            "lines were rejected"
-        );
-        ensure!(
-            report.splits.len() as u64 == settings.num_splits,
-            "{} splits instead of {}",
-            report.splits.len(),
-            settings.num_splits
-        );
+        build_index(folder.path(), settings)?;
         let mut fetcher = MemoryFetcher::new();
         read_folder(folder.path(), "", &mut fetcher)?;
         Ok(Self {
@@ -74,6 +43,40 @@ impl BenchIndex {
             .max_parallel_leaves(self.max_parallel_leaves);
         Ok(builder.build()?)
     }
+}
+
+/// Generates `settings.num_docs` documents and indexes them into `folder`, which is empty.
+pub(crate) fn build_index(folder: &Path, settings: &Settings) -> Result<()> {
+    let uri = folder.to_str().context("the folder's name is not UTF-8")?;
+    let config = IndexConfig::from_yaml(HDFS_LOGS_YAML, |_| None)?;
+    let store = create_index(uri, &config)?;
+    let split_num_docs = settings
+        .num_docs
+        .div_ceil(settings.num_splits.max(1))
+        .max(1);
+    let options = IngestOptions {
+        split_num_docs_target: Some(split_num_docs),
+        max_split_raw_num_bytes: split_num_docs.saturating_mul(MAX_LINE_LEN),
+        ..IngestOptions::default()
+    };
+    let lines = CorpusReader::new(HdfsLogs::new(settings.num_docs, SEED));
+    let report = ingest(
+        &store,
+        &options,
+        vec![Source::reader("hdfs-logs", lines)],
+        &(),
+    )?;
+    ensure!(
+        report.num_ingested_docs == settings.num_docs,
+        "lines were rejected"
+    );
+    ensure!(
+        report.splits.len() as u64 == settings.num_splits,
+        "{} splits instead of {}",
+        report.splits.len(),
+        settings.num_splits
+    );
+    Ok(())
 }
 
 fn read_folder(folder: &Path, prefix: &str, fetcher: &mut MemoryFetcher) -> Result<()> {

@@ -57,6 +57,11 @@ fn classic_histogram() -> Query {
     Query::new("classic 2: * by day and level", request).within(2, 10)
 }
 
+/// The two classic queries, by which Quickwit is known.
+pub fn classic_queries() -> [Query; 2] {
+    [classic_term(), classic_histogram()]
+}
+
 /// A word of the message.
 fn body_term() -> Query {
     let request = json!({"query": "body:exception", "max_hits": 10});

@@ -29,7 +29,7 @@ impl Settings {
     }
 }
 
-fn number<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+pub(crate) fn number<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     name: &str,
     default: T,
 ) -> Result<T> {

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Requests of one size that are remembered.
-const NUM_SAMPLES: usize = 256;
+const NUM_SAMPLES: usize = 512;
 
 /// The latest requests among them, for noticing that a store slows down.
 const NUM_LATEST: usize = 16;
@@ -37,9 +37,20 @@ pub(super) struct Latencies {
 struct Ring {
     samples: Vec<Duration>,
     next: usize,
+    num_given_up: usize,
 }
 
 impl Ring {
+    /// One of the samples longer than `waited`, another each time; `waited` if there is none.
+    fn next_longer(&mut self, waited: Duration) -> Duration {
+        let is_longer = |sample: &&Duration| **sample > waited;
+        let num_longer = self.samples.iter().filter(is_longer).count();
+        let ord = self.num_given_up % num_longer.max(1);
+        self.num_given_up += 1;
+        let longer = self.samples.iter().filter(is_longer).nth(ord);
+        longer.copied().unwrap_or(waited)
+    }
+
     fn push(&mut self, sample: Duration) {
         match self.samples.get_mut(self.next) {
             Some(oldest) => *oldest = sample,
@@ -112,6 +123,19 @@ impl Latencies {
         }
     }
 
+    /// Remembers a request that was given up because a second was faster: it would have taken longer
+    /// than `waited`. Forgetting it would make a store look the faster the more is hedged, and hedging
+    /// the more eager for it. So it counts as one of those that did take longer, each in its turn
+    /// (Efron's redistribution to the right of a censored observation).
+    pub(super) fn record_longer(&self, num_bytes: u64, waited: Duration) {
+        if let Some(size) = size_ord(num_bytes) {
+            let mut by_size = self.by_size.lock().unwrap_or_else(PoisonError::into_inner);
+            let ring = &mut by_size[size];
+            let sample = ring.next_longer(waited);
+            ring.push(sample);
+        }
+    }
+
     /// What is known of requests for so many bytes; `None` if they are too large to tell.
     pub(super) fn of(&self, num_bytes: u64) -> Option<Quantiles> {
         let size = size_ord(num_bytes)?;
@@ -148,6 +172,23 @@ mod tests {
         assert!(latencies.of(100).unwrap().at(0.95) < MS * 100);
         assert_eq!(latencies.of(1 << 20).unwrap().at(0.5), MS * 30);
         assert!(latencies.of(1 << 30).is_none());
+    }
+
+    #[test]
+    fn giving_slow_requests_up_does_not_make_a_store_look_fast() {
+        let latencies = Latencies::default();
+        (0..100).for_each(|n| latencies.record(100, MS * (1 + n)));
+        // Of each hundred requests more, the slowest ten are given up after 20 ms.
+        for n in 0..1000 {
+            match n % 100 {
+                fast if fast < 90 => latencies.record(100, MS * (1 + fast)),
+                _ => latencies.record_longer(100, MS * 20),
+            }
+        }
+        let p95 = latencies.of(100).unwrap().at(0.95);
+        assert!(p95 > MS * 80, "{p95:?}");
+        latencies.record_longer(1 << 20, MS * 20);
+        assert_eq!(latencies.by_size.lock().unwrap()[1].samples, [MS * 20]);
     }
 
     #[test]

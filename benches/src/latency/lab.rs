@@ -1,0 +1,234 @@
+//! An index, and hosts that search it from behind a simulated network.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use canter_runtime::clock::{Clock, CpuTime, VirtualClock};
+use canter_runtime::fetch::{CoalesceOptions, HedgeOptions, OpenOptions, open_uri};
+use canter_runtime::lab::{LatencyModel, SimulatedStore};
+use canter_runtime::{Engine, Limits, RangeCache, RangeFetcher, Searcher};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::cache::TimedCache;
+use crate::index::build_index;
+use crate::{Query, Settings};
+
+/// An index in a folder, and the engine that searches it.
+pub struct Lab {
+    engine: Arc<dyn Engine>,
+    objects: Arc<dyn RangeFetcher>,
+    runtime: Runtime,
+    /// Whether the guest keeps partial results.
+    pub has_partial_results: bool,
+    /// Documents of the index.
+    pub num_docs: u64,
+    /// Splits of the index.
+    pub num_splits: u64,
+    _folder: Option<TempDir>,
+}
+
+/// What one host is like.
+#[derive(Clone)]
+pub struct Setup {
+    /// The network; `None` is one that takes no time.
+    pub network: Option<LatencyModel>,
+    /// Whether computing takes time.
+    pub cpu: CpuTime,
+    /// When second requests are sent.
+    pub hedge: HedgeOptions,
+    /// When near ranges become one request.
+    pub coalesce: CoalesceOptions,
+    /// What was fetched before.
+    pub cache: Option<Arc<dyn RangeCache>>,
+    /// Whether partial results are kept in the cache.
+    pub keeps_partial_results: bool,
+}
+
+impl Default for Setup {
+    /// S3, without a cache; computing takes no time.
+    fn default() -> Self {
+        Self {
+            network: Some(LatencyModel::s3()),
+            cpu: CpuTime::Ignored,
+            hedge: HedgeOptions::default(),
+            coalesce: CoalesceOptions::default(),
+            cache: None,
+            keeps_partial_results: false,
+        }
+    }
+}
+
+/// One search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// From the request to the answer, in virtual time.
+    pub took: Duration,
+    /// Requests to the store, hedges included.
+    pub num_requests: u64,
+    /// Those of them that were sent beside a slow first.
+    pub num_hedges: u64,
+    /// Bytes that crossed the network, those of abandoned requests included.
+    pub num_bytes: u64,
+    /// Dependent rounds to the store.
+    pub num_waves: u64,
+    /// Hits in all.
+    pub num_hits: u64,
+}
+
+impl Lab {
+    /// Opens the index in `folder`, which is built if there is none; without a folder, in a temporary
+    /// one.
+    pub fn open(
+        settings: &Settings,
+        folder: Option<PathBuf>,
+        engine: Arc<dyn Engine>,
+    ) -> Result<Self> {
+        let mut temporary = None;
+        let path = match folder {
+            Some(folder) => folder,
+            None => temporary.insert(tempfile::tempdir()?).path().to_owned(),
+        };
+        if !path.join("manifest.canter").exists() {
+            std::fs::create_dir_all(&path)?;
+            build_index(&path, settings)?;
+        }
+        let uri = path.to_str().context("the folder's name is not UTF-8")?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let mut lab = Self {
+            engine,
+            objects: open_uri(uri, &OpenOptions::default())?,
+            runtime,
+            has_partial_results: false,
+            num_docs: 0,
+            num_splits: 0,
+            _folder: temporary,
+        };
+        lab.look_around()?;
+        Ok(lab)
+    }
+
+    /// Counts documents and splits, and finds out whether the guest knows of partial results.
+    fn look_around(&mut self) -> Result<()> {
+        let request = json!({"query": "*", "max_hits": 0, "profile": true});
+        let searcher = Searcher::builder()
+            .engine(self.engine.clone())
+            .fetcher(self.objects.clone())
+            .max_parallel_leaves(1)
+            .build()?;
+        let answer = self
+            .runtime
+            .block_on(searcher.search(&request, &Limits::default()))?
+            .json;
+        self.num_docs = answer["num_hits"].as_u64().context("num_hits")?;
+        self.num_splits = answer["profile"]["num_splits"]
+            .as_u64()
+            .context("num_splits")?;
+        let limits = limits(true);
+        self.has_partial_results = self
+            .runtime
+            .block_on(searcher.search(&request, &limits))
+            .is_ok();
+        Ok(())
+    }
+
+    /// A host of the index that knows nothing of its store yet.
+    pub fn host(&self, setup: &Setup) -> Result<Host<'_>> {
+        let clock = Arc::new(VirtualClock::new(setup.cpu));
+        let network = setup.network.clone().unwrap_or_else(|| LatencyModel {
+            base: Duration::ZERO,
+            median: Duration::ZERO,
+            cap: Duration::ZERO,
+            bytes_per_second: u64::MAX,
+            ..LatencyModel::s3()
+        });
+        let store = Arc::new(SimulatedStore::new(
+            self.objects.clone(),
+            network,
+            clock.clone(),
+        ));
+        let mut builder = Searcher::builder()
+            .engine(self.engine.clone())
+            .fetcher(store.clone())
+            .clock(clock.clone())
+            .hedge(setup.hedge)
+            .coalesce(setup.coalesce)
+            .max_parallel_leaves(1);
+        if let Some(inner) = setup.cache.clone() {
+            let clock = clock.clone();
+            builder = builder.cache(Arc::new(TimedCache { inner, clock }));
+        }
+        Ok(Host {
+            lab: self,
+            searcher: builder.build()?,
+            store,
+            clock,
+            cache: setup.cache.clone(),
+            limits: limits(setup.keeps_partial_results),
+        })
+    }
+}
+
+fn limits(keeps_partial_results: bool) -> Limits {
+    let mut limits = Limits::default();
+    if keeps_partial_results {
+        let key = "partial_result_cache".to_owned();
+        limits.guest.insert(key, json!(true));
+    }
+    limits
+}
+
+/// A searcher that lives through many searches, as a server does.
+pub struct Host<'a> {
+    lab: &'a Lab,
+    searcher: Searcher,
+    store: Arc<SimulatedStore>,
+    clock: Arc<VirtualClock>,
+    cache: Option<Arc<dyn RangeCache>>,
+    limits: Limits,
+}
+
+impl Host<'_> {
+    /// One search with the network's luck of `seed`. Fails if a split failed or a warmup left a gap.
+    pub fn search(&self, query: &Query, seed: u64) -> Result<Sample> {
+        let mut request = query.request.clone();
+        request["profile"] = json!(true);
+        self.store.reseed(seed);
+        let (started, before) = (self.clock.now(), self.store.traffic());
+        let search = self.searcher.search(&request, &self.limits);
+        let response = self
+            .lab
+            .runtime
+            .block_on(self.clock.run(search))
+            .with_context(|| query.name)?;
+        let after = self.store.traffic();
+        let json = &response.json;
+        let gaps = &json["profile"]["warmup_gaps"];
+        ensure!(
+            json["failed_splits"] == json!([]) && *gaps == json!(0),
+            "{}: failed splits {}, {gaps} warmup gaps",
+            query.name,
+            json["failed_splits"],
+        );
+        Ok(Sample {
+            took: self.clock.now() - started,
+            num_requests: after.num_requests - before.num_requests,
+            num_hedges: response.profile.num_hedges,
+            num_bytes: after.num_bytes - before.num_bytes,
+            num_waves: response.profile.num_waves,
+            num_hits: json["num_hits"].as_u64().context("num_hits")?,
+        })
+    }
+
+    /// Waits until what the host keeps is where another process finds it.
+    pub fn flush(&self) {
+        if let Some(cache) = &self.cache {
+            self.lab.runtime.block_on(cache.flush());
+        }
+    }
+}

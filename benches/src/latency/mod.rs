@@ -1,0 +1,27 @@
+//! How long a search takes from an object store: exact, because the store and the clock are simulated.
+//!
+//! ```text
+//!   Lab    an index in a folder, and an engine
+//!   Host   a searcher of it, behind a simulated network, on a virtual clock     lab.rs
+//!   Row    one query in one state of the caches, over many seeds                row.rs
+//!   table, verdicts                                                             report.rs
+//!   sweep over the gap that coalescing closes                                   sweep.rs
+//! ```
+//!
+//! A seed is one draw of the network's luck. The network's part of a search is the same for the same
+//! seed, on every machine. The CPU's part is measured apart, without a network, as the median of some
+//! runs, and added to each: in one session the guest computes only while no request is under way, so
+//! the two add up. That also spares running each seed at the price of a measurement.
+
+mod cache;
+mod lab;
+mod report;
+mod row;
+mod settings;
+mod sweep;
+
+pub use lab::{Host, Lab, Sample, Setup};
+pub use report::{Verdict, latency_table, verdicts};
+pub use row::{Row, State, measure_row, measure_rows};
+pub use settings::LatencySettings;
+pub use sweep::{SweepRow, sweep, sweep_table};

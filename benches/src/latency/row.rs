@@ -1,0 +1,241 @@
+//! One query in one state of the caches, over many seeds.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use canter_runtime::cache::{CacheOptions, DiskCache, MemoryCache, TieredCache};
+use canter_runtime::clock::CpuTime;
+use canter_runtime::fetch::HedgeOptions;
+use canter_runtime::{RangeCache, SearchError};
+
+use super::{Host, Lab, Sample, Setup};
+use crate::Query;
+
+/// Searches that a host has behind it before those that are counted: it knows its store by then.
+pub(super) const NUM_HISTORY: u64 = 200;
+
+/// Runs whose median is the CPU's part.
+const NUM_CPU_RUNS: usize = 21;
+
+/// Seeds of what is not counted begin here.
+const HISTORY_SEED: u64 = 1 << 32;
+
+/// What a search finds in caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing. One host, which has seen its store answer 200 searches before.
+    Cold,
+    /// The same, without second requests.
+    ColdUnhedged,
+    /// What the search before has left in memory. The manifest is revalidated.
+    WarmMemory,
+    /// What another process has left in a folder: each search is the first of its host.
+    WarmDisk,
+    /// The same, with the partial results of the same search in it.
+    WarmPartial,
+}
+
+impl State {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 5] = [
+        Self::Cold,
+        Self::ColdUnhedged,
+        Self::WarmMemory,
+        Self::WarmDisk,
+        Self::WarmPartial,
+    ];
+
+    /// Its name in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::ColdUnhedged => "cold, no hedging",
+            Self::WarmMemory => "warm, memory",
+            Self::WarmDisk => "warm, folder, new process",
+            Self::WarmPartial => "warm, partial results, new process",
+        }
+    }
+
+    fn setup(self) -> Setup {
+        let hedge = match self {
+            Self::ColdUnhedged => HedgeOptions::off(),
+            _ => HedgeOptions::default(),
+        };
+        Setup {
+            hedge,
+            keeps_partial_results: self == Self::WarmPartial,
+            ..Setup::default()
+        }
+    }
+
+    /// The cache of one process, if the state has any.
+    fn cache(self, folder: &Path) -> Result<Option<Arc<dyn RangeCache>>, SearchError> {
+        let memory = || Arc::new(MemoryCache::new(CacheOptions::memory().max_bytes() as usize));
+        Ok(match self {
+            Self::Cold | Self::ColdUnhedged => None,
+            Self::WarmMemory => Some(memory()),
+            Self::WarmDisk | Self::WarmPartial => {
+                let disk = Arc::new(DiskCache::open(folder, &CacheOptions::disk())?);
+                Some(Arc::new(TieredCache::new(memory(), disk)))
+            }
+        })
+    }
+
+    /// Whether each search has a host of its own.
+    fn is_process_each(self) -> bool {
+        matches!(self, Self::WarmDisk | Self::WarmPartial)
+    }
+}
+
+/// One row of the table. Counts are means over the seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The query's name.
+    pub query: &'static str,
+    /// The state of the caches.
+    pub state: State,
+    /// Requests of one search, hedges included.
+    pub num_requests: f64,
+    /// Hedges in percent of the other requests.
+    pub extra_percent: f64,
+    /// Bytes over the network.
+    pub num_bytes: f64,
+    /// Dependent rounds.
+    pub num_waves: f64,
+    /// The CPU's part, the same for all seeds: guest and cache.
+    pub cpu: Duration,
+    /// What each seed's search took without the CPU's part, shortest first.
+    pub network: Vec<Duration>,
+}
+
+impl Row {
+    /// The time that a share of the searches did not exceed, the CPU's part included.
+    pub fn quantile(&self, share: f64) -> Duration {
+        self.network_quantile(share) + self.cpu
+    }
+
+    /// The same, network only.
+    pub fn network_quantile(&self, share: f64) -> Duration {
+        let rank = (share * self.network.len() as f64).ceil() as usize;
+        let at = rank.clamp(1, self.network.len().max(1)) - 1;
+        self.network.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Measures `query` in all states that the guest knows; see [`measure_row`].
+pub fn measure_rows(lab: &Lab, query: &Query, num_seeds: u64, with_cpu: bool) -> Result<Vec<Row>> {
+    State::ALL
+        .into_iter()
+        .filter(|state| *state != State::WarmPartial || lab.has_partial_results)
+        .map(|state| measure_row(lab, query, state, num_seeds, with_cpu))
+        .collect()
+}
+
+/// Measures `query` in one state, with seeds from 1 to `num_seeds`. Without `with_cpu` computing is
+/// taken to take no time.
+pub fn measure_row(
+    lab: &Lab,
+    query: &Query,
+    state: State,
+    num_seeds: u64,
+    with_cpu: bool,
+) -> Result<Row> {
+    let samples: Vec<Sample> =
+        Searches::new(lab, query, state, state.setup())?.take(1..=num_seeds)?;
+    let mut cpu = Duration::ZERO;
+    if with_cpu {
+        let setup = Setup {
+            network: None,
+            cpu: CpuTime::Measured,
+            ..state.setup()
+        };
+        let mut runs: Vec<Duration> = Searches::new(lab, query, state, setup)?
+            .take(1..=NUM_CPU_RUNS as u64)?
+            .iter()
+            .map(|sample| sample.took)
+            .collect();
+        runs.sort_unstable();
+        cpu = runs[NUM_CPU_RUNS / 2];
+    }
+    ensure!(
+        samples
+            .iter()
+            .all(|sample| sample.num_hits == samples[0].num_hits),
+        "{}, {}: the number of hits depends on the network's luck",
+        query.name,
+        state.name()
+    );
+    let sum = |count: fn(&Sample) -> u64| samples.iter().map(count).sum::<u64>() as f64;
+    let num_hedges = sum(|sample| sample.num_hedges);
+    let num_requests = sum(|sample| sample.num_requests);
+    let num_samples = samples.len() as f64;
+    let mut network: Vec<Duration> = samples.iter().map(|sample| sample.took).collect();
+    network.sort_unstable();
+    Ok(Row {
+        query: query.name,
+        state,
+        num_requests: num_requests / num_samples,
+        extra_percent: 100.0 * num_hedges / (num_requests - num_hedges).max(1.0),
+        num_bytes: sum(|sample| sample.num_bytes) / num_samples,
+        num_waves: sum(|sample| sample.num_waves) / num_samples,
+        cpu,
+        network,
+    })
+}
+
+/// Searches in one state, one after the other.
+struct Searches<'a> {
+    lab: &'a Lab,
+    query: &'a Query,
+    state: State,
+    setup: Setup,
+    folder: tempfile::TempDir,
+    host: Host<'a>,
+}
+
+impl<'a> Searches<'a> {
+    /// Brings caches and hosts into the state.
+    fn new(lab: &'a Lab, query: &'a Query, state: State, setup: Setup) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let with_cache = Setup {
+            cache: state.cache(folder.path())?,
+            ..setup.clone()
+        };
+        let host = lab.host(&with_cache)?;
+        let num_before = if state.is_process_each() {
+            2
+        } else {
+            NUM_HISTORY
+        };
+        for seed in 0..num_before {
+            host.search(query, HISTORY_SEED + seed)?;
+        }
+        host.flush();
+        Ok(Self {
+            lab,
+            query,
+            state,
+            setup,
+            folder,
+            host,
+        })
+    }
+
+    fn take(&self, seeds: impl Iterator<Item = u64>) -> Result<Vec<Sample>> {
+        seeds
+            .map(|seed| {
+                if !self.state.is_process_each() {
+                    return self.host.search(self.query, seed);
+                }
+                let setup = Setup {
+                    cache: self.state.cache(self.folder.path())?,
+                    ..self.setup.clone()
+                };
+                let host = self.lab.host(&setup)?;
+                host.search(self.query, seed)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,48 @@
+//! Pins what the network's part of the classic queries takes, on an index of 40,000 documents in 8 splits.
+//! Computing takes no time here, so every figure is the same on every machine.
+
+use std::sync::Arc;
+
+use canter_benches::latency::{Lab, State, measure_row, measure_rows, verdicts};
+use canter_benches::{Settings, classic_queries};
+use canter_runtime::engine::NativeEngine;
+
+fn lab() -> Lab {
+    let settings = Settings {
+        num_docs: 40_000,
+        num_splits: 8,
+        max_parallel_leaves: 1,
+    };
+    Lab::open(&settings, None, Arc::new(NativeEngine::new())).unwrap()
+}
+
+#[test]
+fn the_network_s_part_keeps_the_targets_and_is_the_same_each_time() {
+    let lab = lab();
+    let measure = || classic_queries().map(|query| measure_rows(&lab, &query, 100, false).unwrap());
+    let [term, histogram] = measure();
+    for verdict in verdicts(&term, &histogram) {
+        // A hundred seeds are too few for p99.
+        let is_of_p99 = verdict.target.contains("p99");
+        assert!(verdict.is_met || is_of_p99, "{verdict:?}");
+    }
+    assert_eq!(measure(), [term, histogram], "a second measurement differs");
+}
+
+/// How far: the two requests of this query, one after the other, allow no more than 23 %.
+#[test]
+fn hedging_cuts_the_tail_within_its_share_of_requests() {
+    let lab = lab();
+    let [query, _] = classic_queries();
+    let measure = |state| measure_row(&lab, &query, state, 1000, false).unwrap();
+    let (hedged, not) = (measure(State::Cold), measure(State::ColdUnhedged));
+    assert!(hedged.extra_percent <= 5.0, "{} %", hedged.extra_percent);
+    assert_eq!(not.extra_percent, 0.0);
+    assert!(hedged.network_quantile(0.5) <= not.network_quantile(0.5));
+    let (with, without) = (hedged.network_quantile(0.99), not.network_quantile(0.99));
+    assert!(
+        with < without.mul_f64(0.85),
+        "p99 is {with:?} with {} % more requests, {without:?} without hedging",
+        hedged.extra_percent
+    );
+}
