@@ -12,6 +12,7 @@ mod exit;
 mod open;
 mod prices;
 mod render;
+mod simulate;
 
 use std::process::ExitCode;
 

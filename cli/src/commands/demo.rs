@@ -5,15 +5,16 @@ mod query;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use canter_runtime::Engine;
+use canter_runtime::lab::LatencyModel;
 use clap::Args;
 
+use crate::exit::WrongUse;
 use crate::open::{EngineChoice, tokio_runtime};
-use crate::render::{Colour, Screen, numbers};
+use crate::render::{Chart, Colour, Screen, TimelineFile, numbers};
+use crate::simulate::CpuChoice;
 
 const AFTER_HELP: &str = "\
 Without --dir the index goes into a fresh folder under the system's folder for temporary files; the
@@ -53,6 +54,20 @@ pub(crate) struct DemoArgs {
     /// How the guest runs.
     #[arg(long, value_name = "ENGINE", default_value = "wasm")]
     engine: EngineChoice,
+
+    /// The store that the queries are simulated on, as in `canter search --simulate`.
+    #[arg(long, value_name = "SPEC", default_value = "s3")]
+    simulate: LatencyModel,
+
+    /// What computing takes in simulated time: as `measured` here, or nothing (`ignored`), which draws
+    /// the same timelines whenever it is repeated.
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "measured",
+        hide_possible_values = true
+    )]
+    simulate_cpu: CpuChoice,
 }
 
 /// Runs the demo.
@@ -79,32 +94,62 @@ pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
         numbers::duration(engine_started)
     ))?;
 
+    let laboratory = query::Laboratory {
+        uri,
+        engine,
+        model: args.simulate.clone(),
+        cpu: args.simulate_cpu,
+    };
+    say(&format!(
+        "The queries run on the folder, and again as if it were a store far away:\n\
+         {}, on a clock that waits for nobody.",
+        args.simulate
+    ))?;
+    let mut charts = Vec::new();
     for (ord, query) in (2..).zip(query::classics()) {
         heading(screen, ord, query.title)?;
-        runtime.block_on(demo_query(&query, &uri, engine.clone(), screen))?;
+        charts.extend(runtime.block_on(demo_query(&query, &laboratory, screen))?);
     }
 
-    heading(screen, 4, "Try next")?;
+    heading(screen, 4, "Look closer")?;
+    write_timelines(&folder, &charts)?;
     say(&try_next(&folder, screen))
 }
 
 /// Runs a query with an empty cache and then with a full one, and shows answer and cost.
 async fn demo_query(
     query: &query::DemoQuery,
-    uri: &str,
-    engine: Arc<dyn Engine>,
+    laboratory: &query::Laboratory,
     screen: &Screen,
-) -> Result<()> {
+) -> Result<[Chart; 2]> {
     say(&query.described(screen))?;
-    let runs = query::Runs::of(query, uri, engine).await?;
+    let runs = query::Runs::of(query, laboratory).await?;
     say("")?;
-    say(&query.answer(&runs.cold, screen))?;
+    say(&query.answer(runs.response(), screen))?;
     say("")?;
     say(&runs.cost_table(screen))?;
     say("")?;
-    say(&runs.chart(screen))?;
+    say(&runs.timelines(screen))?;
     say("")?;
-    say(&runs.remarks(screen))
+    say(&runs.remarks(screen))?;
+    Ok(runs.charts())
+}
+
+/// Draws all runs into files beside the index's objects.
+fn write_timelines(folder: &Path, charts: &[Chart]) -> Result<()> {
+    let mut paths = Vec::new();
+    for name in ["timeline.html", "timeline.svg"] {
+        let path = folder.join(name);
+        TimelineFile::new(&path)
+            .map_err(WrongUse)?
+            .write("Two queries, cold and warm", charts)?;
+        paths.push(quoted(&path.display().to_string()));
+    }
+    say(&format!(
+        "The timelines of all four runs are drawn in\n{}.\n",
+        paths.join("\nand, without the tables, in ")
+    ))?;
+    say("")
 }
 
 /// Writes lines to stdout at once, so that they show while the next step runs.
@@ -139,6 +184,7 @@ fn try_next(folder: &Path, screen: &Screen) -> String {
             format!("{program} search --index {index}"),
             "--query 'body:DataXceiver AND tenant_id:[1 TO 9]'".to_owned(),
             "--max-hits 3 --profile".to_owned(),
+            "--simulate r2,seed=7".to_owned(),
         ],
         vec![
             format!("{program} search --index {index}"),

@@ -15,7 +15,9 @@ use anyhow::Result;
 pub(crate) use args::SearchArgs;
 
 use crate::cli::Format;
-use crate::render::Screen;
+use crate::exit::note;
+use crate::render::{Chart, Screen, cost_line};
+use crate::simulate::Simulation;
 use output::{Shown, json_of, table_of};
 use run::{OpenIndex, request_of};
 
@@ -32,22 +34,32 @@ pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
 }
 
 fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
-    let response = index.search(&request_of(args))?;
+    let (response, attempts) = index.search(&request_of(args))?;
     if args.profile {
         // The cache's account is complete when it has written what it was offered.
         index.settle();
     }
+    let simulated = index.simulation().map(Simulation::line);
+    let mut facts = vec![cost_line(&response.json)];
+    facts.extend(simulated.clone());
+    let chart = Chart::of_response(&response, &attempts).titled(&args.query, facts);
     let shown = Shown {
         response: &response,
         cache: index.cache_stats(),
-        has_profile: args.profile,
+        profile: args.profile.then_some(&chart),
+        simulated: simulated.as_deref(),
     };
     let mut out = io::stdout().lock();
     match args.format.on(screen) {
-        Format::Json => write_json(&mut out, &json_of(&shown), screen)?,
+        Format::Json => {
+            write_json(&mut out, &json_of(&shown), screen)?;
+            // Without a profile the JSON does not say it.
+            shown.simulated.into_iter().for_each(note);
+        }
         Format::Table => out.write_all(table_of(&shown, screen).as_bytes())?,
     }
     out.flush()?;
+    args.simulate.write_timeline(&args.query, &chart)?;
     missing::warn_of(&response.json);
     missing::check_answered(&response.json)
 }

@@ -1,4 +1,5 @@
-//! Turning values into text for a terminal. Nothing here reads or computes an answer.
+//! Turning values into text for a terminal, and searches into pictures. Nothing here reads or computes
+//! an answer.
 
 mod aggregations;
 mod answer;
@@ -24,4 +25,4 @@ pub(crate) use progress::IngestProgress;
 pub(crate) use screen::{Colour, ColourChoice, Screen};
 pub(crate) use split::{InspectedSplit, split_json, split_table};
 pub(crate) use table::{Align, Cell, Column, Table};
-pub(crate) use timeline::timeline;
+pub(crate) use timeline::{Attempts, Chart, TimelineFile, timeline};

@@ -21,7 +21,7 @@ use futures_util::future::BoxFuture;
 
 use super::{BusyGuard, Clock};
 
-/// The date at moment 0, since 1970.
+/// The date at moment 0, since 1970, unless another is given.
 const BEGINNING: Duration = Duration::from_secs(1_700_000_000);
 
 /// What becomes of time that the guest spends computing.
@@ -35,10 +35,17 @@ pub enum CpuTime {
 }
 
 /// Time for a laboratory. Clones show the same time.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
     cpu: CpuTime,
+    beginning: Duration,
+}
+
+impl Default for VirtualClock {
+    fn default() -> Self {
+        Self::new(CpuTime::default())
+    }
 }
 
 #[derive(Default)]
@@ -69,13 +76,23 @@ impl VirtualClock {
     /// A clock at moment 0.
     pub fn new(cpu: CpuTime) -> Self {
         Self {
+            shared: Arc::default(),
             cpu,
-            ..Self::default()
+            beginning: BEGINNING,
         }
     }
 
-    /// Runs `future` in virtual time. Only what `future` itself polls takes part: it must not leave
-    /// work that sleeps on this clock to tasks of its own.
+    /// The same clock with another date at moment 0: time since 1970. What is kept from one run to the
+    /// next with a date beside it needs the real one.
+    pub fn beginning_at(self, date: Duration) -> Self {
+        Self {
+            beginning: date,
+            ..self
+        }
+    }
+
+    /// Runs `future` in virtual time. The clock stands still for what `future` itself polls; a task
+    /// of its own may sleep on it too, but what the task does in between is not waited for.
     pub async fn run<F: Future>(&self, future: F) -> F::Output {
         // Without tokio's budget: a resource that is ready but not polled on, so that other tasks have
         // their turn, would look like one that waits, and the clock would jump.
@@ -133,7 +150,7 @@ impl Clock for VirtualClock {
     }
 
     fn unix_time(&self) -> Duration {
-        BEGINNING + self.now()
+        self.beginning + self.now()
     }
 
     fn enter_busy(&self) -> BusyGuard {
@@ -191,11 +208,18 @@ impl Future for Sleep {
             return Poll::Ready(());
         }
         let moment = self.moment;
+        let is_new = self.key.is_none();
         let key = *self.key.get_or_insert_with(|| {
             state.num_timers_set += 1;
             (moment, state.num_timers_set)
         });
         state.timers.insert(key, context.waker().clone());
+        // It may be a task of its own that sleeps, and the clock may have had nothing to jump to.
+        let runner = state.runner.clone().filter(|_| is_new);
+        drop(state);
+        if let Some(runner) = runner {
+            runner.wake();
+        }
         Poll::Pending
     }
 }
@@ -265,6 +289,28 @@ mod tests {
         });
         assert_eq!(result, Err(Elapsed));
         assert_eq!(now, SECOND * 2);
+    }
+
+    #[test]
+    fn a_task_of_its_own_may_sleep_too() {
+        let (at, _) = run(|clock| async move {
+            let theirs = clock.clone();
+            let task = tokio::spawn(async move {
+                theirs.sleep_until(SECOND).await;
+                theirs.sleep_until(SECOND * 2).await;
+                theirs.now()
+            });
+            task.await.unwrap()
+        });
+        assert_eq!(at, SECOND * 2);
+    }
+
+    #[test]
+    fn the_date_goes_on_from_the_one_that_was_given() {
+        let date = SECOND * 1_000_000_000;
+        let clock = VirtualClock::new(CpuTime::Ignored).beginning_at(date);
+        futures_executor(clock.run(clock.sleep_until(SECOND)));
+        assert_eq!(clock.unix_time(), date + SECOND);
     }
 
     #[test]

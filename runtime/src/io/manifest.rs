@@ -204,6 +204,7 @@ async fn keep(io: &SearchIo, object: &str, etag: String, bytes: Bytes) {
         bytes,
     };
     let key = io.shared.cache_key(object);
+    let _busy = io.shared.clock.enter_busy();
     cache
         .put_entry(&key, kept.to_bytes(), ByteClass::Manifest)
         .await;

@@ -209,6 +209,7 @@ impl SearchIo {
             shared.note_object_len(&request.object, fetched.object_len);
             if let Some(cache) = cache {
                 let bytes = fetched.bytes.clone();
+                let _busy = shared.clock.enter_busy();
                 cache
                     .put(&key, request.bytes.start, bytes, request.class)
                     .await;

@@ -88,6 +88,7 @@ impl SessionIo {
     pub(crate) async fn answer(&mut self, demand: Demand) -> Answer {
         let mut supplies = Vec::with_capacity(demand.reads.len() + demand.lookups.len());
         if let Some(cache) = &self.io.shared.cache {
+            let _busy = self.io.shared.clock.enter_busy();
             for entry in demand.stores {
                 let key = self.io.shared.cache_key(&entry.key);
                 cache.put_entry(&key, entry.bytes, entry.class).await;

@@ -1,5 +1,6 @@
 //! A model as one word of a command line: `s3,seed=7,errors=5%`.
 
+use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -120,6 +121,60 @@ fn check(model: &LatencyModel) -> Result<(), SearchError> {
     Ok(())
 }
 
+/// The shortest spec that makes this model again: the profile that is nearest, the seed, and the settings
+/// in which the two differ.
+impl fmt::Display for LatencyModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = settings_of(self);
+        let differences = |name: &&str| {
+            let profile = LatencyModel::profile(name).map(|profile| settings_of(&profile));
+            let profile = profile.into_iter().flatten();
+            let pairs = settings.iter().zip(profile);
+            pairs
+                .filter(|(ours, theirs)| *ours != theirs)
+                .map(|(ours, _)| ours.clone())
+                .collect::<Vec<_>>()
+        };
+        let nearest = LatencyModel::PROFILES
+            .iter()
+            .min_by_key(|name| differences(name).len());
+        let name = nearest.copied().unwrap_or("s3");
+        write!(f, "{name},seed={}", self.seed)?;
+        for (key, value) in differences(&name) {
+            write!(f, ",{key}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// All settings but the seed, each in a form that is read back to the same value.
+fn settings_of(model: &LatencyModel) -> Vec<(&'static str, String)> {
+    let micros = |duration: Duration| format!("{}us", duration.as_nanos() as f64 / 1e3);
+    let millis = |duration: Duration| match duration.as_nanos().is_multiple_of(1_000_000) {
+        true => format!("{}ms", duration.as_millis()),
+        false => micros(duration),
+    };
+    let bandwidth = match model.bytes_per_second {
+        bytes if bytes.is_multiple_of(1_000_000) => format!("{}MB", bytes / 1_000_000),
+        bytes => format!("{bytes}B"),
+    };
+    let (failures, tail) = (model.failures, model.slow_tail);
+    vec![
+        ("base", millis(model.base)),
+        ("median", millis(model.median)),
+        ("sigma", model.sigma.to_string()),
+        ("cap", millis(model.cap)),
+        ("bandwidth", bandwidth),
+        ("connections", model.max_connections.to_string()),
+        ("errors", failures.error.to_string()),
+        ("slowdowns", failures.slow_down.to_string()),
+        ("resets", failures.reset.to_string()),
+        ("truncations", failures.truncation.to_string()),
+        ("tail", tail.probability.to_string()),
+        ("tail-factor", tail.factor.to_string()),
+    ]
+}
+
 /// A number and its unit, which begins with the first letter.
 fn with_unit(text: &str) -> Option<(f64, &str)> {
     let end = text
@@ -218,6 +273,32 @@ mod tests {
                 },
                 ..LatencyModel::s3()
             },
+        );
+    }
+
+    #[test]
+    fn a_model_says_how_to_make_it_again() {
+        let check = |spec: &str, expect: &str| {
+            let model: LatencyModel = spec.parse().unwrap();
+            let shown = model.to_string();
+            assert_eq!(shown, expect, "{spec}");
+            assert_eq!(shown.parse::<LatencyModel>().unwrap(), model, "{spec}");
+        };
+        check("s3", "s3,seed=1");
+        check("r2,seed=7", "r2,seed=7");
+        check("slow-tail", "slow-tail,seed=1");
+        check("s3,tail=2%", "slow-tail,seed=1");
+        check(
+            "errors=5%,connections=6",
+            "s3,seed=1,connections=6,errors=0.05",
+        );
+        check(
+            "latency=1.25ms,bandwidth=1KB",
+            "s3,seed=1,base=1250us,median=0ms,sigma=0,cap=1250us,bandwidth=1000B",
+        );
+        check(
+            "s3,bandwidth=0.5GB,tail=0.1%",
+            "s3,seed=1,bandwidth=500MB,tail=0.001",
         );
     }
 

@@ -1,16 +1,19 @@
-//! The second half of the demo: the two classic queries, cold and warm.
+//! The second half of the demo: the two classic queries, cold and warm, here and in a simulated store.
 
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use canter_runtime::cache::MemoryCache;
 use canter_runtime::fetch::OpenOptions;
+use canter_runtime::lab::LatencyModel;
 use canter_runtime::{Engine, Limits, SearchResponse, Searcher};
 use serde_json::{Value, json};
 
 use crate::render::{
-    Align, Cell, Colour, Column, Screen, Table, aggregations, hits, numbers, timeline,
+    Align, Attempts, Cell, Chart, Colour, Column, Screen, Table, aggregations, cost_line, hits,
+    numbers, timeline,
 };
+use crate::simulate::{CpuChoice, Simulation};
 
 const CACHE_LEN: usize = 256 << 20;
 
@@ -104,33 +107,80 @@ fn essence(hit: &Value) -> Value {
     })
 }
 
+/// What the queries of the demo run on.
+pub(super) struct Laboratory {
+    pub(super) uri: String,
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) model: LatencyModel,
+    pub(super) cpu: CpuChoice,
+}
+
+/// One search: in simulated time, and what it took here.
+struct Run {
+    response: SearchResponse,
+    attempts: Attempts,
+    here_us: u64,
+}
+
 /// One query with an empty cache, and again with what the first run left there.
 pub(super) struct Runs {
-    pub(super) cold: SearchResponse,
-    warm: SearchResponse,
+    title: &'static str,
+    /// Says what the simulated times are.
+    simulated: String,
+    cold: Run,
+    warm: Run,
 }
 
 impl Runs {
-    pub(super) async fn of(query: &DemoQuery, uri: &str, engine: Arc<dyn Engine>) -> Result<Runs> {
-        let searcher = Searcher::builder()
-            .engine(engine)
-            .uri(uri, &OpenOptions::default())?
-            .cache(Arc::new(MemoryCache::new(CACHE_LEN)))
-            .build()?;
+    /// Runs the query four times: cold and warm, in the folder and in a simulated store.
+    pub(super) async fn of(query: &DemoQuery, laboratory: &Laboratory) -> Result<Runs> {
+        let uri = &laboratory.uri;
+        let builder = || {
+            Searcher::builder()
+                .engine(Arc::clone(&laboratory.engine))
+                .cache(Arc::new(MemoryCache::new(CACHE_LEN)))
+        };
+        let here = builder().uri(uri, &OpenOptions::default())?.build()?;
+        let simulation = Simulation::over(uri, laboratory.model.clone(), laboratory.cpu)?;
+        let there = simulation.attach(builder()).build()?;
         let limits = Limits::default();
         let mut request = query.request.clone();
         request["profile"] = true.into();
-        let cold = searcher.search(&request, &limits).await?;
-        let warm = searcher.search(&request, &limits).await?;
-        for response in [&cold, &warm] {
-            check(response)?;
-        }
-        if cold.json["hits"] != warm.json["hits"]
-            || cold.json["aggregations"] != warm.json["aggregations"]
-        {
+        let run = async || {
+            let real = here.search(&request, &limits).await?;
+            let search = there.search(&request, &limits);
+            let (response, attempts) = simulation.search(search).await?;
+            check(&real)?;
+            check(&response)?;
+            if !is_same_answer(&real, &response) {
+                bail!("the answer changes with the store, a defect: please report it");
+            }
+            Ok(Run {
+                response,
+                attempts,
+                here_us: real.json["elapsed_time_micros"].as_u64().unwrap_or(0),
+            })
+        };
+        let (cold, warm) = (run().await?, run().await?);
+        if !is_same_answer(&cold.response, &warm.response) {
             bail!("the answers with and without cache differ, a defect: please report it");
         }
-        Ok(Runs { cold, warm })
+        let title = query.title;
+        Ok(Runs {
+            title,
+            simulated: simulation.line(),
+            cold,
+            warm,
+        })
+    }
+
+    /// The response of the first run.
+    pub(super) fn response(&self) -> &SearchResponse {
+        &self.cold.response
+    }
+
+    fn named(&self) -> [(&'static str, &Run); 2] {
+        [("cold", &self.cold), ("warm", &self.warm)]
     }
 
     /// What both runs took, side by side.
@@ -140,9 +190,10 @@ impl Runs {
             "waves",
             "requests",
             "bytes",
-            "time",
             "from cache",
             "splits read",
+            "here",
+            "simulated",
         ];
         let mut table = Table::new(
             titles
@@ -150,41 +201,65 @@ impl Runs {
                 .map(|title| Column::new(title, Align::Right))
                 .collect(),
         );
-        for (name, run) in [("cold", &self.cold), ("warm", &self.warm)] {
-            let (io, profile) = (&run.profile, &run.json["profile"]);
-            let elapsed = run.json["elapsed_time_micros"].as_u64().unwrap_or(0);
+        for (name, run) in self.named() {
+            let (io, profile) = (&run.response.profile, &run.response.json["profile"]);
+            let elapsed = run.response.json["elapsed_time_micros"].as_u64();
             table.push(vec![
                 Cell::new(name).in_colour(Some(Colour::Bold)),
                 Cell::new(numbers::count(io.num_waves)),
                 Cell::new(numbers::count(io.num_requests)),
                 Cell::new(numbers::bytes(io.num_bytes)),
-                Cell::new(numbers::micros(elapsed)),
                 Cell::new(numbers::bytes(io.num_cache_bytes)),
                 Cell::new(format!(
                     "{} of {}",
                     profile["num_splits_searched"], profile["num_splits"]
                 )),
+                Cell::new(numbers::micros(run.here_us)),
+                Cell::new(numbers::micros(elapsed.unwrap_or(0))).in_colour(Some(Colour::Bold)),
             ]);
         }
         table.text(screen, "")
     }
 
-    /// The requests of the cold run over time.
-    pub(super) fn chart(&self, screen: &Screen) -> String {
-        let caption = screen.paint(Colour::Dim, "The requests of the cold run:");
-        format!("{caption}\n{}", timeline(&self.cold.profile, screen, ""))
+    /// Both runs over time, on one scale.
+    pub(super) fn charts(&self) -> [Chart; 2] {
+        Chart::on_one_scale(self.named().map(|(name, run)| {
+            let json = &run.response.json;
+            let title = format!("{}, {name}", self.title);
+            let facts = vec![cost_line(json), self.simulated.clone()];
+            Chart::of_response(&run.response, &run.attempts).titled(title, facts)
+        }))
+    }
+
+    /// The charts in text, each under a caption.
+    pub(super) fn timelines(&self, screen: &Screen) -> String {
+        let captions = ["The cold run in simulated time:", "The warm run:"];
+        let charts = self.charts();
+        let shown = captions.iter().zip(&charts).map(|(caption, chart)| {
+            let caption = screen.paint(Colour::Dim, caption);
+            match timeline(chart, screen, "") {
+                rows if rows.is_empty() => format!("{caption} no request was needed.\n"),
+                rows => format!("{caption}\n{rows}"),
+            }
+        });
+        shown.collect::<Vec<_>>().join("\n")
     }
 
     /// What the figures do not say by themselves.
     pub(super) fn remarks(&self, screen: &Screen) -> String {
-        let num = |key: &str| self.cold.json["profile"][key].as_u64().unwrap_or(0);
-        let mut text = "The manifest is the one object that changes, so it is read every time.\n\
-                        It carries the heads of the splits"
-            .to_owned();
+        let num = |key: &str| {
+            self.cold.response.json["profile"][key]
+                .as_u64()
+                .unwrap_or(0)
+        };
+        let mut text =
+            "The manifest is the one object that changes, so every search asks for it; if it has\n\
+                        not changed, it is not sent again. It carries the heads of the splits"
+                .to_owned();
         let (num_splits, from_heads) = (num("num_splits"), num("num_splits_answered_from_head"));
         if from_heads > 0 {
             text.push_str(&format!(
-                ", which alone answered for {from_heads} of {}",
+                ",\nwhich alone answered for {from_heads} of {}",
                 numbers::counted(num_splits, "split")
             ));
         }
@@ -192,6 +267,11 @@ impl Runs {
         let lines = text.lines().map(|line| screen.paint(Colour::Dim, line));
         lines.collect::<Vec<_>>().join("\n")
     }
+}
+
+fn is_same_answer(one: &SearchResponse, other: &SearchResponse) -> bool {
+    let same = |key: &str| one.json[key] == other.json[key];
+    same("hits") && same("num_hits") && same("aggregations")
 }
 
 /// A demo with holes is none.

@@ -10,6 +10,7 @@ use super::explain::ExplainArgs;
 use super::limits::LimitArgs;
 use crate::cli::FormatArg;
 use crate::open::EngineChoice;
+use crate::simulate::SimulateArgs;
 
 const AFTER_HELP: &str = "\
 Queries:
@@ -98,6 +99,9 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(super) simulate: SimulateArgs,
 }
 
 fn parse_aggs(text: &str) -> Result<Value, String> {

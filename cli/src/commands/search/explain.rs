@@ -12,7 +12,8 @@ use super::run::{OpenIndex, request_of};
 use super::{SearchArgs, write_json};
 use crate::cli::Format;
 use crate::prices::{Prices, Usage, prices_json};
-use crate::render::{Screen, explanation, timeline};
+use crate::render::{Chart, Colour, Screen, explanation, timeline};
+use crate::simulate::Simulation;
 
 /// Arguments about plans and prices.
 #[derive(Debug, Args)]
@@ -37,20 +38,34 @@ impl ExplainArgs {
 pub(super) fn run(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     // Before anything is read: a mistake in the table should cost nothing.
     let prices = Prices::read(args.explain.prices.as_deref())?;
-    let explained = index.explain(&request_of(args))?;
+    let (explained, attempts) = index.explain(&request_of(args))?;
+    let simulated = index.simulation().map(Simulation::line);
+    let title = format!("The plan of {}", args.query);
+    let chart = Chart::of_profile(&explained.profile, 0, &attempts)
+        .titled(&title, simulated.clone().into_iter().collect());
     let usage = usage_of(&explained);
     let mut out = io::stdout().lock();
     match args.format.on(screen) {
-        Format::Json => write_json(&mut out, &json_of(&explained, &usage, &prices), screen)?,
+        Format::Json => {
+            let mut json = json_of(&explained, &usage, &prices);
+            if let Some(simulation) = index.simulation() {
+                simulation.mark(&mut json["profile"]);
+            }
+            write_json(&mut out, &json, screen)?;
+        }
         Format::Table => {
             out.write_all(explanation(&explained, &usage, &prices, screen).as_bytes())?;
+            if let Some(line) = simulated {
+                writeln!(out, "\n{}", screen.paint(Colour::Dim, &line))?;
+            }
             if args.profile {
-                let chart = timeline(&explained.profile, screen, "");
+                let chart = timeline(&chart, screen, "");
                 write!(out, "\n{chart}")?;
             }
         }
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    args.simulate.write_timeline(&title, &chart)
 }
 
 /// What the search is sure to use: what the plan has used, and what comes next.

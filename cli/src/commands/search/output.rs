@@ -5,14 +5,17 @@ use canter_runtime::cache::{CacheStats, ClassStats};
 use canter_runtime::session::ByteClass;
 use serde_json::{Map, Value, json};
 
-use crate::render::{Colour, Screen, answer, cache_line, cost_line, timeline};
+use crate::render::{Chart, Colour, Screen, answer, cache_line, cost_line, timeline};
 
 /// What there is to show.
 pub(super) struct Shown<'a> {
     pub(super) response: &'a SearchResponse,
     /// What the cache did, if there is one.
     pub(super) cache: Option<CacheStats>,
-    pub(super) has_profile: bool,
+    /// The requests over time, if they were asked for.
+    pub(super) profile: Option<&'a Chart>,
+    /// Says that the times are made up, if they are.
+    pub(super) simulated: Option<&'a str>,
 }
 
 /// The answer in its documented shape, each key always there.
@@ -32,7 +35,7 @@ pub(super) fn json_of(shown: &Shown<'_>) -> Value {
         "timed_out": or(&response["timed_out"], false.into()),
         "budget_exhausted": response["budget_exhausted"],
     });
-    if shown.has_profile {
+    if shown.profile.is_some() {
         object["profile"] = response["profile"].clone();
         if let Some(stats) = &shown.cache {
             object["profile"]["cache"] = cache_json(stats);
@@ -67,16 +70,18 @@ fn is_idle(stats: &ClassStats) -> bool {
 /// The answer, what it cost, and with a profile each request.
 pub(super) fn table_of(shown: &Shown<'_>, screen: &Screen) -> String {
     let response = shown.response;
-    let cost = screen.paint(Colour::Dim, &cost_line(&response.json));
-    let mut text = format!("{}\n{cost}\n", answer(&response.json, screen));
-    if let Some(stats) = &shown.cache {
-        let line = cache_line(&response.profile, stats);
-        text.push_str(&format!("{}\n", screen.paint(Colour::Dim, &line)));
+    let cache = shown.cache.as_ref();
+    let lines = [
+        Some(cost_line(&response.json)),
+        shown.simulated.map(str::to_owned),
+        cache.map(|stats| cache_line(&response.profile, stats)),
+    ];
+    let mut text = format!("{}\n", answer(&response.json, screen));
+    for line in lines.iter().flatten() {
+        text.push_str(&format!("{}\n", screen.paint(Colour::Dim, line)));
     }
-    let chart = match shown.has_profile {
-        true => timeline(&response.profile, screen, ""),
-        false => String::new(),
-    };
+    let chart = shown.profile.map(|chart| timeline(chart, screen, ""));
+    let chart = chart.unwrap_or_default();
     if !chart.is_empty() {
         text.push_str(&format!("\n{chart}"));
     }
@@ -99,7 +104,8 @@ mod tests {
         let json = json_of(&Shown {
             response: &response,
             cache: None,
-            has_profile: false,
+            profile: None,
+            simulated: None,
         });
         let keys: Vec<&String> = json.as_object().into_iter().flat_map(Map::keys).collect();
         let expect = "hits num_hits elapsed_time_micros aggregations failed_splits skipped_splits \

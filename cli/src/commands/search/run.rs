@@ -13,12 +13,15 @@ use tokio::runtime::Runtime;
 
 use super::SearchArgs;
 use crate::open::tokio_runtime;
+use crate::render::Attempts;
+use crate::simulate::Simulation;
 
 /// An index that is open for searching, and what a search of it may take.
 pub(super) struct OpenIndex {
     searcher: Searcher,
     cache: Option<Arc<dyn RangeCache>>,
     limits: Limits,
+    simulation: Option<Simulation>,
     runtime: Runtime,
 }
 
@@ -27,7 +30,12 @@ impl OpenIndex {
     pub(super) fn open(args: &SearchArgs) -> Result<Self> {
         let mut builder = Searcher::builder()
             .engine(args.engine.start(args.limits.max_memory_bytes())?)
-            .uri(&args.index, &OpenOptions::default())?
+            .uri(&args.index, &OpenOptions::default())?;
+        let simulation = args.simulate.start(&args.index)?;
+        if let Some(simulation) = &simulation {
+            builder = simulation.attach(builder);
+        }
+        builder = builder
             .namespace(namespace_of(&args.index))
             .manifest(args.cache.manifest());
         let cache = args.cache.open()?;
@@ -44,18 +52,36 @@ impl OpenIndex {
             searcher: builder.build()?,
             cache,
             limits: args.limits.of_search(),
+            simulation,
             runtime: tokio_runtime()?,
         })
     }
 
-    pub(super) fn search(&self, request: &Value) -> Result<SearchResponse> {
+    pub(super) fn search(&self, request: &Value) -> Result<(SearchResponse, Attempts)> {
         let answer = self.searcher.search(request, &self.limits);
-        Ok(self.runtime.block_on(answer)?)
+        Ok(match &self.simulation {
+            Some(simulation) => self.runtime.block_on(simulation.search(answer))?,
+            None => (self.runtime.block_on(answer)?, Attempts::default()),
+        })
     }
 
-    pub(super) fn explain(&self, request: &Value) -> Result<Explanation> {
+    pub(super) fn explain(&self, request: &Value) -> Result<(Explanation, Attempts)> {
         let explanation = self.searcher.explain(request, &self.limits);
-        Ok(self.runtime.block_on(explanation)?)
+        let (explanation, attempts) = self.runtime.block_on(self.in_time(explanation));
+        Ok((explanation?, attempts))
+    }
+
+    /// Runs something on the searcher's clock.
+    async fn in_time<T>(&self, future: impl Future<Output = T>) -> (T, Attempts) {
+        match &self.simulation {
+            Some(simulation) => simulation.run(future).await,
+            None => (future.await, Attempts::default()),
+        }
+    }
+
+    /// What the index is simulated as, if it is.
+    pub(super) fn simulation(&self) -> Option<&Simulation> {
+        self.simulation.as_ref()
     }
 
     /// What the cache has done, if there is one.
@@ -68,7 +94,8 @@ impl OpenIndex {
     pub(super) fn settle(&self) {
         let patience = Duration::from_millis(self.limits.deadline_ms);
         self.runtime.block_on(async {
-            let _ = tokio::time::timeout(patience, self.searcher.settle()).await;
+            let settled = self.in_time(self.searcher.settle());
+            let _ = tokio::time::timeout(patience, settled).await;
         });
     }
 }

@@ -1,0 +1,29 @@
+//! The requests of searches over time: one bar per request, wave by wave.
+//!
+//! ```text
+//!   SearchResponse + attempts ──▶ Chart ─┬─▶ text    rows for a terminal
+//!                                        ├─▶ svg     a picture ─┐
+//!                                        └─▶ html    the picture and a table
+//! ```
+//!
+//! [`Chart`] decides what is shown; the others only how. A wave's phase is told by what it reads:
+//! manifest and heads belong to the plan, stored documents to the end, all else to the leaves.
+
+mod attempts;
+mod chart;
+mod file;
+mod html;
+mod markup;
+mod scale;
+mod svg;
+mod text;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use attempts::Attempts;
+pub(crate) use chart::Chart;
+pub(crate) use file::TimelineFile;
+pub(crate) use text::timeline;
+pub(super) use words::short_name;
