@@ -222,6 +222,14 @@ impl Chart {
         })
     }
 
+    pub(super) fn has_hedge(&self) -> bool {
+        let is_hedged = |row: &Row| match &row.what {
+            What::Request(request) => request.hedged_us.is_some(),
+            _ => false,
+        };
+        self.rows.iter().any(is_hedged)
+    }
+
     pub(super) fn has_cpu(&self) -> bool {
         self.rows.iter().any(|row| matches!(row.what, What::Cpu))
     }

@@ -204,7 +204,7 @@ impl<'a> Picture<'a> {
             let Some((first, _)) = of_wave.next() else {
                 continue;
             };
-            let last = of_wave.last().map_or(first, |(last, _)| last);
+            let last = of_wave.next_back().map_or(first, |(last, _)| last);
             let height = (last - first + 1) as f64 * self.row_height;
             let (x, width) = self.span(wave.start_us, wave.end_us);
             let y = top + first as f64 * self.row_height;
@@ -286,16 +286,8 @@ impl<'a> Picture<'a> {
         if let What::Request(request) = &row.what
             && let Some(hedged_us) = request.hedged_us
         {
-            let x = px(self.x(hedged_us));
-            let (y1, y2) = (px(y + 1.0), px(y + self.row_height - 1.0));
-            let line = [
-                ("class", "hedged"),
-                ("x1", x.as_str()),
-                ("x2", x.as_str()),
-                ("y1", y1.as_str()),
-                ("y2", y2.as_str()),
-            ];
-            svg.empty("line", &line)?;
+            let place = [self.x(hedged_us) - 1.0, y + 1.0, 2.0, self.row_height - 2.0];
+            write_rect(svg, "mark", place)?;
         }
         Ok(())
     }
@@ -313,12 +305,18 @@ impl<'a> Picture<'a> {
     fn write_legend(&self, svg: &mut Markup, top: f64) -> io::Result<()> {
         let mut x = MARGIN;
         for (class, name) in self.legend() {
-            let thickness = if class.contains("queued") { 2.0 } else { 12.0 };
-            let place = [x, top + 6.0 - thickness / 2.0, 16.0, thickness];
-            match class.as_str() {
-                "hedged" => write_rect(svg, "ground", place)?,
-                _ => write_rect(svg, &class, place)?,
-            }
+            let (width, height) = match class.as_str() {
+                "mark" => (2.0, 14.0),
+                class if class.ends_with("queued") => (16.0, 2.0),
+                _ => (16.0, 12.0),
+            };
+            let place = [
+                x + 8.0 - width / 2.0,
+                top + 6.0 - height / 2.0,
+                width,
+                height,
+            ];
+            write_rect(svg, &class, place)?;
             write_text(svg, "faint", x + 22.0, top + 10.0, &name)?;
             x += 44.0 + name.chars().count() as f64 * 6.6;
         }
@@ -343,6 +341,9 @@ impl<'a> Picture<'a> {
         if has(Part::Waiting) {
             let meaning = "pale: until the first byte";
             items.push(("manifest waiting".to_owned(), meaning.to_owned()));
+        }
+        if self.charts.iter().any(Chart::has_hedge) {
+            items.push(("mark".to_owned(), "second request sent".to_owned()));
         }
         if self.charts.iter().any(Chart::has_cpu) {
             items.push(("cpu".to_owned(), "no request under way".to_owned()));
