@@ -19,7 +19,9 @@
 )]
 
 mod error;
+mod explain;
 mod leaf;
+mod partial_cache;
 mod plan;
 mod query;
 mod request;
@@ -30,7 +32,8 @@ mod split;
 pub use error::{ErrorKind, SearchError};
 pub use session::Session;
 
-/// The guest's version: part of every cache key whose bytes only this version understands.
+/// The guest's version and a hash of its sources: part of every cache key whose bytes only this very
+/// guest understands.
 pub fn version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
+    concat!(env!("CARGO_PKG_VERSION"), "+", env!("CANTER_GUEST_BUILD")).to_owned()
 }

@@ -153,7 +153,8 @@ impl Searcher {
         max_leaves: u32,
     ) -> Result<(SearchEnd, Profile), SearchError> {
         let first = self.first_worker(driver).await?;
-        let (request, limits) = (request.guest.clone(), request.guest_limits());
+        let limits = request.guest_limits(self.settings.keeps_partial_results);
+        let request = request.guest.clone();
         if max_leaves <= 1 {
             let session = SessionRequest::Search { request, limits };
             let (end, mut profile) = driver.run(&first, session, 0).await?;

@@ -8,23 +8,24 @@ use tantivy::aggregation::agg_req::Aggregations;
 use tantivy_query_grammar::UserInputAst;
 
 use super::aggregate::note_needs;
+use super::batch::next_batch;
+use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
 use super::partial::{FailedSplit, PartialHit, PartialResult, SortValue, compare_hits};
+use super::rerun::rerun_on_gaps;
 use super::rollup_histogram::from_rollup;
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
 use super::times::{TimedHits, docs_within, settle_times};
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
+use crate::partial_cache::{SplitKeys, store};
 use crate::query::{QueryShape, build_query, parse_query};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::TimeRange;
-
-/// How often a split is run again after a synchronous read missed its bytes.
-const MAX_RERUNS: usize = 1_000;
 
 /// A leaf's part of a search.
 pub(crate) struct Leaf {
@@ -37,12 +38,34 @@ pub(crate) struct Leaf {
 }
 
 /// The request, read once for all splits.
-struct Prepared {
+pub(super) struct Prepared {
     ast: UserInputAst,
     sort_keys: Vec<SortKeySpec>,
-    aggregations: Option<Aggregations>,
+    pub(super) aggregations: Option<Aggregations>,
     time_filter: TimeFilter,
-    window: usize,
+    pub(super) window: usize,
+    /// Keys of what single splits add to the answer, if the host keeps that.
+    split_keys: Option<SplitKeys>,
+}
+
+impl Prepared {
+    fn new(leaf: &Leaf) -> Result<Self, SearchError> {
+        let ast = parse_query(&leaf.request.query, &leaf.limits)?;
+        Ok(Self {
+            sort_keys: parse_sort_by(leaf.request.sort_by.as_deref().unwrap_or_default())?,
+            aggregations: leaf.request.aggregations()?,
+            time_filter: leaf.request.time_filter(),
+            window: leaf.request.window(),
+            split_keys: SplitKeys::of_request(&leaf.request, &ast, &leaf.limits),
+            ast,
+        })
+    }
+
+    /// Whether the oldest splits are wanted first.
+    fn is_ascending(&self) -> bool {
+        let first = self.sort_keys.first();
+        first.is_some_and(|key| key.order == SortOrder::Ascending)
+    }
 }
 
 /// Searches a leaf's splits. A split that fails is named in the result; the others still answer.
@@ -54,19 +77,8 @@ pub(crate) async fn search_leaf(
     exchange: &Exchange,
     opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
 ) -> Result<PartialResult, SearchError> {
-    let prepared = Prepared {
-        ast: parse_query(&leaf.request.query, &leaf.limits)?,
-        sort_keys: parse_sort_by(leaf.request.sort_by.as_deref().unwrap_or_default())?,
-        aggregations: leaf.request.aggregations()?,
-        time_filter: leaf.request.time_filter(),
-        window: leaf.request.window(),
-    };
-    let mut search = LeafSearch {
-        leaf: &leaf,
-        prepared,
-        result: PartialResult::default(),
-    };
-    let candidates = search.open_all(exchange).await;
+    let mut search = LeafSearch::new(&leaf, exchange)?;
+    let candidates = search.open_all().await;
     for candidate in &candidates {
         opened.insert(candidate.split_ord, Arc::clone(&candidate.split));
     }
@@ -78,31 +90,73 @@ pub(crate) async fn search_leaf(
     Ok(search.result)
 }
 
-struct LeafSearch<'a> {
+/// A leaf search under way.
+pub(super) struct LeafSearch<'a> {
     leaf: &'a Leaf,
-    prepared: Prepared,
-    result: PartialResult,
+    exchange: &'a Exchange,
+    pub(super) prepared: Prepared,
+    pub(super) result: PartialResult,
 }
 
-impl LeafSearch<'_> {
+impl<'a> LeafSearch<'a> {
+    pub(super) fn new(leaf: &'a Leaf, exchange: &'a Exchange) -> Result<Self, SearchError> {
+        Ok(Self {
+            leaf,
+            exchange,
+            prepared: Prepared::new(leaf)?,
+            result: PartialResult::default(),
+        })
+    }
+
+    /// Adds what one split has to say. Hits are merged apart from this.
+    fn add(&mut self, split_ord: u32, answer: SplitAnswer) {
+        self.result.num_hits += answer.num_hits;
+        if let Some(aggregations) = answer.aggregations {
+            self.result.aggregations.insert(split_ord, aggregations);
+        }
+    }
+
+    /// Adds what one split was found to say, and offers it to the host's cache.
+    fn add_found(&mut self, candidate: &Candidate, answer: SplitAnswer) {
+        if let Some(keys) = &self.prepared.split_keys {
+            store(self.exchange, &keys.key(&candidate.split.entry), &answer);
+        }
+        self.add(candidate.split_ord, answer);
+    }
+
     fn fail(&mut self, candidate: &Candidate, error: SearchError) {
         self.result
             .failed_splits
             .push(FailedSplit::new(&candidate.split.entry.id, error));
     }
 
-    /// Opens all splits at once and builds the query for each; what one split must read for that is
-    /// read together with what the others must.
-    async fn open_all(&mut self, exchange: &Exchange) -> Vec<Candidate> {
+    /// Opens all splits at once that the cache has no answer of, and builds the query for each; what
+    /// one split must read for that is read together with what the others must.
+    ///
+    /// The splits that are wanted first come first, and so they go through all that follows: a budget
+    /// that does not reach for all of them is spent on the best.
+    pub(super) async fn open_all(&mut self) -> Vec<Candidate> {
+        let mut splits: Vec<&(u32, HeadSource)> = self.leaf.splits.iter().collect();
+        if !self.prepared.is_ascending() {
+            splits.reverse();
+        }
+        if let Some(keys) = &self.prepared.split_keys {
+            let cached = look_up_splits(&splits, keys, self.exchange).await;
+            splits.retain(|(split_ord, _)| !cached.contains_key(split_ord));
+            self.result.num_splits_from_cache += cached.len() as u64;
+            for (split_ord, answer) in cached {
+                self.add(split_ord, answer);
+            }
+        }
         let mappers = Mappers::default();
         let search = &*self;
-        let opens = search.leaf.splits.iter().map(|(split_ord, source)| {
-            let opening = open_split(source.clone(), exchange, &mappers);
+        let opens = splits.iter().map(|(split_ord, source)| {
+            let opening = open_split(source.clone(), search.exchange, &mappers);
             async move { search.prepare(*split_ord, opening.await?).await }
         });
         let opens = join_all(opens).await;
         let mut candidates = Vec::new();
-        for ((_, source), candidate) in self.leaf.splits.iter().zip(opens) {
+        for ((_, source), candidate) in splits.into_iter().zip(opens) {
             match candidate {
                 Ok(candidate) => candidates.push(candidate),
                 Err(error) => {
@@ -171,7 +225,7 @@ impl LeafSearch<'_> {
 
     /// Whether every split can say how many hits it has before its documents are looked at, and
     /// aggregations need none of them.
-    fn countable(&self, candidates: &[Candidate]) -> bool {
+    pub(super) fn countable(&self, candidates: &[Candidate]) -> bool {
         candidates.iter().all(|candidate| {
             (self.prepared.aggregations.is_none() || candidate.from_head.is_some())
                 && match candidate.built.shape {
@@ -189,33 +243,18 @@ impl LeafSearch<'_> {
         candidates: &[Candidate],
         direction: SortOrder,
     ) -> Result<(), SearchError> {
-        let counts = join_all(candidates.iter().map(Candidate::count)).await;
-        let mut waiting: Vec<(&Candidate, u64)> = Vec::new();
-        for (candidate, count) in candidates.iter().zip(counts) {
-            match count {
-                Ok(count) => waiting.push((candidate, count)),
-                Err(error) => self.fail(candidate, error),
-            }
-        }
-        waiting.sort_by_key(|(candidate, _)| candidate.search_rank(direction));
-        let window = self.prepared.window as u64;
+        let mut waiting = self.count_all(candidates, direction).await;
         let mut answered: Vec<(&Candidate, u64)> = Vec::new();
         loop {
-            let found = self.result.hits.len() as u64;
-            let mut missing = window.saturating_sub(found);
-            let worst = self.worst_time();
-            let (batch, rest): (Vec<_>, Vec<_>) =
-                waiting.into_iter().partition(|(candidate, count)| {
-                    if *count == 0 || window == 0 {
-                        false
-                    } else if missing > 0 {
-                        missing = missing.saturating_sub(*count);
-                        true
-                    } else {
-                        found >= window && candidate.may_beat(worst, direction)
-                    }
-                });
-            waiting = rest;
+            let found = self.result.hits.len();
+            let batch;
+            (batch, waiting) = next_batch(
+                waiting,
+                self.prepared.window,
+                found,
+                self.worst_time(),
+                direction,
+            );
             if batch.is_empty() {
                 break;
             }
@@ -246,15 +285,36 @@ impl LeafSearch<'_> {
         }
         self.result.num_splits_from_head += waiting.len() as u64;
         answered.append(&mut waiting);
-        for (candidate, count) in answered {
-            self.result.num_hits += count;
-            if let Some(aggregations) = &candidate.from_head {
-                self.result
-                    .aggregations
-                    .insert(candidate.split_ord, aggregations.clone());
-            }
+        for (candidate, num_hits) in answered {
+            let aggregations = candidate.from_head.clone();
+            self.add_found(
+                candidate,
+                SplitAnswer {
+                    num_hits,
+                    aggregations,
+                },
+            );
         }
         Ok(())
+    }
+
+    /// The splits with their number of hits, the one with the best possible hit first. A split that
+    /// cannot be counted has failed.
+    pub(super) async fn count_all<'c>(
+        &mut self,
+        candidates: &'c [Candidate],
+        direction: SortOrder,
+    ) -> Vec<(&'c Candidate, u64)> {
+        let counts = join_all(candidates.iter().map(Candidate::count)).await;
+        let mut counted = Vec::new();
+        for (candidate, count) in candidates.iter().zip(counts) {
+            match count {
+                Ok(count) => counted.push((candidate, count)),
+                Err(error) => self.fail(candidate, error),
+            }
+        }
+        counted.sort_by_key(|(candidate, _)| candidate.search_rank(direction));
+        counted
     }
 
     /// The time of the last hit so far, or the start of its time bucket.
@@ -314,14 +374,12 @@ impl LeafSearch<'_> {
             match result {
                 Ok(result) => {
                     self.result.num_splits_searched += 1;
-                    self.result.num_hits += result.num_hits;
                     self.merge_hits(result.hits, &candidate.order);
-                    let aggregations = result.aggregations.or_else(|| candidate.from_head.clone());
-                    if let Some(aggregations) = aggregations {
-                        self.result
-                            .aggregations
-                            .insert(candidate.split_ord, aggregations);
-                    }
+                    let answer = SplitAnswer {
+                        num_hits: result.num_hits,
+                        aggregations: result.aggregations.or_else(|| candidate.from_head.clone()),
+                    };
+                    self.add_found(candidate, answer);
                 }
                 // More buckets than allowed is about the request, not about this split.
                 Err(error)
@@ -448,44 +506,4 @@ struct Work<'a> {
     window: usize,
     aggregations: Option<&'a Aggregations>,
     statistics: Option<&'a Statistics>,
-}
-
-/// Runs `work` until no synchronous read misses its bytes. The warmup is meant to leave nothing to
-/// miss; this is what keeps an answer right where it does.
-async fn rerun_on_gaps<T>(
-    split: &OpenSplit,
-    work: impl Fn() -> tantivy::Result<T>,
-) -> Result<T, SearchError> {
-    for _ in 0..MAX_RERUNS {
-        let result = work();
-        let gaps = split.body.take_gaps();
-        if gaps.is_empty() {
-            return result
-                .map_err(|error| aggregation_limit(&error).unwrap_or_else(|| split.error(error)));
-        }
-        for loaded in join_all(
-            gaps.into_iter()
-                .map(|(range, class)| split.body.load(range, class)),
-        )
-        .await
-        {
-            loaded?;
-        }
-    }
-    Err(SearchError::internal(format!(
-        "split {}: bytes were still missing after {MAX_RERUNS} attempts",
-        split.entry.id
-    )))
-}
-
-/// The request's error if an aggregation grew past its limits.
-fn aggregation_limit(error: &tantivy::TantivyError) -> Option<SearchError> {
-    use tantivy::aggregation::AggregationError;
-    match error {
-        tantivy::TantivyError::AggregationError(
-            error @ (AggregationError::BucketLimitExceeded { .. }
-            | AggregationError::MemoryExceeded { .. }),
-        ) => Some(SearchError::new(ErrorKind::Limit, format!("aggs: {error}"))),
-        _ => None,
-    }
 }

@@ -7,9 +7,13 @@
 //! Reads come first, all of a phase together; then pure computation over resident bytes.
 
 mod aggregate;
+mod batch;
+mod cached;
 mod candidate;
+mod explain;
 mod leaf_search;
 mod partial;
+mod rerun;
 mod rollup_histogram;
 mod sort_key;
 mod split_search;
@@ -18,6 +22,7 @@ mod times;
 mod top_hits;
 mod warmup;
 
+pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use leaf_search::{Leaf, search_leaf};
 pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, compare_hits};
 pub(crate) use top_hits::HitOrder;

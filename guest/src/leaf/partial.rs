@@ -119,6 +119,11 @@ impl FailedSplit {
             message: error.message,
         }
     }
+
+    /// Whether it was left out because a budget was used up; nothing is wrong with it.
+    pub(crate) fn is_skipped(&self) -> bool {
+        self.kind == kind_name(ErrorKind::Limit)
+    }
 }
 
 /// The name of an error kind in answers.
@@ -144,6 +149,8 @@ pub(crate) struct PartialResult {
     pub(crate) failed_splits: Vec<FailedSplit>,
     /// Splits whose answer came from their heads alone.
     pub(crate) num_splits_from_head: u64,
+    /// Splits whose answer came from the host's cache.
+    pub(crate) num_splits_from_cache: u64,
     /// Splits whose documents were looked at.
     pub(crate) num_splits_searched: u64,
     pub(crate) warmup_gaps: u64,

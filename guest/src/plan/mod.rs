@@ -4,4 +4,4 @@ mod manifest;
 mod prune;
 
 pub(crate) use manifest::read_manifest;
-pub(crate) use prune::{PlannedSplit, SearchPlan, plan_search};
+pub(crate) use prune::{PlannedSplit, PruneReason, SearchPlan, plan_search};

@@ -17,20 +17,37 @@ pub(crate) struct PlannedSplit {
     pub(crate) source: HeadSource,
 }
 
+/// Why a split cannot hold a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PruneReason {
+    /// It lies outside the time filter.
+    Time,
+    /// It lacks a tag value that the query requires.
+    Tags,
+}
+
 /// What a search will look at.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchPlan {
     pub(crate) splits: Vec<PlannedSplit>,
     /// Live splits of the index.
     pub(crate) num_splits: u64,
-    /// Splits outside the time filter.
-    pub(crate) num_pruned_by_time: u64,
-    /// Splits without a tag value that the query requires.
-    pub(crate) num_pruned_by_tags: u64,
+    /// Splits that were left out, oldest first.
+    pub(crate) pruned: Vec<(SplitEntry, PruneReason)>,
+    /// The index config of the manifest, as it stands there.
+    pub(crate) index_config: serde_json::Value,
     /// The timestamp field of the index.
     pub(crate) timestamp_field: Option<String>,
     /// Whether the splits can be searched apart from each other with no loss.
     pub(crate) divisible: bool,
+}
+
+impl SearchPlan {
+    /// How many splits were left out for this reason.
+    pub(crate) fn num_pruned(&self, reason: PruneReason) -> u64 {
+        let pruned = self.pruned.iter().filter(|(_, why)| *why == reason);
+        pruned.count() as u64
+    }
 }
 
 /// Checks the request against the index's doc mapping and prunes splits.
@@ -55,20 +72,20 @@ pub(crate) fn plan_search(
     let mut plan = SearchPlan {
         splits: Vec::new(),
         num_splits: file.manifest.splits.len() as u64,
-        num_pruned_by_time: 0,
-        num_pruned_by_tags: 0,
+        pruned: Vec::new(),
+        index_config: std::mem::take(&mut file.manifest.index_config),
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
         // Scores need statistics of all splits; hits in time order stop early in one place.
         divisible: !order.needs_scores() && request.aggs.is_some(),
     };
     for entry in std::mem::take(&mut file.manifest.splits) {
         if !time_may_match(&entry, filter) {
-            plan.num_pruned_by_time += 1;
+            plan.pruned.push((entry, PruneReason::Time));
         } else if !required
             .iter()
             .all(|(field, values)| tags_may_match(&entry, field, values))
         {
-            plan.num_pruned_by_tags += 1;
+            plan.pruned.push((entry, PruneReason::Tags));
         } else {
             let inlined = file.take_head(&entry.id);
             plan.splits.push(PlannedSplit {

@@ -28,6 +28,9 @@ pub(crate) struct Limits {
     pub(crate) max_manifest_bytes: u64,
     /// A divided search gives each leaf at least so many documents: less is not worth an instance.
     pub(crate) min_docs_per_leaf: u64,
+    /// Whether the host keeps what the guest computed: it is asked before splits are read, and offered
+    /// the results afterwards.
+    pub(crate) partial_result_cache: bool,
 }
 
 impl Default for Limits {
@@ -42,6 +45,7 @@ impl Default for Limits {
             max_query_bytes: 64 * 1024,
             max_manifest_bytes: 64 << 20,
             min_docs_per_leaf: 500_000,
+            partial_result_cache: false,
         }
     }
 }

@@ -41,6 +41,9 @@ pub(crate) struct SearchRequest {
     /// Seconds since 1970, excluded.
     #[serde(default)]
     pub(crate) end_timestamp: Option<i64>,
+    /// Only says what the search would look at, and why.
+    #[serde(default)]
+    pub(crate) explain: bool,
 }
 
 fn match_all() -> String {

@@ -20,6 +20,7 @@ impl Merged {
         into.aggregations.extend(partial.aggregations);
         into.failed_splits.extend(partial.failed_splits);
         into.num_splits_from_head += partial.num_splits_from_head;
+        into.num_splits_from_cache += partial.num_splits_from_cache;
         into.num_splits_searched += partial.num_splits_searched;
         into.warmup_gaps += partial.warmup_gaps;
     }

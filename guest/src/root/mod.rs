@@ -5,4 +5,4 @@ mod merge;
 mod response;
 
 pub(crate) use merge::Merged;
-pub(crate) use response::{PlanFacts, answer};
+pub(crate) use response::{CachedAnswer, PlanFacts, answer, answer_from_cache};

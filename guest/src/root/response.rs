@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use super::fetch_docs::fetch_docs;
 use super::merge::Merged;
 use crate::SearchError;
-use crate::leaf::{FailedSplit, HitOrder};
+use crate::leaf::{FailedSplit, HitOrder, PartialResult};
+use crate::partial_cache::{look_up, store};
 use crate::request::{Limits, SearchRequest, parse_sort_by};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, OpenSplit};
@@ -22,15 +23,31 @@ pub(crate) struct PlanFacts {
     pub(crate) num_pruned_by_time: u64,
     pub(crate) num_pruned_by_tags: u64,
     pub(crate) timestamp_field: Option<String>,
+    /// The key under which the host keeps the answer, if it keeps answers.
+    pub(crate) answer_key: Option<String>,
+}
+
+/// An answer as the host's cache keeps it: hits, their number and aggregations, as JSON.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CachedAnswer(String);
+
+/// What an answer says of the documents.
+#[derive(Serialize, Deserialize)]
+struct Body {
+    hits: Vec<Map<String, Value>>,
+    num_hits: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    aggregations: Option<Value>,
 }
 
 #[derive(Serialize)]
 struct Response {
-    hits: Vec<Map<String, Value>>,
-    num_hits: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregations: Option<Value>,
+    #[serde(flatten)]
+    body: Body,
+    /// Splits that could not be searched.
     failed_splits: Vec<FailedSplit>,
+    /// Splits that were not searched because a budget was used up.
+    skipped_splits: Vec<FailedSplit>,
     profile: Profile,
 }
 
@@ -43,10 +60,47 @@ struct Profile {
     num_splits_pruned_by_tags: u64,
     num_splits_searched: u64,
     num_splits_answered_from_head: u64,
+    num_splits_answered_from_cache: u64,
     warmup_gaps: u64,
 }
 
-/// Puts the answer together: selects the hits, fetches their documents, finishes aggregations.
+impl Profile {
+    fn new(facts: &PlanFacts, result: &PartialResult) -> Self {
+        Self {
+            num_splits: facts.num_splits,
+            num_splits_pruned: facts.num_pruned_by_time + facts.num_pruned_by_tags,
+            num_splits_pruned_by_time: facts.num_pruned_by_time,
+            num_splits_pruned_by_tags: facts.num_pruned_by_tags,
+            num_splits_searched: result.num_splits_searched,
+            num_splits_answered_from_head: result.num_splits_from_head,
+            num_splits_answered_from_cache: result.num_splits_from_cache,
+            warmup_gaps: result.warmup_gaps,
+        }
+    }
+}
+
+/// The answer that the host kept, if it did. `num_splits` splits were planned.
+pub(crate) async fn answer_from_cache(
+    facts: &PlanFacts,
+    num_splits: u64,
+    exchange: &Exchange,
+) -> Option<String> {
+    let CachedAnswer(body) = look_up(exchange, facts.answer_key.as_deref()?).await?;
+    let result = PartialResult {
+        num_splits_from_cache: num_splits,
+        ..PartialResult::default()
+    };
+    let response = Response {
+        body: serde_json::from_str(&body).ok()?,
+        failed_splits: Vec::new(),
+        skipped_splits: Vec::new(),
+        profile: Profile::new(facts, &result),
+    };
+    serde_json::to_string(&response).ok()
+}
+
+/// Puts the answer together: selects the hits, fetches their documents, finishes aggregations. A
+/// complete answer is offered to the host's cache.
 ///
 /// # Errors
 /// If aggregations are larger than the limits allow.
@@ -68,9 +122,9 @@ pub(crate) async fn answer(
         to_usize(request.max_hits),
     );
     let intermediate = merged.take_aggregations()?;
-    let Merged { result } = merged;
+    let Merged { mut result } = merged;
 
-    let mut failed_splits = result.failed_splits;
+    let mut failed_splits = std::mem::take(&mut result.failed_splits);
     let documents = fetch_docs(&result.hits, sources, opened, exchange).await;
     let mut hits = Vec::with_capacity(documents.len());
     for (hit, document) in result.hits.iter().zip(documents) {
@@ -103,22 +157,30 @@ pub(crate) async fn answer(
                 })?,
         ),
     };
+    let (skipped_splits, failed_splits): (Vec<_>, Vec<_>) =
+        failed_splits.into_iter().partition(FailedSplit::is_skipped);
     let response = Response {
-        hits,
-        num_hits: result.num_hits,
-        aggregations,
-        failed_splits,
-        profile: Profile {
-            num_splits: facts.num_splits,
-            num_splits_pruned: facts.num_pruned_by_time + facts.num_pruned_by_tags,
-            num_splits_pruned_by_time: facts.num_pruned_by_time,
-            num_splits_pruned_by_tags: facts.num_pruned_by_tags,
-            num_splits_searched: result.num_splits_searched,
-            num_splits_answered_from_head: result.num_splits_from_head,
-            warmup_gaps: result.warmup_gaps,
+        body: Body {
+            hits,
+            num_hits: result.num_hits,
+            aggregations,
         },
+        failed_splits,
+        skipped_splits,
+        profile: Profile::new(facts, &result),
     };
-    serde_json::to_string(&response)
+    if let Some(key) = &facts.answer_key
+        && response.failed_splits.is_empty()
+        && response.skipped_splits.is_empty()
+    {
+        store(exchange, key, &CachedAnswer(to_json(&response.body)?));
+    }
+    exchange.hand_over_stores().await;
+    to_json(&response)
+}
+
+fn to_json<T: Serialize>(value: &T) -> Result<String, SearchError> {
+    serde_json::to_string(value)
         .map_err(|error| SearchError::internal(format!("response: {error}")))
 }
 

@@ -128,10 +128,6 @@ impl Exchange {
     }
 
     /// Asks the host's cache. A failure counts as a miss.
-    #[expect(
-        dead_code,
-        reason = "the partial-result cache of the next milestone asks"
-    )]
     pub(crate) async fn look_up(&self, key: String, class: ByteClass) -> Option<Vec<u8>> {
         let id = {
             let mut state = self.lock();
@@ -146,15 +142,26 @@ impl Exchange {
     }
 
     /// Offers the host's cache an entry.
-    #[expect(
-        dead_code,
-        reason = "the partial-result cache of the next milestone stores"
-    )]
     pub(crate) fn store(&self, key: String, bytes: Vec<u8>, class: ByteClass) {
         self.lock()
             .demand
             .stores
             .push(CacheStore { key, bytes, class });
+    }
+
+    /// Waits until the host has taken what was offered to its cache: a session that is over hands
+    /// nothing out any more.
+    pub(crate) async fn hand_over_stores(&self) {
+        let mut is_handed_over = false;
+        poll_fn(|context| {
+            if is_handed_over || self.lock().demand.stores.is_empty() {
+                return Poll::Ready(());
+            }
+            is_handed_over = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Hands what arrived to whoever waits for it. Unknown ids are ignored.

@@ -13,7 +13,7 @@
 
 pub(crate) mod exchange;
 pub mod protocol;
-mod run;
+pub(crate) mod run;
 mod wire;
 
 use std::pin::Pin;

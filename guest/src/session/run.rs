@@ -8,26 +8,66 @@ use super::exchange::Exchange;
 use super::protocol::{Outcome, QueryPlan};
 use super::wire::{LeafRequest, RootRequest, partial_to_bytes};
 use crate::SearchError;
+use crate::explain::explain;
 use crate::leaf::{Leaf, PartialResult, search_leaf};
-use crate::plan::{PlannedSplit, SearchPlan, plan_search, read_manifest};
+use crate::partial_cache::answer_key;
+use crate::plan::{PlannedSplit, PruneReason, SearchPlan, plan_search, read_manifest};
 use crate::request::{Limits, SearchRequest};
-use crate::root::{Merged, PlanFacts, answer};
+use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
 use crate::split::HeadSource;
 
-fn facts_of(plan: &SearchPlan) -> PlanFacts {
-    PlanFacts {
+fn facts_of(
+    plan: &SearchPlan,
+    request: &SearchRequest,
+    limits: &Limits,
+) -> Result<PlanFacts, SearchError> {
+    let entries = plan.splits.iter().map(|split| &split.source.entry);
+    Ok(PlanFacts {
         num_splits: plan.num_splits,
-        num_pruned_by_time: plan.num_pruned_by_time,
-        num_pruned_by_tags: plan.num_pruned_by_tags,
+        num_pruned_by_time: plan.num_pruned(PruneReason::Time),
+        num_pruned_by_tags: plan.num_pruned(PruneReason::Tags),
         timestamp_field: plan.timestamp_field.clone(),
-    }
+        answer_key: answer_key(request, limits, &plan.index_config, entries)?,
+    })
 }
 
-fn sources_of(splits: &[PlannedSplit]) -> BTreeMap<u32, HeadSource> {
+fn sources_of(splits: Vec<PlannedSplit>) -> BTreeMap<u32, HeadSource> {
     splits
-        .iter()
-        .map(|split| (split.split_ord, split.source.clone()))
+        .into_iter()
+        .map(|split| (split.split_ord, split.source))
         .collect()
+}
+
+/// How planning ends.
+enum Planned {
+    /// The splits must be looked at.
+    Open(Box<SearchPlan>, PlanFacts),
+    /// There is an answer already: an explanation, or one that the host's cache kept.
+    Answered(String),
+}
+
+/// The first part of every search: manifest, pruning, and what the host's cache knows.
+async fn make_plan(
+    request: &SearchRequest,
+    limits: &Limits,
+    exchange: &Exchange,
+) -> Result<Planned, SearchError> {
+    let manifest = read_manifest(exchange, limits).await?;
+    let plan = plan_search(manifest, request, limits)?;
+    let facts = facts_of(&plan, request, limits)?;
+    if request.explain {
+        let answer_key = facts.answer_key.as_deref();
+        let (request, limits) = (request.clone(), limits.clone());
+        let explanation = explain(plan, answer_key, request, limits, exchange).await?;
+        return Ok(Planned::Answered(explanation));
+    }
+    let num_splits = plan.splits.len() as u64;
+    Ok(
+        match answer_from_cache(&facts, num_splits, exchange).await {
+            Some(answer) => Planned::Answered(answer),
+            None => Planned::Open(Box::new(plan), facts),
+        },
+    )
 }
 
 /// The whole search.
@@ -36,30 +76,36 @@ pub(super) async fn search(
     limits: Limits,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let manifest = read_manifest(&exchange, &limits).await?;
-    let plan = plan_search(manifest, &request, &limits)?;
-    run_plan(plan, request, limits, exchange).await
+    match make_plan(&request, &limits, &exchange).await? {
+        Planned::Answered(answer) => Ok(Outcome::Response(answer)),
+        Planned::Open(plan, facts) => run_plan(*plan, facts, request, limits, exchange).await,
+    }
+}
+
+/// All splits of a plan as one leaf.
+pub(crate) fn leaf_of(plan: &SearchPlan, request: SearchRequest, limits: Limits) -> Leaf {
+    Leaf {
+        time_ranges: time_ranges_of(plan),
+        splits: plan
+            .splits
+            .iter()
+            .map(|split| (split.split_ord, split.source.clone()))
+            .collect(),
+        request,
+        limits,
+    }
 }
 
 /// A planned search in this one session.
 async fn run_plan(
     plan: SearchPlan,
+    facts: PlanFacts,
     request: SearchRequest,
     limits: Limits,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let facts = facts_of(&plan);
-    let sources = sources_of(&plan.splits);
-    let leaf = Leaf {
-        time_ranges: time_ranges_of(&plan),
-        splits: plan
-            .splits
-            .into_iter()
-            .map(|split| (split.split_ord, split.source))
-            .collect(),
-        request: request.clone(),
-        limits: limits.clone(),
-    };
+    let leaf = leaf_of(&plan, request.clone(), limits.clone());
+    let sources = sources_of(plan.splits);
     let mut opened = BTreeMap::new();
     let mut merged = Merged::default();
     merged.add(search_leaf(leaf, &exchange, &mut opened).await?);
@@ -90,11 +136,13 @@ pub(super) async fn plan(
     max_leaves: u32,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let manifest = read_manifest(&exchange, &limits).await?;
-    let plan = plan_search(manifest, &request, &limits)?;
+    let (plan, facts) = match make_plan(&request, &limits, &exchange).await? {
+        Planned::Answered(answer) => return Ok(Outcome::Response(answer)),
+        Planned::Open(plan, facts) => (*plan, facts),
+    };
     let leaves = divide(&plan, max_leaves, limits.min_docs_per_leaf);
     if leaves.len() <= 1 {
-        return run_plan(plan, request, limits, exchange).await;
+        return run_plan(plan, facts, request, limits, exchange).await;
     }
     let time_ranges = time_ranges_of(&plan);
     let leaves = leaves
@@ -110,7 +158,7 @@ pub(super) async fn plan(
         })
         .collect::<Result<Vec<_>, _>>()?;
     let root = RootRequest {
-        facts: facts_of(&plan),
+        facts,
         request,
         limits,
         splits: plan.splits,
@@ -156,6 +204,7 @@ pub(super) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Out
         time_ranges: request.time_ranges,
     };
     let partial = search_leaf(leaf, &exchange, &mut BTreeMap::new()).await?;
+    exchange.hand_over_stores().await;
     partial_to_bytes(&partial).map(Outcome::Partial)
 }
 
@@ -169,7 +218,7 @@ pub(super) async fn root(
     for partial in partials {
         merged.add(partial);
     }
-    let sources = sources_of(&request.splits);
+    let sources = sources_of(request.splits);
     answer(
         merged,
         &request.request,

@@ -26,6 +26,8 @@ pub(super) struct Settings {
     pub(super) fetcher: Arc<dyn RangeFetcher>,
     pub(super) max_parallel_leaves: u32,
     pub(super) supply_order: Option<u64>,
+    /// Whether the guest is told that there is a cache for what it computes.
+    pub(super) keeps_partial_results: bool,
 }
 
 /// Collects the parts of a [`Searcher`].
@@ -44,6 +46,7 @@ pub struct SearcherBuilder {
     manifest: ManifestOptions,
     clock: Option<Arc<dyn Clock>>,
     metrics: Option<Arc<Metrics>>,
+    no_partial_results: bool,
     supply_order: Option<u64>,
 }
 
@@ -71,6 +74,13 @@ impl SearcherBuilder {
     /// Keeps what was fetched for later searches. Without one, every search starts cold.
     pub fn cache(mut self, cache: Arc<dyn RangeCache>) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// Whether the cache also keeps what the guest computes, so that a search over the same splits reads
+    /// nothing but the manifest; yes by default. Without a cache nothing is kept.
+    pub fn partial_results(mut self, are_kept: bool) -> Self {
+        self.no_partial_results = !are_kept;
         self
     }
 
@@ -174,6 +184,7 @@ impl SearcherBuilder {
             metrics: Arc::clone(&metrics),
         });
         let retries = RetryState::new(self.retry).counted_by(&metrics);
+        let keeps_partial_results = self.cache.is_some() && !self.no_partial_results;
         let shared = SharedIo {
             coalesce: self.coalesce,
             max_part_bytes: self.max_part_bytes.unwrap_or(MAX_PART_BYTES).max(1),
@@ -187,6 +198,7 @@ impl SearcherBuilder {
                 fetcher,
                 max_parallel_leaves: self.max_parallel_leaves.unwrap_or(num_cores).max(1),
                 supply_order: self.supply_order,
+                keeps_partial_results,
             },
             instance_permits,
             shared: Arc::new(shared),

@@ -25,9 +25,15 @@ impl Request {
         })
     }
 
-    /// The guest's limits, as JSON.
-    pub(crate) fn guest_limits(&self) -> String {
-        Value::Object(self.limits.guest.clone()).to_string()
+    /// The guest's limits, as JSON, with word of the cache if it may keep what the guest computes.
+    pub(crate) fn guest_limits(&self, keeps_partial_results: bool) -> String {
+        let mut limits = self.limits.guest.clone();
+        if keeps_partial_results {
+            limits
+                .entry("partial_result_cache")
+                .or_insert(Value::Bool(true));
+        }
+        Value::Object(limits).to_string()
     }
 }
 

@@ -1,0 +1,105 @@
+//! Explaining a search: its plan, and what becomes of each split and why, as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::SearchError;
+use crate::leaf::{Decision, SplitFate, explain_leaf};
+use crate::partial_cache::look_up;
+use crate::plan::{PruneReason, SearchPlan};
+use crate::request::{Limits, SearchRequest};
+use crate::root::CachedAnswer;
+use crate::session::exchange::Exchange;
+use crate::session::run::leaf_of;
+use canter_split_format::SplitEntry;
+
+/// A plan, explained.
+#[derive(Debug, Serialize)]
+struct Explanation<'a> {
+    /// Live splits of the index.
+    num_splits: u64,
+    /// All of them, newest first.
+    splits: Vec<ExplainedSplit<'a>>,
+    /// At most so many documents are fetched for the hits.
+    max_documents: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplainedSplit<'a> {
+    split_id: &'a str,
+    num_docs: u64,
+    /// `pruned`, `head`, `cached`, `search` or `failed`.
+    decision: &'static str,
+    /// Why, in words.
+    reason: &'a str,
+}
+
+impl<'a> ExplainedSplit<'a> {
+    fn new(entry: &'a SplitEntry, decision: &'static str, reason: &'a str) -> Self {
+        Self {
+            split_id: &entry.id,
+            num_docs: entry.num_docs,
+            decision,
+            reason,
+        }
+    }
+}
+
+/// Explains a planned search. It reads what decides: heads, and dictionaries where counts come from
+/// them.
+///
+/// # Errors
+/// If the request itself is wrong.
+pub(crate) async fn explain(
+    plan: SearchPlan,
+    answer_key: Option<&str>,
+    request: SearchRequest,
+    limits: Limits,
+    exchange: &Exchange,
+) -> Result<String, SearchError> {
+    let is_cached = match answer_key {
+        Some(key) => look_up::<CachedAnswer>(exchange, key).await.is_some(),
+        None => false,
+    };
+    let (fates, max_documents) = match is_cached {
+        true => (all_cached(&plan), 0),
+        false => {
+            let max_hits = request.max_hits;
+            let leaf = leaf_of(&plan, request, limits);
+            let (fates, max_documents) = explain_leaf(&leaf, exchange).await?;
+            (fates, max_documents.min(max_hits))
+        }
+    };
+    let pruned = plan.pruned.iter().map(|(entry, reason)| {
+        let reason = match reason {
+            PruneReason::Time => "no document within the time filter",
+            PruneReason::Tags => "it lacks a tag value that the query requires",
+        };
+        ExplainedSplit::new(entry, "pruned", reason)
+    });
+    let planned = plan.splits.iter().filter_map(|split| {
+        let fate = fates.get(&split.split_ord)?;
+        let entry = &split.source.entry;
+        Some(ExplainedSplit::new(
+            entry,
+            fate.decision.as_str(),
+            &fate.reason,
+        ))
+    });
+    let explanation = Explanation {
+        num_splits: plan.num_splits,
+        splits: planned.rev().chain(pruned.rev()).collect(),
+        max_documents,
+    };
+    serde_json::to_string(&explanation)
+        .map_err(|error| SearchError::internal(format!("explanation: {error}")))
+}
+
+fn all_cached(plan: &SearchPlan) -> BTreeMap<u32, SplitFate> {
+    let reason = "the partial-result cache has the whole answer";
+    plan.splits
+        .iter()
+        .map(|split| (split.split_ord, SplitFate::new(Decision::Cached, reason)))
+        .collect()
+}

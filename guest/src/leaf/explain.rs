@@ -1,0 +1,149 @@
+//! What a leaf search would do with each split, found out without looking at documents.
+
+use std::collections::BTreeMap;
+
+use super::batch::next_batch;
+use super::candidate::Candidate;
+use super::leaf_search::{Leaf, LeafSearch};
+use super::top_hits::HitOrder;
+use crate::SearchError;
+use crate::query::QueryShape;
+use crate::request::SortOrder;
+use crate::session::exchange::Exchange;
+
+/// What becomes of a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Its documents are looked at.
+    Search,
+    /// Its head (and the dictionary) have the answer.
+    Head,
+    /// The host's cache has the answer.
+    Cached,
+    /// It cannot be opened.
+    Failed,
+}
+
+impl Decision {
+    /// The name in answers.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Head => "head",
+            Self::Cached => "cached",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What becomes of one split, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct SplitFate {
+    pub(crate) decision: Decision,
+    pub(crate) reason: String,
+}
+
+impl SplitFate {
+    pub(crate) fn new(decision: Decision, reason: impl Into<String>) -> Self {
+        Self {
+            decision,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// What becomes of each of a leaf's splits, by place, and the most documents there can be to fetch.
+///
+/// Heads are read, and the dictionary where a count comes from it: that is what decides.
+///
+/// # Errors
+/// If the request itself is wrong.
+pub(crate) async fn explain_leaf(
+    leaf: &Leaf,
+    exchange: &Exchange,
+) -> Result<(BTreeMap<u32, SplitFate>, u64), SearchError> {
+    let mut search = LeafSearch::new(leaf, exchange)?;
+    let candidates = search.open_all().await;
+    let direction = match candidates.first().map(|first| &first.order) {
+        Some(HitOrder::Time(direction)) if search.countable(&candidates) => Some(*direction),
+        _ => None,
+    };
+    let (mut fates, max_documents) = match direction {
+        Some(direction) => explain_counted(&mut search, &candidates, direction).await,
+        None => explain_searched(&search, &candidates),
+    };
+    // What is left was never opened: the cache had it, or it failed.
+    for (split_ord, source) in &leaf.splits {
+        let mut failures = search.result.failed_splits.iter();
+        let failure = failures.find(|failed| failed.split_id == source.entry.id);
+        let fate = match failure {
+            Some(failure) => SplitFate::new(Decision::Failed, &failure.message),
+            None => SplitFate::new(
+                Decision::Cached,
+                "the partial-result cache has what it adds to the answer",
+            ),
+        };
+        fates.entry(*split_ord).or_insert(fate);
+    }
+    Ok((fates, max_documents))
+}
+
+/// Splits that are counted first: only those are searched that have the hits.
+async fn explain_counted(
+    search: &mut LeafSearch<'_>,
+    candidates: &[Candidate],
+    direction: SortOrder,
+) -> (BTreeMap<u32, SplitFate>, u64) {
+    let window = search.prepared.window;
+    let counted = search.count_all(candidates, direction).await;
+    let num_matches: u64 = counted.iter().map(|(_, count)| count).sum();
+    let (batch, rest) = next_batch(counted, window, 0, None, direction);
+    let mut fates = BTreeMap::new();
+    for (candidate, count) in batch {
+        let reason = format!("{count} matching documents, among them the first hits");
+        fates.insert(
+            candidate.split_ord,
+            SplitFate::new(Decision::Search, reason),
+        );
+    }
+    for (candidate, count) in rest {
+        let reason = match (count, window) {
+            (0, _) => "no document matches".to_owned(),
+            (_, 0) => format!("{count} matching documents, and no hits are asked for"),
+            _ => format!("{count} matching documents, but other splits have the first hits"),
+        };
+        fates.insert(candidate.split_ord, SplitFate::new(Decision::Head, reason));
+    }
+    (fates, num_matches.min(window as u64))
+}
+
+/// Splits that must all be searched.
+fn explain_searched(
+    search: &LeafSearch<'_>,
+    candidates: &[Candidate],
+) -> (BTreeMap<u32, SplitFate>, u64) {
+    let fates: BTreeMap<u32, SplitFate> = candidates
+        .iter()
+        .map(|candidate| {
+            let fate = match candidate.built.shape {
+                QueryShape::Nothing => {
+                    SplitFate::new(Decision::Head, "no document can match this query")
+                }
+                _ if candidate.order.needs_scores() => {
+                    SplitFate::new(Decision::Search, "hits are scored over all splits")
+                }
+                _ => SplitFate::new(
+                    Decision::Search,
+                    format!("up to {} documents to look at", candidate.docs.len()),
+                ),
+            };
+            (candidate.split_ord, fate)
+        })
+        .collect();
+    let is_searched = |fate: &SplitFate| fate.decision == Decision::Search;
+    let max_documents = match fates.values().any(is_searched) {
+        true => search.prepared.window as u64,
+        false => 0,
+    };
+    (fates, max_documents)
+}

@@ -1,0 +1,49 @@
+//! Running a synchronous search again when it reads bytes that the warmup did not foresee.
+
+use futures_util::future::join_all;
+
+use crate::split::OpenSplit;
+use crate::{ErrorKind, SearchError};
+
+/// How often a split is run again after a synchronous read missed its bytes.
+const MAX_RERUNS: usize = 1_000;
+
+/// Runs `work` until no synchronous read misses its bytes. The warmup is meant to leave nothing to
+/// miss; this is what keeps an answer right where it does.
+pub(super) async fn rerun_on_gaps<T>(
+    split: &OpenSplit,
+    work: impl Fn() -> tantivy::Result<T>,
+) -> Result<T, SearchError> {
+    for _ in 0..MAX_RERUNS {
+        let result = work();
+        let gaps = split.body.take_gaps();
+        if gaps.is_empty() {
+            return result
+                .map_err(|error| aggregation_limit(&error).unwrap_or_else(|| split.error(error)));
+        }
+        for loaded in join_all(
+            gaps.into_iter()
+                .map(|(range, class)| split.body.load(range, class)),
+        )
+        .await
+        {
+            loaded?;
+        }
+    }
+    Err(SearchError::internal(format!(
+        "split {}: bytes were still missing after {MAX_RERUNS} attempts",
+        split.entry.id
+    )))
+}
+
+/// The request's error if an aggregation grew past its limits.
+fn aggregation_limit(error: &tantivy::TantivyError) -> Option<SearchError> {
+    use tantivy::aggregation::AggregationError;
+    match error {
+        tantivy::TantivyError::AggregationError(
+            error @ (AggregationError::BucketLimitExceeded { .. }
+            | AggregationError::MemoryExceeded { .. }),
+        ) => Some(SearchError::new(ErrorKind::Limit, format!("aggs: {error}"))),
+        _ => None,
+    }
+}

@@ -1,0 +1,251 @@
+//! Keys of the partial-result cache: hashes of all that an entry depends on.
+
+use canter_split_format::{SplitEntry, TimeRange};
+use serde_json::Value;
+use tantivy_query_grammar::UserInputAst;
+
+use crate::SearchError;
+use crate::query::parse_query;
+use crate::request::{Limits, SearchRequest, TimeFilter};
+
+/// Hex digits of a key: 160 bits, so that no two requests ever share one.
+const KEY_LEN: usize = 40;
+
+/// Hashes texts one after another; each begins with its length, so that none runs into the next.
+#[derive(Clone, Default)]
+struct KeyHasher(blake3::Hasher);
+
+impl KeyHasher {
+    fn add(&mut self, text: &str) {
+        self.0.update(&(text.len() as u64).to_le_bytes());
+        self.0.update(text.as_bytes());
+    }
+
+    fn finish(&self) -> String {
+        let hex = self.0.finalize().to_hex();
+        hex.get(..KEY_LEN).unwrap_or_default().to_owned()
+    }
+
+    /// What every kind of entry depends on: this guest, the query as parsed, and the aggregations with
+    /// their keys in order. Requests that differ only in spelling share their entries.
+    fn add_request(&mut self, ast: &UserInputAst, request: &SearchRequest, limits: &Limits) {
+        self.add(&crate::version());
+        self.add(&format!("{ast:?}"));
+        self.add(&format!("{:?}", request.search_field));
+        let aggs = request.aggs.clone().map(with_sorted_keys);
+        self.add(&aggs.unwrap_or(Value::Null).to_string());
+        self.add(&format!("{limits:?}"));
+    }
+
+    fn add_split(&mut self, entry: &SplitEntry) {
+        self.add(&entry.id);
+        // The head has checksums of all that follows it: this names the split's very bytes.
+        self.add(&entry.head_checksum.to_string());
+    }
+
+    fn add_time_filter(&mut self, filter: TimeFilter) {
+        self.add(&format!("{filter:?}"));
+    }
+}
+
+/// The key of a request's whole answer; `None` if the host keeps no entries.
+///
+/// # Errors
+/// If the query cannot be parsed.
+pub(crate) fn answer_key<'a>(
+    request: &SearchRequest,
+    limits: &Limits,
+    index_config: &Value,
+    splits: impl Iterator<Item = &'a SplitEntry>,
+) -> Result<Option<String>, SearchError> {
+    if !limits.partial_result_cache {
+        return Ok(None);
+    }
+    let mut hasher = KeyHasher::default();
+    hasher.add_request(&parse_query(&request.query, limits)?, request, limits);
+    hasher.add_time_filter(request.time_filter());
+    hasher.add(&format!("{:?}", (request.start_offset, request.max_hits)));
+    hasher.add(request.sort_by.as_deref().unwrap_or_default());
+    hasher.add(&index_config.to_string());
+    for entry in splits {
+        hasher.add_split(entry);
+    }
+    Ok(Some(format!("answer/{}", hasher.finish())))
+}
+
+/// Makes the keys of what single splits add to a request.
+pub(crate) struct SplitKeys {
+    request: KeyHasher,
+    filter: TimeFilter,
+}
+
+impl SplitKeys {
+    /// `None` if the host keeps no entries, or if the request wants hits: which of a split's documents
+    /// are among the hits depends on the other splits.
+    pub(crate) fn of_request(
+        request: &SearchRequest,
+        ast: &UserInputAst,
+        limits: &Limits,
+    ) -> Option<Self> {
+        if !limits.partial_result_cache || request.window() > 0 {
+            return None;
+        }
+        let mut hasher = KeyHasher::default();
+        hasher.add_request(ast, request, limits);
+        Some(Self {
+            request: hasher,
+            filter: request.time_filter(),
+        })
+    }
+
+    /// The key of one split. A time filter that the whole split lies within does not count, so that a
+    /// dashboard whose time window moves on finds all splits again but those at its ends.
+    pub(crate) fn key(&self, entry: &SplitEntry) -> String {
+        let mut hasher = self.request.clone();
+        hasher.add_split(entry);
+        hasher.add_time_filter(clipped(self.filter, entry.time_range));
+        format!("split/{}", hasher.finish())
+    }
+}
+
+/// `filter` without the ends that let all of `range` through.
+fn clipped(filter: TimeFilter, range: Option<TimeRange>) -> TimeFilter {
+    let Some(range) = range else {
+        return filter;
+    };
+    TimeFilter {
+        start_ns: filter.start_ns.filter(|start| *start > range.start_ns),
+        end_ns: filter.end_ns.filter(|end| *end <= range.end_ns),
+    }
+}
+
+fn with_sorted_keys(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(with_sorted_keys).collect(),
+        Value::Object(fields) => {
+            let mut fields: Vec<(String, Value)> = fields
+                .into_iter()
+                .map(|(key, value)| (key, with_sorted_keys(value)))
+                .collect();
+            fields.sort_by(|(left, _), (right, _)| left.cmp(right));
+            Value::Object(fields.into_iter().collect())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn limits() -> Limits {
+        Limits {
+            partial_result_cache: true,
+            ..Limits::default()
+        }
+    }
+
+    fn entry(id: &str, range: Option<(i64, i64)>) -> SplitEntry {
+        let mut entry: SplitEntry = serde_json::from_value(json!({
+            "id": id,
+            "len": 1000,
+            "head_len": 100,
+            "head_checksum": "0000000000000005",
+            "num_docs": 10,
+            "raw_num_bytes": 3000,
+        }))
+        .unwrap();
+        entry.time_range = range.map(|(start_ns, end_ns)| TimeRange { start_ns, end_ns });
+        entry
+    }
+
+    fn answer(request: Value, ids: &[&str]) -> String {
+        let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
+        let entries: Vec<SplitEntry> = ids.iter().map(|id| entry(id, None)).collect();
+        answer_key(&request, &limits(), &json!({}), entries.iter())
+            .unwrap()
+            .unwrap()
+    }
+
+    fn split(request: Value, entry: &SplitEntry) -> Option<String> {
+        let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
+        let ast = parse_query(&request.query, &limits()).unwrap();
+        let keys = SplitKeys::of_request(&request, &ast, &limits())?;
+        Some(keys.key(entry))
+    }
+
+    #[test]
+    fn the_spelling_of_a_request_does_not_count() {
+        let one =
+            json!({"query": "a  AND b:c", "aggs": {"x": {"avg": {"field": "f", "missing": 1}}}});
+        let two =
+            json!({"aggs": {"x": {"avg": {"missing": 1, "field": "f"}}}, "query": "(a AND b:c)"});
+        assert_eq!(answer(one, &["s"]), answer(two, &["s"]));
+    }
+
+    #[test]
+    fn all_that_an_answer_depends_on_counts() {
+        let requests = [
+            json!({"query": "a"}),
+            json!({"query": "b"}),
+            json!({"query": "a", "max_hits": 3}),
+            json!({"query": "a", "start_offset": 3}),
+            json!({"query": "a", "sort_by": "x"}),
+            json!({"query": "a", "search_field": "x"}),
+            json!({"query": "a", "start_timestamp": 3}),
+            json!({"query": "a", "end_timestamp": 3}),
+            json!({"query": "a", "aggs": {"x": {"avg": {"field": "f"}}}}),
+            json!({"query": "a", "aggs": {"y": {"avg": {"field": "f"}}}}),
+        ];
+        let mut keys: Vec<String> = requests
+            .into_iter()
+            .map(|request| answer(request, &["s", "t"]))
+            .collect();
+        keys.push(answer(json!({"query": "a"}), &["s"]));
+        keys.push(answer(json!({"query": "a"}), &["st"]));
+        keys.push(answer(json!({"query": "a"}), &["t", "s"]));
+        let num_keys = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), num_keys);
+    }
+
+    #[test]
+    fn a_window_around_the_whole_split_does_not_count() {
+        let minute = |start: i64, end: i64| json!({"query": "a", "max_hits": 0, "start_timestamp": start, "end_timestamp": end});
+        let second = 1_000_000_000;
+        let inside = entry("s", Some((60 * second, 70 * second)));
+        let whole = split(minute(0, 100), &inside);
+        assert!(whole.is_some());
+        assert_eq!(split(minute(60, 71), &inside), whole);
+        assert_ne!(split(minute(61, 71), &inside), whole);
+        assert_ne!(split(minute(60, 70), &inside), whole, "the end is excluded");
+        let timeless = entry("s", None);
+        assert_ne!(
+            split(minute(0, 100), &timeless),
+            split(minute(0, 101), &timeless)
+        );
+    }
+
+    #[test]
+    fn a_request_for_hits_has_no_keys_for_splits() {
+        assert_eq!(
+            split(json!({"query": "a", "max_hits": 1}), &entry("s", None)),
+            None
+        );
+    }
+
+    #[test]
+    fn no_key_where_the_host_keeps_nothing() {
+        let request = SearchRequest::parse("{}", &Limits::default()).unwrap();
+        let key = answer_key(
+            &request,
+            &Limits::default(),
+            &Value::Null,
+            std::iter::empty(),
+        );
+        assert_eq!(key.unwrap(), None);
+    }
+}
