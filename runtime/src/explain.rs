@@ -81,6 +81,8 @@ impl Searcher {
             coalesce: shared.coalesce,
             max_part_bytes: shared.max_part_bytes,
             metrics: Arc::clone(&shared.metrics),
+            // A search without a cache reads no more than it needs.
+            reads_blocks: shared.cache.is_some(),
             ..SharedIo::new(
                 Arc::clone(&shared.clock),
                 Some(match &shared.cache {

@@ -40,6 +40,8 @@ pub(crate) struct SharedIo {
     pub(crate) cache: Option<Arc<dyn RangeCache>>,
     /// Begins every key of the cache, so that several indexes can share one.
     pub(crate) namespace: Arc<str>,
+    /// Whether reads are widened to the blocks of the cache, so that neighbours find them there.
+    pub(crate) reads_blocks: bool,
     pub(crate) coalesce: CoalesceOptions,
     /// A range longer than this is fetched in parts, side by side.
     pub(crate) max_part_bytes: u64,
@@ -61,6 +63,7 @@ impl SharedIo {
         let max_objects = NonZeroUsize::new(MAX_KNOWN_OBJECTS).unwrap_or(NonZeroUsize::MIN);
         Self {
             clock,
+            reads_blocks: true,
             cache,
             namespace,
             coalesce: CoalesceOptions::default(),
@@ -86,7 +89,9 @@ impl SharedIo {
     pub(super) fn block_len(&self, class: ByteClass) -> u64 {
         match self.cache_for(class) {
             // A head has the length that the manifest names, and is read whole.
-            Some(cache) if class != ByteClass::Head => cache.block_len(class).max(1),
+            Some(cache) if self.reads_blocks && class != ByteClass::Head => {
+                cache.block_len(class).max(1)
+            }
             _ => 1,
         }
     }
