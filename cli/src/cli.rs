@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    cache, demo, index_create, index_describe, index_ingest, search, split_inspect,
+    cache, demo, index_create, index_describe, index_ingest, prices, search, split_inspect,
 };
 use crate::render::{ColourChoice, Screen};
 
@@ -50,6 +50,8 @@ enum Command {
     /// Look into a folder that `search --cache` keeps, or empty it.
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// Print the price table of `search --explain`: edit a copy and give it to --prices.
+    Prices,
 }
 
 #[derive(Debug, Subcommand)]
@@ -89,6 +91,7 @@ impl Cli {
             Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
             Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),
             Command::Cache(CacheCommand::Clear(args)) => cache::clear(args),
+            Command::Prices => prices::run(),
         }
     }
 }

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::WrongUse;
 
-/// The table that is built in.
-const DEFAULT: &str = include_str!("prices/default.toml");
+/// The table that is built in, with its comments.
+pub(crate) const DEFAULT: &str = include_str!("prices/default.toml");
 
 const BYTES_PER_GB: f64 = (1u64 << 30) as f64;
 

@@ -5,5 +5,6 @@ pub(crate) mod demo;
 pub(crate) mod index_create;
 pub(crate) mod index_describe;
 pub(crate) mod index_ingest;
+pub(crate) mod prices;
 pub(crate) mod search;
 pub(crate) mod split_inspect;

@@ -41,12 +41,16 @@ pub(crate) fn cost_line(response: &Value) -> String {
         0 => String::new(),
         num => format!(", {} answered from heads", numbers::count(num)),
     };
+    let from_cache = match num("num_splits_answered_from_cache") {
+        0 => String::new(),
+        num => format!(", {} answered from the cache", numbers::count(num)),
+    };
     let gaps = match num("warmup_gaps") {
         0 => String::new(),
         gaps => format!(", {}", numbers::counted(gaps, "warmup gap")),
     };
     format!(
-        "{}: {}, {}, {}; {} of {} searched{from_heads}{pruned}{gaps}",
+        "{}: {}, {}, {}; {} of {} searched{from_heads}{from_cache}{pruned}{gaps}",
         numbers::micros(response["elapsed_time_micros"].as_u64().unwrap_or(0)),
         numbers::counted(num("num_waves"), "wave"),
         numbers::counted(num("num_requests"), "request"),

@@ -52,7 +52,9 @@ fn splits_line(plan: &Value) -> String {
     let parts = [
         (becoming("search"), "to search"),
         (becoming("head"), "answered by the head"),
+        (becoming("cached"), "in the cache"),
         (becoming("pruned"), "left out"),
+        (becoming("failed"), "failed"),
     ];
     let parts = parts.iter().filter(|(num, _)| *num > 0);
     let parts: Vec<String> = parts
@@ -78,7 +80,9 @@ fn splits_table(plan: &Value, screen: &Screen) -> String {
         let (becomes, colour) = match text("decision") {
             "search" => ("searched", Some(Colour::Green)),
             "head" => ("head only", Some(Colour::Cyan)),
+            "cached" => ("cached", Some(Colour::Cyan)),
             "pruned" => ("left out", Some(Colour::Dim)),
+            "failed" => ("failed", Some(Colour::Red)),
             other => (other, None),
         };
         let id: String = text("split_id").chars().take(8).collect();

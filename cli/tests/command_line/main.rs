@@ -1,6 +1,7 @@
 //! The real binary from end to end, with the native engine: what it prints and how it exits.
 
 mod cache;
+mod help;
 mod support;
 
 use std::io::{BufRead, BufReader, Write};

@@ -23,7 +23,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long)]
     explain: bool,
 
-    /// Price by this table instead of the built-in one; see cli/src/prices/default.toml.
+    /// Price by this table instead of the built-in one, which `canter prices` prints.
     #[arg(long, value_name = "FILE", requires = "explain")]
     prices: Option<PathBuf>,
 }

@@ -28,7 +28,9 @@ pub(super) fn warn_of(response: &Value) {
 /// An error if splits are missing and none is in the answer.
 pub(super) fn check_answered(response: &Value) -> Result<()> {
     let num = |key: &str| response["profile"][key].as_u64().unwrap_or(0);
-    let num_answered = num("num_splits_searched") + num("num_splits_answered_from_head");
+    let num_answered = num("num_splits_searched")
+        + num("num_splits_answered_from_head")
+        + num("num_splits_answered_from_cache");
     let num_missing =
         splits(response, "failed_splits").len() + splits(response, "skipped_splits").len();
     if num_missing > 0 && num_answered == 0 {

@@ -1,0 +1,12 @@
+//! `canter prices`: the built-in price table, to be copied and edited.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+
+use crate::prices::DEFAULT;
+
+/// Prints the table as it is.
+pub(crate) fn run() -> Result<()> {
+    Ok(io::stdout().write_all(DEFAULT.as_bytes())?)
+}

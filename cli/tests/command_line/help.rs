@@ -1,0 +1,58 @@
+//! What `--help` promises.
+
+use std::path::Path;
+
+use crate::support::run;
+
+/// Asserts that a command's help has every one of `expect`, in lines that fit a terminal.
+fn check(command: &[&str], expect: &[&str]) {
+    let args = [command, &["--help"]].concat();
+    let (help, _) = run(Path::new("."), &args, 0);
+    for expect in expect {
+        assert!(help.contains(expect), "{command:?} lacks {expect}:\n{help}");
+    }
+    let widest = help.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{command:?}:\n{help}");
+}
+
+#[test]
+fn commands_are_listed() {
+    check(
+        &[],
+        &[
+            "demo",
+            "index",
+            "search",
+            "split",
+            "cache",
+            "prices",
+            "Exit codes",
+        ],
+    );
+    check(&["cache"], &["stats", "clear"]);
+}
+
+#[test]
+fn the_search_says_what_its_answer_has() {
+    check(
+        &["search"],
+        &[
+            "--cache <DIR>",
+            "[env: CANTER_CACHE]",
+            "--no-cache",
+            "--cache-bytes",
+            "[default: 4GiB]",
+            "--manifest-ttl",
+            "--stale-while-revalidate",
+            "--max-requests",
+            "--max-bytes",
+            "--max-waves",
+            "--explain",
+            "--prices",
+            "failed_splits",
+            "skipped_splits",
+            "timed_out",
+            "budget_exhausted",
+        ],
+    );
+}
