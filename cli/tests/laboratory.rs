@@ -166,6 +166,49 @@ fn the_demo_draws_the_same_picture_each_time() {
     assert_ne!(first, read());
 }
 
+#[test]
+fn a_simulated_search_uses_a_cache_in_a_folder() {
+    let folder = indexed();
+    let args = [
+        "--cache",
+        "cache",
+        "--simulate",
+        "latency=40ms,bandwidth=1GB",
+        "--simulate-cpu",
+        "ignored",
+        "--profile",
+    ];
+    let (cold, warm) = (search(folder.path(), &args), search(folder.path(), &args));
+    assert_eq!(cold["hits"], warm["hits"]);
+    let num = |answer: &Value, key: &str| answer["profile"][key].as_u64().unwrap();
+    assert!(num(&cold, "num_waves") > 1, "{cold}");
+    assert_eq!(num(&warm, "num_waves"), 1, "{warm}");
+    assert_eq!(num(&warm, "num_bytes"), 0);
+    // One question about the manifest; whatever the cache's folder takes, it is not simulated.
+    assert_eq!(warm["elapsed_time_micros"], 40_000);
+    assert_eq!(warm["timed_out"], false);
+}
+
+#[test]
+fn a_manifest_that_is_asked_for_behind_the_answer_holds_nobody_up() {
+    let folder = indexed();
+    let args = [
+        "--cache",
+        "cache",
+        "--stale-while-revalidate",
+        "1h",
+        "--simulate",
+        "latency=1ms",
+        "--simulate-cpu",
+        "ignored",
+        "--profile",
+    ];
+    search(folder.path(), &args);
+    let warm = search(folder.path(), &args);
+    assert_eq!(warm["elapsed_time_micros"], 0, "{warm}");
+    assert_eq!(warm["profile"]["num_requests"], 0);
+}
+
 /// Charts, bars and their classes, in order: what a picture shows apart from times and sizes.
 fn structure_of(picture: &str) -> Vec<String> {
     let classes = |line: &str| {

@@ -8,7 +8,7 @@ use super::markup::Markup;
 use super::svg::{MAX_ROWS, STYLE, write_picture};
 use super::words::{class_name, outcome, remarks};
 
-const PAGE_STYLE: &str = include_str!("page.css");
+const PAGE_STYLE: &str = include_str!("style/page.css");
 const COLUMNS: [(&str, &str); 9] = [
     ("wave", ""),
     ("object", ""),

@@ -17,7 +17,7 @@ use super::scale::Scale;
 use super::words::{class_name, outcome, shortest_name, tooltip};
 
 /// Colours and type, shared with the page.
-pub(super) const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style/picture.css");
 /// Rows drawn at most, over all charts; the rest is counted.
 pub(super) const MAX_ROWS: usize = 2_000;
 

@@ -120,7 +120,7 @@ wave    object           holds         bytes  0 ms  '10   '20   '30   '40    '50
                          cpu                  ..........................................................%%%%  5.00 ms
 % no request under way
 ";
-    check(&chart, 120, false, expect);
+    check(&chart, 123, false, expect);
 }
 
 #[test]

@@ -17,7 +17,7 @@ const MIN_BAR_WIDTH: usize = 10;
 const MAX_BAR_WIDTH: usize = 100;
 /// Columns of everything but the bar: in the narrow form and in the wide one.
 const LABELS_WIDTH: usize = 48;
-const WIDE_LABELS_WIDTH: usize = 58;
+const WIDE_LABELS_WIDTH: usize = 61;
 /// The narrowest distance between two labels of the axis.
 const TICK_WIDTH: usize = 6;
 
