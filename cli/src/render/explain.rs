@@ -189,7 +189,7 @@ fn prices_table(prices: &[QueryPrice], screen: &Screen) -> String {
 fn assumptions_line(prices: &Prices) -> String {
     let assumed = &prices.assumptions;
     format!(
-        "Assumed: {} ms a wave, {} ms of computing, {} GB of memory; --prices FILE changes it.",
+        "Assumed: {} ms a wave, {} ms of computing, {} GB; edit with --prices FILE.",
         assumed.wave_ms.0, assumed.cpu_ms.0, assumed.memory_gb.0
     )
 }

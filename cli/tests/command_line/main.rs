@@ -1,6 +1,8 @@
 //! The real binary from end to end, with the native engine: what it prints and how it exits.
 
+mod budgets;
 mod cache;
+mod explain;
 mod help;
 mod support;
 
