@@ -59,7 +59,7 @@ impl BuildError {
 
     /// Keeps `source` as the cause, and adds what it says to the message.
     pub(crate) fn caused_by(mut self, source: impl StdError + Send + Sync + 'static) -> BuildError {
-        self.message = format!("{}: {source}", self.message);
+        self.message = format!("{}: {}", self.message, without_xml(&source.to_string()));
         self.source = Some(Box::new(source));
         self
     }
@@ -68,6 +68,27 @@ impl BuildError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+}
+
+/// What a store's XML says in one word, in place of the XML: it is long, names requests and signatures,
+/// and is not for people.
+fn without_xml(text: &str) -> String {
+    let Some((before, xml)) = ["<?xml", "<Error"]
+        .iter()
+        .find_map(|start| text.find(start).map(|at| text.split_at(at)))
+    else {
+        return text.to_owned();
+    };
+    let code = xml
+        .split_once("<Code>")
+        .and_then(|(_, rest)| rest.split_once("</Code>"))
+        .map(|(code, _)| code)
+        .filter(|code| code.len() <= 100 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let before = before.trim_end().trim_end_matches(':');
+    match code {
+        Some(code) => format!("{before}: {code}"),
+        None => before.to_owned(),
     }
 }
 
