@@ -111,17 +111,17 @@ impl Shared {
         server.write_all(&head)?;
         let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
         thread::spawn(move || io::copy(&mut from_client, &mut to_server));
-        match fate {
+        let passed = match fate {
             Fate::LoseAnswer(then) => {
-                let mut first = [0];
-                let _ = server.read(&mut first);
+                let first = server.read(&mut [0]);
                 then();
+                first.map(|_| ())
             }
-            _ => {
-                io::copy(&mut server, &mut client)?;
-            }
-        }
-        client.shutdown(Shutdown::Both)
+            _ => io::copy(&mut server, &mut client).map(|_| ()),
+        };
+        // The other direction has a hold on both, so that dropping them closes nothing.
+        let _ = server.shutdown(Shutdown::Both);
+        client.shutdown(Shutdown::Both).and(passed)
     }
 }
 

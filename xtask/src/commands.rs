@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::guest;
+use crate::s3_server;
 use crate::step::{run, run_quietly, step};
 use crate::workspace::Workspace;
 
@@ -39,10 +40,12 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             "warnings",
         ]),
     )?;
-    run(
-        "test: tests",
-        &mut workspace.cargo(&["test", "--workspace", "--exclude", "canter-guest-component"]),
-    )?;
+    let mut tests =
+        workspace.cargo(&["test", "--workspace", "--exclude", "canter-guest-component"]);
+    if let Some(server) = s3_server::install(workspace)? {
+        tests.env(s3_server::VARIABLE, server);
+    }
+    run("test: tests", &mut tests)?;
     run(
         "test: fuzz targets compile",
         &mut workspace.cargo(&["check", "--manifest-path", "split-format/fuzz/Cargo.toml"]),

@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask demo | test | guest | dist`.
+//! The project's own commands: `cargo xtask demo | test | tools | guest | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
 mod commands;
 mod guest;
+mod s3_server;
 mod step;
 mod workspace;
 
@@ -16,6 +17,7 @@ usage: cargo xtask COMMAND
 
   demo [ARGS]   generate logs, index them, search them in the wasm guest
   test          everything that CI checks: format, lints, tests, fuzz targets, documentation
+  tools         install the programs that tests run and that are not ours into <target>/tools
   guest         build the guest component into <target>/guest and compile it ahead of time
   dist          build the self-contained release binary <target>/dist/canter";
 
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     let result = Workspace::locate().and_then(|workspace| match command.as_deref() {
         Some("demo") => commands::demo(&workspace, &rest),
         Some("test") if rest.is_empty() => commands::test(&workspace),
+        Some("tools") if rest.is_empty() => s3_server::install(&workspace).map(drop),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),
         _ => {

@@ -28,6 +28,11 @@ impl Workspace {
         self.target_dir.join("guest")
     }
 
+    /// Programs that tests run and that are not ours.
+    pub(crate) fn tools_dir(&self) -> PathBuf {
+        self.target_dir.join("tools")
+    }
+
     /// A binary of the dev profile.
     pub(crate) fn dev_binary(&self, name: &str) -> PathBuf {
         self.target_dir
