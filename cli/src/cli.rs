@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::{
     cache, demo, index_create, index_describe, index_ingest, prices, search, split_inspect,
 };
+use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
 
 const AFTER_HELP: &str = "\
@@ -33,6 +34,9 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true, display_order = 900)]
     color: ColourChoice,
+
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,6 +85,7 @@ enum CacheCommand {
 impl Cli {
     /// Runs the command that was given.
     pub(crate) fn run(&self) -> Result<()> {
+        let _observing = self.log.start()?;
         let screen = Screen::of_stdout(self.color);
         match &self.command {
             Command::Demo(args) => demo::run(args, &screen),

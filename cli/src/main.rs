@@ -9,6 +9,7 @@ mod amounts;
 mod cli;
 mod commands;
 mod exit;
+mod observe;
 mod open;
 mod prices;
 mod render;

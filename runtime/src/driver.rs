@@ -81,9 +81,8 @@ impl Driver {
             let answer = timeout_at(self.clock(), self.deadline, answer)
                 .await
                 .map_err(|_| self.interrupt.error())?;
-            if io.profile.num_waves > num_waves {
-                spans::end_wave(&span, io.profile.waves.last());
-            }
+            let was_sent = io.profile.num_waves > num_waves;
+            spans::end_wave(span, io.profile.waves.last().filter(|_| was_sent));
             let mut supplies = match answer {
                 Answer::Supplies(supplies) => supplies,
                 Answer::Stopped(planned) => {

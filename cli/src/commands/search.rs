@@ -30,6 +30,7 @@ pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
     };
     // After the answer: nobody waits for the cache. Whatever became of it, the next search gains.
     index.settle();
+    args.metrics.write(index.metrics());
     done
 }
 

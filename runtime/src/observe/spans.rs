@@ -83,8 +83,8 @@ pub(crate) fn wave(wave_ord: u64, demand: &Demand) -> Span {
     )
 }
 
-/// Writes down what a wave sent and what came.
-pub(crate) fn end_wave(span: &Span, sent: Option<&Wave>) {
+/// Ends the span of a wave with what it sent and what came; nothing if the cache had it all.
+pub(crate) fn end_wave(span: Span, sent: Option<&Wave>) {
     if span.is_disabled() {
         return;
     }

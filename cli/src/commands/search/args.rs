@@ -9,6 +9,7 @@ use super::cache::CacheArgs;
 use super::explain::ExplainArgs;
 use super::limits::LimitArgs;
 use crate::cli::FormatArg;
+use crate::observe::MetricsArg;
 use crate::open::EngineChoice;
 use crate::simulate::SimulateArgs;
 
@@ -102,6 +103,9 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) simulate: SimulateArgs,
+
+    #[command(flatten)]
+    pub(super) metrics: MetricsArg,
 }
 
 fn parse_aggs(text: &str) -> Result<Value, String> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use canter_runtime::cache::CacheStats;
 use canter_runtime::fetch::OpenOptions;
-use canter_runtime::{Explanation, Limits, RangeCache, SearchResponse, Searcher};
+use canter_runtime::{Explanation, Limits, Metrics, RangeCache, SearchResponse, Searcher};
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
@@ -22,13 +22,16 @@ pub(super) struct OpenIndex {
     cache: Option<Arc<dyn RangeCache>>,
     limits: Limits,
     simulation: Option<Simulation>,
+    metrics: Arc<Metrics>,
     runtime: Runtime,
 }
 
 impl OpenIndex {
     /// Starts the engine and opens the store and the cache. Reads nothing of the index yet.
     pub(super) fn open(args: &SearchArgs) -> Result<Self> {
+        let metrics = Arc::new(Metrics::new());
         let mut builder = Searcher::builder()
+            .metrics(Arc::clone(&metrics))
             .engine(args.engine.start(args.limits.max_memory_bytes())?)
             .uri(&args.index, &OpenOptions::default())?;
         let simulation = args.simulate.start(&args.index)?;
@@ -53,6 +56,7 @@ impl OpenIndex {
             cache,
             limits: args.limits.of_search(),
             simulation,
+            metrics,
             runtime: tokio_runtime()?,
         })
     }
@@ -87,6 +91,11 @@ impl OpenIndex {
     /// What the cache has done, if there is one.
     pub(super) fn cache_stats(&self) -> Option<CacheStats> {
         self.cache.as_ref().map(|cache| cache.stats())
+    }
+
+    /// What all of this has counted.
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Waits until the next search will find what this one fetched. A disk or a store that takes

@@ -206,7 +206,7 @@ async fn a_search_that_the_cache_answers_has_waves_without_requests() {
     search(&searcher, waves).with_subscriber(subscriber).await;
     assert_eq!(collector.all("query")[0].get("num_cache_hits"), "1");
     assert_eq!(collector.all("wave").len(), 1);
-    assert_eq!(collector.all("wave")[0].get("num_requests"), "");
+    assert_eq!(collector.all("wave")[0].get("num_requests"), "0");
     assert_eq!(collector.all("request").len(), 0);
 }
 

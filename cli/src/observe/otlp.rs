@@ -1,0 +1,66 @@
+//! Traces to a collector: OTLP over HTTP, as protobuf.
+//!
+//! It begins when `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is set. The
+//! other variables of the OpenTelemetry specification hold too: `…_HEADERS`, `…_TIMEOUT`,
+//! `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_BSP_…`.
+
+use anyhow::{Context, Result};
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+
+use super::log::{BoxedLayer, TARGET};
+use crate::exit::warn;
+
+const ENDPOINTS: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+];
+
+/// Traces that are being sent; the rest goes out when this is dropped.
+#[derive(Debug)]
+pub(super) struct Traces {
+    provider: SdkTracerProvider,
+}
+
+impl Traces {
+    /// Begins to send Canter's spans, down to single requests, if an endpoint is set.
+    pub(super) fn start() -> Result<Option<(Self, BoxedLayer)>> {
+        if !ENDPOINTS.into_iter().any(is_set) {
+            return Ok(None);
+        }
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_protocol(Protocol::HttpBinary)
+            .build()
+            .context("cannot send traces to OTEL_EXPORTER_OTLP_ENDPOINT")?;
+        let resource = match is_set("OTEL_SERVICE_NAME") {
+            true => Resource::builder(),
+            false => Resource::builder().with_service_name("canter"),
+        };
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_resource(resource.build())
+            .build();
+        let layer = tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer("canter"))
+            .with_filter(Targets::new().with_target(TARGET, LevelFilter::DEBUG))
+            .boxed();
+        Ok(Some((Self { provider }, layer)))
+    }
+}
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        if let Err(error) = self.provider.shutdown() {
+            warn(format_args!("not all traces were sent: {error}"));
+        }
+    }
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
