@@ -91,6 +91,10 @@ async fn compared(store: (LatencyModel, HedgeOptions), has_cache: bool) -> (Stri
     for n in 0..300 {
         let searching = search(&run.searcher, waves(n * 7));
         total.append(run.clock.run(searching).await.profile);
+        // An instance ends on a thread of its own, in real time, for which this clock does not wait.
+        while run.sum("canter_guest_instances", "") > 0 {
+            std::thread::yield_now();
+        }
     }
     let text = run.metrics.encode();
     let check = |metric: &str, part: &str, expect: u64| {
@@ -154,19 +158,6 @@ async fn metrics_count_what_profiles_count_where_requests_are_hedged() {
         let cancelled = sum(&text, "canter_requests_total", "\"cancelled\"");
         assert_eq!(cancelled, total.num_hedges as f64);
     }
-}
-
-#[tokio::test]
-async fn hits_of_the_memory_layer_are_those_of_the_searches() {
-    let (text, total) = compared((LatencyModel::s3(), HedgeOptions::off()), true).await;
-    let check = |metric: &str, expect: u64| {
-        let part = "layer=\"memory\",class=\"postings\"";
-        assert_eq!(sum(&text, metric, part), expect as f64, "{metric}");
-    };
-    let (hits, misses) = (&total.num_cache_hits, &total.num_cache_misses);
-    assert!(hits.get(ByteClass::Postings) > 0);
-    check("canter_cache_hits_total", hits.get(ByteClass::Postings));
-    check("canter_cache_misses_total", misses.get(ByteClass::Postings));
 }
 
 #[tokio::test]

@@ -105,6 +105,13 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collector {
     }
 }
 
+/// A collector for a test. A search before it makes every span known to `tracing`: one that another
+/// test's thread registers at the very moment at which a subscriber comes would not be heard.
+async fn listening() -> Collector {
+    search(&searcher(objects()).build().unwrap(), two_waves()).await;
+    Collector::default()
+}
+
 fn two_waves() -> Value {
     json!([
         [["manifest", 0, null, "manifest"]],
@@ -114,7 +121,7 @@ fn two_waves() -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_of_two_waves_is_seen_span_by_span() {
-    let collector = Collector::default();
+    let collector = listening().await;
     let subscriber = Registry::default().with(collector.clone());
     let searcher = searcher(objects())
         .namespace("https://user:secret@host/logs?X-Amz-Signature=secret")
@@ -201,7 +208,7 @@ async fn a_search_that_the_cache_answers_has_waves_without_requests() {
         .unwrap();
     let waves = json!([[["a", 3, 4, "postings"]]]);
     search(&searcher, waves.clone()).await;
-    let collector = Collector::default();
+    let collector = listening().await;
     let subscriber = Registry::default().with(collector.clone());
     search(&searcher, waves).with_subscriber(subscriber).await;
     assert_eq!(collector.all("query")[0].get("num_cache_hits"), "1");
@@ -225,7 +232,7 @@ async fn each_failed_attempt_is_an_event_in_its_request() {
         .clock(Arc::new(clock.clone()))
         .build()
         .unwrap();
-    let collector = Collector::default();
+    let collector = listening().await;
     let subscriber = Registry::default().with(collector.clone());
     let searching = search(&searcher, json!([[["a", 3, 4, "postings"]]]));
     let response = clock.run(searching).with_subscriber(subscriber).await;
@@ -251,7 +258,7 @@ async fn each_failed_attempt_is_an_event_in_its_request() {
 #[tokio::test]
 async fn a_failed_query_shows_the_kind_of_its_error_and_not_the_message() {
     let searcher = searcher(objects()).build().unwrap();
-    let collector = Collector::default();
+    let collector = listening().await;
     let subscriber = Registry::default().with(collector.clone());
     let request = json!({"waves": [], "fail": "open"});
     let searching = async { searcher.search(&request, &Limits::default()).await };
@@ -264,7 +271,7 @@ async fn a_failed_query_shows_the_kind_of_its_error_and_not_the_message() {
 #[tokio::test]
 async fn only_the_query_is_seen_at_level_info() {
     let searcher = searcher(objects()).build().unwrap();
-    let collector = Collector::default();
+    let collector = listening().await;
     let level = tracing_subscriber::filter::LevelFilter::from_level(Level::INFO);
     let subscriber = Registry::default().with(collector.clone().with_filter(level));
     search(&searcher, two_waves())
