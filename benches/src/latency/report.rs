@@ -74,7 +74,7 @@ pub fn verdicts(term: &[Row], histogram: &[Row]) -> Vec<Verdict> {
                     "{:.2}, of which {:.2} % hedges",
                     row.num_requests, row.extra_percent
                 ),
-                is_met: (row.num_requests / (1.0 + row.extra_percent / 100.0) - 1.0).abs() < 1e-9,
+                is_met: (row.num_requests - 1.0).abs() <= row.extra_percent / 100.0 + 1e-9,
             });
         }
     }

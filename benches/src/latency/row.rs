@@ -98,7 +98,8 @@ pub struct Row {
     pub state: State,
     /// Requests of one search, hedges included.
     pub num_requests: f64,
-    /// Hedges in percent of the other requests.
+    /// Hedges in percent of the other requests, those of the history counted in: what a host has saved
+    /// up there is spent on the searches that are counted.
     pub extra_percent: f64,
     /// Bytes over the network.
     pub num_bytes: f64,
@@ -129,6 +130,7 @@ pub fn measure_rows(lab: &Lab, query: &Query, num_seeds: u64, with_cpu: bool) ->
     State::ALL
         .into_iter()
         .filter(|state| *state != State::WarmPartial || lab.has_partial_results)
+        .inspect(|state| eprintln!("{}, {} ...", query.name, state.name()))
         .map(|state| measure_row(lab, query, state, num_seeds, with_cpu))
         .collect()
 }
@@ -142,8 +144,8 @@ pub fn measure_row(
     num_seeds: u64,
     with_cpu: bool,
 ) -> Result<Row> {
-    let samples: Vec<Sample> =
-        Searches::new(lab, query, state, state.setup())?.take(1..=num_seeds)?;
+    let searches = Searches::new(lab, query, state, state.setup())?;
+    let samples = searches.take(1..=num_seeds)?;
     let mut cpu = Duration::ZERO;
     if with_cpu {
         let setup = Setup {
@@ -168,8 +170,10 @@ pub fn measure_row(
         state.name()
     );
     let sum = |count: fn(&Sample) -> u64| samples.iter().map(count).sum::<u64>() as f64;
-    let num_hedges = sum(|sample| sample.num_hedges);
     let num_requests = sum(|sample| sample.num_requests);
+    let all = || searches.history.iter().chain(&samples);
+    let num_hedges: u64 = all().map(|sample| sample.num_hedges).sum();
+    let num_firsts: u64 = all().map(|s| s.num_requests - s.num_hedges).sum();
     let num_samples = samples.len() as f64;
     let mut network: Vec<Duration> = samples.iter().map(|sample| sample.took).collect();
     network.sort_unstable();
@@ -177,7 +181,7 @@ pub fn measure_row(
         query: query.name,
         state,
         num_requests: num_requests / num_samples,
-        extra_percent: 100.0 * num_hedges / (num_requests - num_hedges).max(1.0),
+        extra_percent: 100.0 * num_hedges as f64 / num_firsts.max(1) as f64,
         num_bytes: sum(|sample| sample.num_bytes) / num_samples,
         num_waves: sum(|sample| sample.num_waves) / num_samples,
         cpu,
@@ -193,6 +197,8 @@ struct Searches<'a> {
     setup: Setup,
     folder: tempfile::TempDir,
     host: Host<'a>,
+    /// What the host has answered before; nothing if each search has a host of its own.
+    history: Vec<Sample>,
 }
 
 impl<'a> Searches<'a> {
@@ -209,8 +215,11 @@ impl<'a> Searches<'a> {
         } else {
             NUM_HISTORY
         };
-        for seed in 0..num_before {
-            host.search(query, HISTORY_SEED + seed)?;
+        let mut history = (0..num_before)
+            .map(|seed| host.search(query, HISTORY_SEED + seed))
+            .collect::<Result<Vec<_>>>()?;
+        if state.is_process_each() {
+            history.clear();
         }
         host.flush();
         Ok(Self {
@@ -220,6 +229,7 @@ impl<'a> Searches<'a> {
             setup,
             folder,
             host,
+            history,
         })
     }
 

@@ -1,6 +1,6 @@
 //! A share of requests that may be spent on extra ones: a token bucket that requests fill.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Each request earns a fraction of an extra one; what is not spent is saved up to a bound, so that a
 /// burst of failures cannot multiply the load on a store that is failing.
@@ -8,39 +8,57 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Allowance {
     earned_per_request: f64,
     max: f64,
-    held: Mutex<f64>,
+    purse: Mutex<Purse>,
+}
+
+#[derive(Debug)]
+struct Purse {
+    held: f64,
+    /// What was advanced and is not earned yet.
+    owed: f64,
 }
 
 impl Allowance {
-    /// `percent` extra requests per 100, with at most `max` saved up and `held` to begin with.
-    pub(super) fn new(percent: f64, max: f64, held: f64) -> Self {
+    /// `percent` extra requests per 100, with at most `max` saved up. `advance` may be spent at once, and
+    /// is earned before anything else is saved: extra requests are never more than `advance`, or than
+    /// their share if that is more.
+    pub(super) fn new(percent: f64, max: f64, advance: f64) -> Self {
         Self {
             earned_per_request: percent / 100.0,
             max,
-            held: Mutex::new(held),
+            purse: Mutex::new(Purse {
+                held: advance,
+                owed: advance,
+            }),
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Purse> {
+        self.purse.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a request.
     pub(super) fn earn(&self) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        *held = (*held + self.earned_per_request).min(self.max);
+        let mut purse = self.lock();
+        match purse.owed > 0.0 {
+            true => purse.owed -= self.earned_per_request,
+            false => purse.held = (purse.held + self.earned_per_request).min(self.max),
+        }
     }
 
     /// Spends one extra request, if there is one to spend.
     pub(super) fn spend(&self) -> bool {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_one = *held >= 1.0;
+        let mut purse = self.lock();
+        let has_one = purse.held >= 1.0;
         if has_one {
-            *held -= 1.0;
+            purse.held -= 1.0;
         }
         has_one
     }
 
     /// What is saved up, from 0 (nothing) to 1 (as much as can be).
     pub(super) fn fill(&self) -> f64 {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        (*held / self.max).clamp(0.0, 1.0)
+        (self.lock().held / self.max).clamp(0.0, 1.0)
     }
 }
 
@@ -56,7 +74,21 @@ mod tests {
             allowance.earn();
             num_spent += u64::from(allowance.spend());
         }
-        assert!((499..=502).contains(&num_spent), "{num_spent}");
+        assert!((498..=500).contains(&num_spent), "{num_spent}");
+    }
+
+    #[test]
+    fn what_is_advanced_is_earned_first() {
+        let allowance = Allowance::new(5.0, 30.0, 3.0);
+        assert_eq!((0..10).filter(|_| allowance.spend()).count(), 3);
+        for num_requests in 1..1000 {
+            allowance.earn();
+            if allowance.spend() {
+                assert!(num_requests >= 80, "the fourth after {num_requests}");
+                return;
+            }
+        }
+        panic!("nothing is earned after the advance");
     }
 
     #[test]
