@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    cache, demo, index_create, index_describe, index_ingest, prices, search, split_inspect,
+    cache, demo, doctor, index_create, index_describe, index_ingest, prices, search, split_inspect,
 };
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
@@ -16,6 +16,7 @@ Examples:
   canter index ingest --index ./logs --input app.ndjson.gz
   canter search --index ./logs --query 'severity_text:ERROR' --max-hits 5
   canter search --index https://example.org/logs --query '*' --max-hits 0 --aggs @aggs.json
+  canter doctor https://example.org/logs
   canter split inspect ./logs/splits/0123abcd.split
 
 An index is a folder, s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or, for reading,
@@ -48,6 +49,8 @@ enum Command {
     Index(IndexCommand),
     /// Search an index.
     Search(Box<search::SearchArgs>),
+    /// Check whether a web server or bucket serves ranges as Canter, and browsers, need them.
+    Doctor(doctor::DoctorArgs),
     /// Look into a split.
     #[command(subcommand)]
     Split(SplitCommand),
@@ -93,6 +96,7 @@ impl Cli {
             Command::Index(IndexCommand::Ingest(args)) => index_ingest::run(args),
             Command::Index(IndexCommand::Describe(args)) => index_describe::run(args, &screen),
             Command::Search(args) => search::run(args, &screen),
+            Command::Doctor(args) => doctor::run(args, &screen),
             Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
             Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),
             Command::Cache(CacheCommand::Clear(args)) => cache::clear(args),
@@ -191,6 +195,10 @@ mod tests {
             "search --index i --query q --max-requests 3 --max-bytes 1MB --max-waves 2",
             true,
         );
+        check("doctor https://example.org/logs", true);
+        check("doctor s3://b/p --ranges 5 --browser --format json", true);
+        check("doctor", false);
+        check("doctor u --ranges 0", false);
         check("split inspect p --verify", true);
         check("split inspect", false);
         check("cache stats c --format json", true);

@@ -10,6 +10,7 @@ mod index;
 mod oracle;
 mod s3_server;
 mod truth;
+mod web_server;
 
 pub use documents::{CATALOGUE_CONFIG, catalogue};
 pub use forwarder::{Fate, Forwarder};
@@ -17,3 +18,4 @@ pub use index::{TestIndex, hdfs_lines, run, run_divided};
 pub use oracle::Oracle;
 pub use s3_server::{S3Server, SECRET_KEY, with_s3};
 pub use truth::{End, Truth};
+pub use web_server::{Quirk, WebRequest, WebServer};

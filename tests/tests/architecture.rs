@@ -46,7 +46,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn imports_go_down_only() {
     let layers: [&[&str]; 5] = [
-        &["canter-split-format"],
+        &["canter-split-format", "canter-stores"],
         &["canter-doc-mapper"],
         &["canter-guest"],
         &[
@@ -95,6 +95,7 @@ fn imports_go_down_only() {
             "tokio",
             "reqwest",
             "object_store",
+            "canter-stores",
             "rand",
             "getrandom",
             "wasmtime",
@@ -103,8 +104,14 @@ fn imports_go_down_only() {
     never("canter-split-format", &["tantivy", "tokio", "object_store"]);
     never(
         "canter-doc-mapper",
-        &["canter-split-format", "tokio", "object_store"],
+        &[
+            "canter-split-format",
+            "canter-stores",
+            "tokio",
+            "object_store",
+        ],
     );
+    never("canter-stores", &["canter-split-format", "tantivy"]);
 }
 
 #[test]

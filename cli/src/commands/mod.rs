@@ -2,6 +2,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod index_create;
 pub(crate) mod index_describe;
 pub(crate) mod index_ingest;

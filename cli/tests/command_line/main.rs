@@ -4,6 +4,7 @@ mod budgets;
 mod cache;
 mod explain;
 mod help;
+mod doctor;
 mod support;
 
 use std::io::{BufRead, BufReader, Write};

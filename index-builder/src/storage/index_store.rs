@@ -4,10 +4,12 @@ use super::local_lock::LocalLock;
 use super::uri::{Location, parse_uri};
 use crate::error::BuildError;
 use bytes::Bytes;
+use canter_stores::{Answer, Misbehaviour, StoreFault};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
-    ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion, WriteMultipart,
+    GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
+    WriteMultipart,
 };
 use std::fmt;
 use std::fs;
@@ -124,10 +126,22 @@ impl IndexStore {
     }
 
     /// The length of an object, or `None` if there is none of that name.
+    ///
+    /// It is what `Content-Range` says of the first byte: an answer to HEAD has its length in
+    /// `Content-Length` alone, which a proxy may leave out.
     pub(crate) async fn len_of(&self, name: &str) -> Result<Option<u64>, BuildError> {
-        match self.store.head(&self.path_of(name)).await {
-            Ok(meta) => Ok(Some(meta.size)),
+        let first = GetOptions::default().with_range(Some(0..1));
+        match self.store.get_opts(&self.path_of(name), first).await {
+            Ok(result) => match result.extensions.get::<Answer>() {
+                None => Ok(Some(result.meta.size)),
+                Some(answer) if answer.object_len.is_some() => Ok(answer.object_len),
+                Some(_) => Err(BuildError::unavailable(format!(
+                    "the store does not say how long `{}` is: Content-Range must end in the length",
+                    self.shown(name)
+                ))),
+            },
             Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) if is_empty(&error) => Ok(Some(0)),
             Err(error) => Err(self.failed("look up", name, error)),
         }
     }
@@ -269,6 +283,13 @@ impl IndexStore {
         }
         .caused_by(error)
     }
+}
+
+/// Whether an object has not even a first byte: over HTTP a fault with a name, elsewhere a text.
+fn is_empty(error: &object_store::Error) -> bool {
+    let is_past_the_end = |found: &Misbehaviour| found.fault == StoreFault::PastTheEnd;
+    Misbehaviour::behind(error).is_some_and(is_past_the_end)
+        || error.to_string().contains("object was only 0 bytes")
 }
 
 impl fmt::Debug for IndexStore {

@@ -1,15 +1,15 @@
 //! From an index URI and the environment to an object store.
 
 use crate::error::BuildError;
-use object_store::ObjectStore;
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
+use canter_stores::{BucketOptions, Settings, open_bucket};
 use object_store::path::Path;
-use std::env;
+use object_store::{ObjectStore, RetryConfig};
 use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
+
+/// The manifest is the only object that is read whole.
+const MAX_WHOLE_OBJECT_BYTES: u64 = 256 << 20;
 
 /// What an index URI names.
 #[derive(Debug)]
@@ -33,58 +33,33 @@ pub(super) fn parse_uri(uri: &str) -> Result<Location, BuildError> {
     }
     let url = Url::parse(uri)
         .map_err(|error| BuildError::invalid(format!("`{uri}` is no URI")).caused_by(error))?;
-    let store: Arc<dyn ObjectStore> = match url.scheme() {
-        "file" => {
-            return url.to_file_path().map(Location::Folder).map_err(|()| {
-                BuildError::invalid(format!(
-                    "`{uri}` names no folder: write file:///absolute/path, or the path alone"
-                ))
-            });
+    match url.scheme() {
+        "file" => url.to_file_path().map(Location::Folder).map_err(|()| {
+            BuildError::invalid(format!(
+                "`{uri}` names no folder: write file:///absolute/path, or the path alone"
+            ))
+        }),
+        "s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss" => {
+            let (store, prefix) =
+                open_bucket(&url, &options()).map_err(|error| no_store(uri, error))?;
+            Ok(Location::Bucket(store, prefix))
         }
-        "s3" | "s3a" => Arc::new(
-            s3_builder(uri)
-                .build()
-                .map_err(|error| no_store(uri, error))?,
-        ),
-        "gs" => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_url(uri);
-            Arc::new(builder.build().map_err(|error| no_store(uri, error))?)
-        }
-        "az" | "azure" | "abfs" | "abfss" => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(uri);
-            Arc::new(builder.build().map_err(|error| no_store(uri, error))?)
-        }
-        "http" | "https" => {
-            return Err(BuildError::invalid(format!(
-                "`{uri}` can be searched but not written: give the bucket as s3://, gs:// or az://"
-            )));
-        }
-        other => {
-            return Err(BuildError::invalid(format!(
-                "unknown scheme `{other}` in `{uri}`: known are a plain path, file, s3, gs and az"
-            )));
-        }
-    };
-    let prefix = Path::from_url_path(url.path()).map_err(|error| {
-        BuildError::invalid(format!("`{uri}` has a bad prefix")).caused_by(error)
-    })?;
-    Ok(Location::Bucket(store, prefix))
+        "http" | "https" => Err(BuildError::invalid(format!(
+            "`{uri}` can be searched but not written: give the bucket as s3://, gs:// or az://"
+        ))),
+        other => Err(BuildError::invalid(format!(
+            "unknown scheme `{other}` in `{uri}`: known are a plain path, file, s3, gs and az"
+        ))),
+    }
 }
 
-/// A custom endpoint (MinIO, R2, a test server) is addressed by path, and an `http://` one needs no
-/// second variable to be allowed: whoever wrote it meant it.
-fn s3_builder(uri: &str) -> AmazonS3Builder {
-    let mut builder = AmazonS3Builder::from_env().with_url(uri);
-    let endpoint = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]
-        .into_iter()
-        .find_map(|name| env::var(name).ok().filter(|value| !value.is_empty()));
-    if let Some(endpoint) = endpoint {
-        builder = builder.with_allow_http(endpoint.starts_with("http://"));
-        if env::var_os("AWS_VIRTUAL_HOSTED_STYLE_REQUEST").is_none() {
-            builder = builder.with_virtual_hosted_style_request(false);
-        }
+/// Here `object_store` repeats what failed: nobody counts a builder's requests.
+fn options() -> BucketOptions {
+    BucketOptions {
+        retry: RetryConfig::default(),
+        max_whole_object_bytes: MAX_WHOLE_OBJECT_BYTES,
+        settings: Settings::default(),
     }
-    builder
 }
 
 fn no_store(uri: &str, error: object_store::Error) -> BuildError {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use canter_stores::{Misbehaviour, StoreFault};
 use futures_util::future::{BoxFuture, FutureExt};
 use thiserror::Error;
 
@@ -104,8 +105,10 @@ pub enum FetchErrorKind {
 pub struct FetchError {
     /// Why.
     pub kind: FetchErrorKind,
-    /// What happened, with the object and the range in it.
+    /// What happened, with the object and the range in it, and the name of the fault.
     pub message: String,
+    /// What the store did wrong, if it did.
+    pub fault: Option<StoreFault>,
     /// Whether the same read may succeed a moment later.
     pub is_transient: bool,
     /// How often the read was repeated before it was given up.
@@ -126,6 +129,7 @@ impl FetchError {
         Self {
             kind,
             message: format!("{object}, {range}: {what}"),
+            fault: None,
             is_transient: kind == FetchErrorKind::Unavailable,
             num_retries: 0,
             hedge: None,
@@ -138,11 +142,26 @@ impl FetchError {
         self
     }
 
-    /// The object ended, or the answer did, before the range was complete.
+    /// The store misbehaved: its name and what to change are in the message. Only a body that broke off
+    /// is worth another try.
+    pub fn misbehaved(object: &str, range: ByteRange, what: &Misbehaviour) -> Self {
+        let kind = match what.fault {
+            StoreFault::ShortBody | StoreFault::PastTheEnd => FetchErrorKind::Truncated,
+            _ => FetchErrorKind::Protocol,
+        };
+        Self {
+            fault: Some(what.fault),
+            is_transient: what.fault == StoreFault::ShortBody,
+            ..Self::new(kind, object, range, what)
+        }
+    }
+
+    /// The object ended before the range was complete.
     pub fn short(object: &str, range: ByteRange, num_bytes: u64) -> Self {
         let wanted = range.len.map_or("more".to_owned(), |len| len.to_string());
-        let what = format!("only {num_bytes} of {wanted} bytes came");
-        Self::new(FetchErrorKind::Truncated, object, range, what)
+        let seen = format!("only {num_bytes} of {wanted} bytes came");
+        let what = Misbehaviour::new(StoreFault::PastTheEnd, seen);
+        Self::misbehaved(object, range, &what)
     }
 
     /// The object is longer than a read to its end may be.

@@ -2,13 +2,18 @@
 //!
 //! Manners: never HEAD; `Accept-Encoding: identity`, and a compressed answer is an error; a range
 //! must be answered with 206 and a fitting `Content-Range`, never with a whole object; the body is
-//! counted, so nothing depends on `Content-Length`.
+//! counted, so nothing depends on `Content-Length`; a redirect leads to the same host or nowhere. The
+//! rules are those of [`canter_stores`], which holds buckets to them too.
 
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use canter_stores::{
+    Answer, AskedRange, Misbehaviour, StoreFault, check_answer, past_the_end, redirect_of,
+    same_host_only,
+};
 use futures_util::future::{BoxFuture, FutureExt};
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, RANGE};
+use reqwest::header::{ACCEPT_ENCODING, ETAG, HeaderValue, IF_NONE_MATCH, RANGE};
 use reqwest::{Response, StatusCode};
 use url::Url;
 
@@ -53,6 +58,7 @@ impl HttpFetcher {
     pub fn new(base: Url, options: HttpOptions) -> Result<Self, SearchError> {
         let client = reqwest::Client::builder()
             .user_agent(concat!("canter/", env!("CARGO_PKG_VERSION")))
+            .redirect(same_host_only())
             .connect_timeout(options.connect_timeout)
             .read_timeout(options.read_timeout)
             .build()
@@ -75,48 +81,85 @@ impl HttpFetcher {
         url
     }
 
-    async fn read(&self, object: &str, range: ByteRange) -> Result<FetchedRange, FetchError> {
+    /// Asks for a range; `known` is the version that need not be sent. `None` if that is still it.
+    async fn read(
+        &self,
+        object: &str,
+        range: ByteRange,
+        known: Option<&str>,
+    ) -> Result<Option<FetchedRange>, FetchError> {
         if range.len == Some(0) {
-            return Ok(FetchedRange::default());
+            return Ok(Some(FetchedRange::default()));
         }
-        let is_whole = range == ByteRange::from(0);
-        let mut request = self
-            .client
-            .get(self.url_of(object))
-            .header(ACCEPT_ENCODING, "identity");
-        if !is_whole {
-            request = request.header(RANGE, range.to_string().replacen(' ', "=", 1));
+        let url = self.url_of(object);
+        let response = self.send(object, range, &url, known).await?;
+        let (status, headers) = (response.status(), response.headers());
+        if status == StatusCode::NOT_MODIFIED && known.is_some() {
+            return Ok(None);
         }
-        let response = request.send().await.map_err(|error| {
-            let causes = with_causes(&error.without_url());
-            FetchError::new(FetchErrorKind::Unavailable, object, range, causes)
-        })?;
-        check_status(object, range, is_whole, response.status())?;
-        check_encoding(object, range, response.headers())?;
-        let expected_len = match is_whole {
-            true => None,
-            false => Some(check_content_range(object, range, response.headers())?),
-        };
-        let etag = response
-            .headers()
+        let refused = |fault: Misbehaviour| FetchError::misbehaved(object, range, &fault);
+        // From here on an error drops the response: no byte of a body that does not fit is read.
+        if let Some(fault) = redirect_of(&url, status, headers) {
+            return Err(refused(fault));
+        }
+        if status == StatusCode::RANGE_NOT_SATISFIABLE {
+            return Err(refused(past_the_end(headers)));
+        }
+        check_status(object, range, status)?;
+        let answer = check_answer(asked(range), status, headers).map_err(refused)?;
+        let etag = headers
             .get(ETAG)
             .and_then(|etag| etag.to_str().ok())
             .map(str::to_owned);
-        let bytes = self.collect(object, range, expected_len, response).await?;
-        Ok(FetchedRange {
+        // A server that does not know If-None-Match sends the same version again.
+        if known.is_some() && etag.as_deref() == known {
+            return Ok(None);
+        }
+        let bytes = self.collect(object, range, answer, response).await?;
+        let object_len = match range == ByteRange::from(0) {
+            true => Some(bytes.len() as u64),
+            false => answer.object_len,
+        };
+        Ok(Some(FetchedRange {
             etag,
+            object_len,
             ..FetchedRange::new(bytes)
+        }))
+    }
+
+    async fn send(
+        &self,
+        object: &str,
+        range: ByteRange,
+        url: &Url,
+        known: Option<&str>,
+    ) -> Result<Response, FetchError> {
+        let mut request = self
+            .client
+            .get(url.clone())
+            .header(ACCEPT_ENCODING, "identity");
+        if asked(range).is_some() {
+            request = request.header(RANGE, range.to_string().replacen(' ', "=", 1));
+        }
+        // A version that is no header, from a damaged cache perhaps, is not asked for.
+        if let Some(Ok(known)) = known.map(HeaderValue::from_str) {
+            request = request.header(IF_NONE_MATCH, known);
+        }
+        request.send().await.map_err(|error| {
+            let causes = with_causes(&error.without_url());
+            FetchError::new(FetchErrorKind::Unavailable, object, range, causes)
         })
     }
 
-    /// Reads the body: exactly `expected_len` bytes, or all of it up to the cap.
+    /// Reads the body: exactly as many bytes as were announced, or all of it up to the cap.
     async fn collect(
         &self,
         object: &str,
         range: ByteRange,
-        expected_len: Option<u64>,
+        answer: Answer,
         mut response: Response,
     ) -> Result<Bytes, FetchError> {
+        let expected_len = answer.body_len;
         let max_bytes = match range.len {
             Some(len) => len,
             None => self.options.max_whole_object_bytes,
@@ -124,6 +167,14 @@ impl HttpFetcher {
         if expected_len.is_some_and(|len| len > max_bytes) {
             return Err(FetchError::too_large(object, range, max_bytes));
         }
+        let misbehaved = |fault, seen: String| {
+            FetchError::misbehaved(object, range, &Misbehaviour::new(fault, seen))
+        };
+        let short = |num_bytes: usize| {
+            let expected = expected_len.map_or("more".to_owned(), |len| len.to_string());
+            let seen = format!("only {num_bytes} of {expected} bytes came");
+            misbehaved(StoreFault::ShortBody, seen)
+        };
         let mut body = BytesMut::new();
         loop {
             let part = match response.chunk().await {
@@ -131,22 +182,19 @@ impl HttpFetcher {
                 Ok(None) => break,
                 Err(error) if error.is_timeout() => {
                     let causes = with_causes(&error.without_url());
-                    return Err(FetchError::new(
-                        FetchErrorKind::Unavailable,
-                        object,
-                        range,
-                        causes,
-                    ));
+                    let unavailable = FetchErrorKind::Unavailable;
+                    return Err(FetchError::new(unavailable, object, range, causes));
                 }
                 // The connection ended in the middle of the body.
-                Err(_) => {
-                    return Err(FetchError::short(object, range, body.len() as u64).transient());
-                }
+                Err(_) => return Err(short(body.len())),
             };
             let num_bytes = (body.len() + part.len()) as u64;
             if num_bytes > expected_len.unwrap_or(max_bytes) {
                 return Err(match expected_len {
-                    Some(_) => protocol(object, range, "more bytes came than Content-Range says"),
+                    Some(len) => {
+                        let seen = format!("more bytes came than the {len} that were announced");
+                        misbehaved(StoreFault::LongBody, seen)
+                    }
                     None => FetchError::too_large(object, range, max_bytes),
                 });
             }
@@ -158,7 +206,7 @@ impl HttpFetcher {
             body.extend_from_slice(&part);
         }
         if expected_len.is_some_and(|len| (body.len() as u64) < len) {
-            return Err(FetchError::short(object, range, body.len() as u64).transient());
+            return Err(short(body.len()));
         }
         Ok(body.freeze())
     }
@@ -170,95 +218,40 @@ impl RangeFetcher for HttpFetcher {
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
-        self.read(object, range).boxed()
+        let read = self.read(object, range, None);
+        async move { Ok(read.await?.unwrap_or_default()) }.boxed()
+    }
+
+    fn fetch_if_changed<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+        etag: &'a str,
+    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+        self.read(object, range, Some(etag)).boxed()
     }
 }
 
-fn protocol(object: &str, range: ByteRange, what: impl std::fmt::Display) -> FetchError {
-    FetchError::new(FetchErrorKind::Protocol, object, range, what)
+/// The range as it is asked for; `None` for a whole object, which needs no range.
+fn asked(range: ByteRange) -> Option<AskedRange> {
+    (range != ByteRange::from(0)).then_some(AskedRange {
+        first: range.offset,
+        len: range.len,
+    })
 }
 
-fn check_status(
-    object: &str,
-    range: ByteRange,
-    is_whole: bool,
-    status: StatusCode,
-) -> Result<(), FetchError> {
+/// What is no answer to a request for bytes becomes an error.
+fn check_status(object: &str, range: ByteRange, status: StatusCode) -> Result<(), FetchError> {
     let kind = match status {
-        StatusCode::OK if is_whole => return Ok(()),
-        StatusCode::PARTIAL_CONTENT if !is_whole => return Ok(()),
-        StatusCode::OK => {
-            return Err(protocol(
-                object,
-                range,
-                "the server ignored the Range header and sent the whole object (status 200); \
-                 serve the index from something that supports range requests",
-            ));
-        }
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT => return Ok(()),
         StatusCode::NOT_FOUND | StatusCode::GONE => FetchErrorKind::NotFound,
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => FetchErrorKind::Denied,
-        StatusCode::RANGE_NOT_SATISFIABLE => FetchErrorKind::Truncated,
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => FetchErrorKind::Unavailable,
         status if status.is_server_error() => FetchErrorKind::Unavailable,
         _ => FetchErrorKind::Protocol,
     };
-    Err(FetchError::new(
-        kind,
-        object,
-        range,
-        format!("the server answered {status}"),
-    ))
-}
-
-fn check_encoding(object: &str, range: ByteRange, headers: &HeaderMap) -> Result<(), FetchError> {
-    match headers.get(CONTENT_ENCODING) {
-        None => Ok(()),
-        Some(encoding) if encoding.as_bytes().eq_ignore_ascii_case(b"identity") => Ok(()),
-        Some(encoding) => {
-            let what = format!(
-                "the server compressed the answer ({encoding:?}) although it was asked not to"
-            );
-            Err(protocol(object, range, what))
-        }
-    }
-}
-
-/// Checks that the answer is the range asked for, and returns its length.
-fn check_content_range(
-    object: &str,
-    range: ByteRange,
-    headers: &HeaderMap,
-) -> Result<u64, FetchError> {
-    let header = headers
-        .get(CONTENT_RANGE)
-        .and_then(|value| value.to_str().ok())
-        .ok_or_else(|| protocol(object, range, "status 206 without a Content-Range"))?;
-    let (first, last) = parse_content_range(header).ok_or_else(|| {
-        protocol(
-            object,
-            range,
-            format!("cannot read Content-Range {header:?}"),
-        )
-    })?;
-    let len = last - first + 1;
-    if first != range.offset || range.len.is_some_and(|wanted| len > wanted) {
-        let what = format!("the server answered with another range, {header:?}");
-        return Err(protocol(object, range, what));
-    }
-    if range.len.is_some_and(|wanted| len < wanted) {
-        return Err(FetchError::short(object, range, len));
-    }
-    Ok(len)
-}
-
-/// First and last byte of `bytes FIRST-LAST/SIZE`, where SIZE may be `*`.
-fn parse_content_range(header: &str) -> Option<(u64, u64)> {
-    let (unit, rest) = header.trim().split_once(' ')?;
-    let (bounds, _size) = rest.split_once('/')?;
-    let (first, last) = bounds.split_once('-')?;
-    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    (unit.eq_ignore_ascii_case("bytes") && first <= last && last < u64::MAX)
-        .then_some((first, last))
+    let what = format!("the server answered {status}");
+    Err(FetchError::new(kind, object, range, what))
 }
 
 #[cfg(test)]

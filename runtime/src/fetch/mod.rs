@@ -20,6 +20,7 @@ mod recording;
 mod retry;
 mod uri;
 
+pub use canter_stores::{Settings, StoreFault};
 pub use coalesce::CoalesceOptions;
 pub use fetcher::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, MAX_WHOLE_OBJECT_BYTES,
@@ -30,6 +31,7 @@ pub(crate) use hedge::{Hedge, HedgeState, Pace};
 pub use http::{HttpFetcher, HttpOptions};
 pub use memory::MemoryFetcher;
 pub use object_store::ObjectStoreFetcher;
+pub(crate) use object_store::with_causes;
 pub use recording::RecordingFetcher;
 pub(crate) use retry::RetryState;
 pub use retry::{Retry, RetryOptions};

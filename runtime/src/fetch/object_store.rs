@@ -4,10 +4,12 @@ use std::error::Error;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use canter_stores::{Answer, Misbehaviour, ObjectTooLong, StoreFault};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectStore};
+use reqwest::header::HeaderValue;
 
 use super::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
@@ -17,18 +19,35 @@ use super::{
 pub struct ObjectStoreFetcher {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
+    max_whole_object_bytes: u64,
 }
 
 impl ObjectStoreFetcher {
     /// Reads the objects of `store` whose names begin with `prefix` (empty for all of them).
     pub fn new(store: Arc<dyn ObjectStore>, prefix: Path) -> Self {
-        Self { store, prefix }
+        Self {
+            store,
+            prefix,
+            max_whole_object_bytes: MAX_WHOLE_OBJECT_BYTES,
+        }
     }
 
-    async fn read(&self, object: &str, range: ByteRange) -> Result<FetchedRange, FetchError> {
+    /// Sets the longest read to the end of an object.
+    pub fn with_max_whole_object_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_whole_object_bytes = max_bytes;
+        self
+    }
+
+    /// Asks for a range; `known` is the version that need not be sent. `None` if that is still it.
+    async fn read(
+        &self,
+        object: &str,
+        range: ByteRange,
+        known: Option<&str>,
+    ) -> Result<Option<FetchedRange>, FetchError> {
         let location = self.location(object, range)?;
         let wanted = match range {
-            ByteRange { len: Some(0), .. } => return Ok(FetchedRange::default()),
+            ByteRange { len: Some(0), .. } => return Ok(Some(FetchedRange::default())),
             ByteRange {
                 offset,
                 len: Some(len),
@@ -39,18 +58,36 @@ impl ObjectStoreFetcher {
             } => None,
             ByteRange { offset, len: None } => Some(GetRange::Offset(offset)),
         };
-        let options = GetOptions::default().with_range(wanted);
-        let result = self
-            .store
-            .get_opts(&location, options)
-            .await
-            .map_err(|error| fetch_error(object, range, &error))?;
+        // A version that is no header, from a damaged cache perhaps, is not asked for.
+        let condition = known.filter(|etag| HeaderValue::from_str(etag).is_ok());
+        let options = GetOptions::default()
+            .with_range(wanted)
+            .with_if_none_match(condition);
+        let result = match self.store.get_opts(&location, options).await {
+            Err(object_store::Error::NotModified { .. }) if condition.is_some() => return Ok(None),
+            result => result.map_err(|error| fetch_error(object, range, &error))?,
+        };
         let etag = result.meta.e_tag.clone();
-        let bytes = collect(object, range, result).await?;
-        Ok(FetchedRange {
+        // A store that does not know the condition sends the same version again.
+        if known.is_some() && etag.as_deref() == known {
+            return Ok(None);
+        }
+        // What came over HTTP says whether the length is known; a folder always knows.
+        let object_len = match result.extensions.get::<Answer>() {
+            Some(answer) => answer.object_len,
+            None => Some(result.meta.size),
+        };
+        let max_bytes = self.max_whole_object_bytes;
+        let rest = object_len.map(|len| len.saturating_sub(range.offset));
+        if range.len.is_none() && rest.is_some_and(|rest| rest > max_bytes) {
+            return Err(FetchError::too_large(object, range, max_bytes));
+        }
+        let bytes = collect(object, range, max_bytes, result).await?;
+        Ok(Some(FetchedRange {
             etag,
+            object_len,
             ..FetchedRange::new(bytes)
-        })
+        }))
     }
 
     fn location(&self, object: &str, range: ByteRange) -> Result<Path, FetchError> {
@@ -66,13 +103,28 @@ impl RangeFetcher for ObjectStoreFetcher {
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
-        self.read(object, range).boxed()
+        let read = self.read(object, range, None);
+        async move { Ok(read.await?.unwrap_or_default()) }.boxed()
+    }
+
+    fn fetch_if_changed<'a>(
+        &'a self,
+        object: &'a str,
+        range: ByteRange,
+        etag: &'a str,
+    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+        self.read(object, range, Some(etag)).boxed()
     }
 }
 
 /// Reads the answer's body: exactly `range.len` bytes, or all of it up to the cap.
-async fn collect(object: &str, range: ByteRange, result: GetResult) -> Result<Bytes, FetchError> {
-    let max_bytes = range.len.unwrap_or(MAX_WHOLE_OBJECT_BYTES);
+async fn collect(
+    object: &str,
+    range: ByteRange,
+    max_whole_object_bytes: u64,
+    result: GetResult,
+) -> Result<Bytes, FetchError> {
+    let max_bytes = range.len.unwrap_or(max_whole_object_bytes);
     let mut num_bytes = 0;
     let mut parts: Vec<Bytes> = Vec::new();
     let mut body = result.into_stream();
@@ -81,7 +133,11 @@ async fn collect(object: &str, range: ByteRange, result: GetResult) -> Result<By
         num_bytes += part.len() as u64;
         if num_bytes > max_bytes {
             return Err(match range.len {
-                Some(_) => protocol(object, range, "more bytes came than were asked for"),
+                Some(_) => {
+                    let seen = "more bytes came than were asked for";
+                    let what = Misbehaviour::new(StoreFault::LongBody, seen);
+                    FetchError::misbehaved(object, range, &what)
+                }
                 None => FetchError::too_large(object, range, max_bytes),
             });
         }
@@ -96,23 +152,27 @@ async fn collect(object: &str, range: ByteRange, result: GetResult) -> Result<By
     })
 }
 
-fn protocol(object: &str, range: ByteRange, what: &str) -> FetchError {
-    FetchError::new(FetchErrorKind::Protocol, object, range, what)
-}
-
-/// Sorts an error of the `object_store` crate into our kinds. What is not named by a variant is told
-/// apart by its text, because the types behind `Generic` are private to that crate.
+/// Sorts an error of the `object_store` crate into our kinds. What a store did wrong over HTTP is found
+/// among the causes by its type; what is left is told apart by variant.
 fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> FetchError {
     use object_store::Error as E;
+    if let Some(fault) = Misbehaviour::behind(error) {
+        return FetchError::misbehaved(object, range, fault);
+    }
     let text = with_causes(error);
+    if is_past_the_end(&text) {
+        let what = Misbehaviour::new(StoreFault::PastTheEnd, text);
+        return FetchError::misbehaved(object, range, &what);
+    }
     let kind = match error {
         E::NotFound { .. } => FetchErrorKind::NotFound,
         E::PermissionDenied { .. } | E::Unauthenticated { .. } => FetchErrorKind::Denied,
         E::InvalidPath { .. } | E::NotSupported { .. } | E::UnknownConfigurationKey { .. } => {
             FetchErrorKind::Protocol
         }
-        _ if is_past_the_end(&text) => FetchErrorKind::Truncated,
-        _ if is_wrong_answer(&text) => FetchErrorKind::Protocol,
+        _ if is_too_long(error) => FetchErrorKind::Budget,
+        // GCS and Azure must send an ETag and a date with every object.
+        _ if text.contains("Header missing from response") => FetchErrorKind::Protocol,
         _ => FetchErrorKind::Unavailable,
     };
     let text = match kind {
@@ -125,9 +185,9 @@ fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> F
     FetchError::new(kind, object, range, text)
 }
 
+/// As folders and memory say it, in types that are private to that crate.
 fn is_past_the_end(text: &str) -> bool {
     [
-        "status code: 416",
         "but object was only",
         "Requested range was invalid",
         "Out of range",
@@ -136,20 +196,13 @@ fn is_past_the_end(text: &str) -> bool {
     .any(|part| text.contains(part))
 }
 
-fn is_wrong_answer(text: &str) -> bool {
-    [
-        "non-partial response",
-        "Content-Range",
-        "CONTENT_RANGE",
-        "got actual",
-        ", got ",
-    ]
-    .iter()
-    .any(|part| text.contains(part))
+/// Whether a whole object of unknown length was longer than it may be.
+fn is_too_long(error: &(dyn Error + 'static)) -> bool {
+    error.is::<ObjectTooLong>() || error.source().is_some_and(is_too_long)
 }
 
 /// The error and everything that caused it, without what a message already repeats.
-pub(super) fn with_causes(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -3,12 +3,10 @@
 use std::path::{Path as FsPath, PathBuf};
 use std::sync::Arc;
 
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
+use canter_stores::{BucketOptions, Settings};
+use object_store::RetryConfig;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{ObjectStore, RetryConfig};
 use url::Url;
 
 use super::object_store::with_causes;
@@ -22,6 +20,9 @@ pub struct OpenOptions {
     pub http: HttpOptions,
     /// How failed reads are repeated.
     pub retry: RetryOptions,
+    /// Settings of buckets by the name of their environment variable, which go before the
+    /// environment's.
+    pub settings: Settings,
 }
 
 /// Opens a fetcher on the objects below `uri`, with retries:
@@ -52,7 +53,7 @@ pub(crate) fn open_store(
             Arc::new(HttpFetcher::new(parse(uri)?, options.http.clone())?)
         }
         Some(("s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss", _)) => {
-            Arc::new(open_bucket(&parse(uri)?)?)
+            Arc::new(open_bucket(&parse(uri)?, options)?)
         }
         Some((scheme, _)) => {
             return Err(SearchError::invalid(format!(
@@ -93,49 +94,17 @@ fn no_retries() -> RetryConfig {
     }
 }
 
-fn open_bucket(url: &Url) -> Result<ObjectStoreFetcher, SearchError> {
-    let invalid = |error: &dyn std::error::Error| {
-        SearchError::invalid(format!("cannot open {url}: {}", with_causes(error)))
+fn open_bucket(url: &Url, options: &OpenOptions) -> Result<ObjectStoreFetcher, SearchError> {
+    let max_bytes = options.http.max_whole_object_bytes;
+    let options = BucketOptions {
+        retry: no_retries(),
+        max_whole_object_bytes: max_bytes,
+        settings: options.settings.clone(),
     };
-    let store: Arc<dyn ObjectStore> = match url.scheme() {
-        "s3" | "s3a" => {
-            let mut builder = AmazonS3Builder::from_env().with_url(url.as_str());
-            // As with the AWS CLI: the variable for S3 goes before the general one, and an endpoint
-            // that is written with http:// may be spoken to over http.
-            let endpoint = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]
-                .iter()
-                .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-            if let Some(endpoint) = endpoint {
-                let is_plain = endpoint.starts_with("http://");
-                builder = builder.with_endpoint(endpoint);
-                if is_plain {
-                    builder = builder.with_allow_http(true);
-                }
-            }
-            Arc::new(
-                builder
-                    .with_retry(no_retries())
-                    .build()
-                    .map_err(|e| invalid(&e))?,
-            )
-        }
-        "gs" => Arc::new(
-            GoogleCloudStorageBuilder::from_env()
-                .with_url(url.as_str())
-                .with_retry(no_retries())
-                .build()
-                .map_err(|e| invalid(&e))?,
-        ),
-        _ => Arc::new(
-            MicrosoftAzureBuilder::from_env()
-                .with_url(url.as_str())
-                .with_retry(no_retries())
-                .build()
-                .map_err(|e| invalid(&e))?,
-        ),
-    };
-    let prefix = Path::from_url_path(url.path()).map_err(|e| invalid(&e))?;
-    Ok(ObjectStoreFetcher::new(store, prefix))
+    let (store, prefix) = canter_stores::open_bucket(url, &options).map_err(|error| {
+        SearchError::invalid(format!("cannot open {url}: {}", with_causes(&error)))
+    })?;
+    Ok(ObjectStoreFetcher::new(store, prefix).with_max_whole_object_bytes(max_bytes))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use canter_stores::{Misbehaviour, StoreFault};
 use lru::LruCache;
 use tokio::sync::Semaphore;
 
@@ -16,9 +17,7 @@ use super::pieces;
 use super::planning::Request;
 use crate::cache::{CachedPiece, RangeCache};
 use crate::clock::Clock;
-use crate::fetch::{
-    ByteRange, CoalesceOptions, FetchError, FetchErrorKind, FetchedRange, Pace, RangeFetcher,
-};
+use crate::fetch::{ByteRange, CoalesceOptions, FetchError, FetchedRange, Pace, RangeFetcher};
 use crate::observe::Metrics;
 use crate::session::ByteClass;
 
@@ -159,14 +158,11 @@ impl SearchIo {
         if first == etag {
             return Ok(());
         }
-        let what = format!(
-            "etag_changed: the object was replaced while it was read (ETag {first}, then {etag})"
-        );
-        Err(FetchError::new(
-            FetchErrorKind::Protocol,
+        let seen = format!("the object was replaced while it was read (ETag {first}, then {etag})");
+        Err(FetchError::misbehaved(
             &request.object,
             range_of(&request.bytes),
-            what,
+            &Misbehaviour::new(StoreFault::EtagChanged, seen),
         ))
     }
 

@@ -125,7 +125,7 @@ async fn a_whole_object_in_answer_to_a_range_is_an_error() {
         whole,
         ByteRange::new(2, 3),
         FetchErrorKind::Protocol,
-        "ignored the Range",
+        "range_ignored: the server ignored the Range",
     )
     .await;
 }
@@ -153,7 +153,7 @@ async fn another_range_than_asked_for_is_an_error() {
         without,
         ByteRange::new(2, 3),
         FetchErrorKind::Protocol,
-        "Content-Range",
+        "wrong_content_range: status 206 without a Content-Range",
     )
     .await;
 }
@@ -169,7 +169,7 @@ async fn a_short_object_is_truncated() {
         short,
         ByteRange::new(8, 5),
         FetchErrorKind::Truncated,
-        "2 of 5 bytes",
+        "past_the_end: only 2 of 5 bytes",
     )
     .await;
     let past = answer("416 Range Not Satisfiable", "", "");
@@ -177,7 +177,7 @@ async fn a_short_object_is_truncated() {
         past,
         ByteRange::new(80, 5),
         FetchErrorKind::Truncated,
-        "416",
+        "past_the_end: the object ends before the range begins (status 416)",
     )
     .await;
 }
@@ -190,7 +190,10 @@ async fn a_body_that_breaks_off_is_truncated_and_worth_another_try() {
         let error = fetch(vec![cut], ByteRange::new(2, 3)).await.unwrap_err();
         assert_eq!(error.kind, FetchErrorKind::Truncated, "{error}");
         assert!(error.is_transient);
-        assert!(error.message.contains("1 of 3 bytes"), "{error}");
+        assert!(
+            error.message.contains("short_body: only 1 of 3 bytes"),
+            "{error}"
+        );
     }
 }
 
@@ -205,7 +208,7 @@ async fn a_body_longer_than_its_range_is_an_error() {
         long,
         ByteRange::new(2, 3),
         FetchErrorKind::Protocol,
-        "more bytes",
+        "long_body: more bytes",
     )
     .await;
 }
@@ -218,7 +221,7 @@ async fn a_compressed_answer_is_an_error() {
         zipped,
         ByteRange::new(2, 3),
         FetchErrorKind::Protocol,
-        "gzip",
+        "content_encoded: the server compressed the answer (gzip)",
     )
     .await;
 }

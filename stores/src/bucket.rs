@@ -1,0 +1,127 @@
+//! Opens buckets by URI, with settings from the environment.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::path::Path;
+use object_store::{ObjectStore, RetryConfig};
+use url::Url;
+
+use crate::MannersConnector;
+
+/// Settings of buckets by the name of their environment variable, such as `AWS_REGION`; they go before
+/// the environment's.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Settings(pub BTreeMap<String, String>);
+
+impl Settings {
+    fn get(&self, name: &str) -> Option<String> {
+        let own = self.0.get(name).cloned();
+        own.or_else(|| env::var(name).ok())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Those whose name is known to a store, each with its key.
+    fn of<K: FromStr>(&self, prefix: &str) -> impl Iterator<Item = (K, String)> {
+        self.0
+            .iter()
+            .filter(move |(name, _)| name.starts_with(prefix))
+            .filter_map(|(name, value)| {
+                let key = name.to_ascii_lowercase().parse().ok()?;
+                Some((key, value.clone()))
+            })
+    }
+}
+
+/// Names only: values may be secrets.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// How [`open_bucket`] opens one.
+#[derive(Clone, Debug)]
+pub struct BucketOptions {
+    /// How failed requests are repeated.
+    pub retry: RetryConfig,
+    /// Longest object that is read whole when the store does not say its length.
+    pub max_whole_object_bytes: u64,
+    /// Settings that go before the environment's.
+    pub settings: Settings,
+}
+
+/// Opens the bucket of `s3://bucket/prefix`, `gs://bucket/prefix` or `az://container/prefix`, and
+/// returns it with the prefix. Nothing is sent yet.
+///
+/// # Errors
+/// A setting that is missing or cannot be read, and a scheme that is none of those.
+pub fn open_bucket(
+    url: &Url,
+    options: &BucketOptions,
+) -> object_store::Result<(Arc<dyn ObjectStore>, Path)> {
+    let connector = MannersConnector {
+        max_whole_object_bytes: options.max_whole_object_bytes,
+    };
+    let store: Arc<dyn ObjectStore> = match url.scheme() {
+        "s3" | "s3a" => Arc::new(
+            s3(&options.settings)
+                .with_url(url.as_str())
+                .with_retry(options.retry.clone())
+                .with_http_connector(connector)
+                .build()?,
+        ),
+        "gs" => {
+            let mut builder = GoogleCloudStorageBuilder::from_env();
+            for (key, value) in options.settings.of("GOOGLE_") {
+                builder = builder.with_config(key, value);
+            }
+            Arc::new(
+                builder
+                    .with_url(url.as_str())
+                    .with_retry(options.retry.clone())
+                    .with_http_connector(connector)
+                    .build()?,
+            )
+        }
+        _ => {
+            let mut builder = MicrosoftAzureBuilder::from_env();
+            for (key, value) in options.settings.of("AZURE_") {
+                builder = builder.with_config(key, value);
+            }
+            Arc::new(
+                builder
+                    .with_url(url.as_str())
+                    .with_retry(options.retry.clone())
+                    .with_http_connector(connector)
+                    .build()?,
+            )
+        }
+    };
+    Ok((store, Path::from_url_path(url.path())?))
+}
+
+/// As with the AWS CLI: the variable for S3 goes before the general one. An endpoint that is written
+/// with http:// may be spoken to over http: whoever wrote it meant it.
+fn s3(settings: &Settings) -> AmazonS3Builder {
+    let mut builder = AmazonS3Builder::from_env();
+    for (key, value) in settings.of("AWS_") {
+        builder = builder.with_config(key, value);
+    }
+    let endpoint = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]
+        .iter()
+        .find_map(|name| settings.get(name));
+    if let Some(endpoint) = endpoint {
+        if endpoint.starts_with("http://") {
+            builder = builder.with_allow_http(true);
+        }
+        builder = builder.with_endpoint(endpoint);
+    }
+    builder
+}

@@ -1,0 +1,113 @@
+//! Redirects: followed on the same host a few times, refused to any other.
+//!
+//! A request may carry a signature, a session token or a signed query string. Whoever answers must not
+//! be able to have them sent elsewhere, so a redirect to another host is not followed even without its
+//! credentials: it is an error that names the host.
+
+use http::StatusCode;
+use http::header::{HeaderMap, LOCATION};
+use reqwest::redirect::Policy;
+use url::Url;
+
+use crate::{Misbehaviour, StoreFault};
+
+/// Redirects that one request may follow.
+const MAX_REDIRECTS: usize = 5;
+
+/// The policy for a client: what it does not follow comes back as an answer with status 3xx, of which
+/// [`redirect_of`] makes an error.
+pub fn same_host_only() -> Policy {
+    Policy::custom(|attempt| {
+        let may_follow = attempt.previous().len() <= MAX_REDIRECTS
+            && attempt
+                .previous()
+                .first()
+                .is_some_and(|asked| is_same_host(asked, attempt.url()));
+        match may_follow {
+            true => attempt.follow(),
+            false => attempt.stop(),
+        }
+    })
+}
+
+/// The fault of an answer that points elsewhere, and was not followed.
+pub fn redirect_of(asked: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Misbehaviour> {
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = headers.get(LOCATION)?;
+    let target = location.to_str().ok().and_then(|to| asked.join(to).ok());
+    let from = origin_of(asked);
+    // Only the host is shown: paths and queries may hold secrets.
+    let to = target.as_ref().map_or("no URL".to_owned(), origin_of);
+    let status = status.as_u16();
+    Some(match target.is_some_and(|to| is_same_host(asked, &to)) {
+        true => Misbehaviour::new(
+            StoreFault::TooManyRedirects,
+            format!("{from} redirects (status {status}) more than {MAX_REDIRECTS} times"),
+        ),
+        false => Misbehaviour::new(
+            StoreFault::RedirectedToOtherHost,
+            format!("{from} redirects (status {status}) to {to}, where nothing was sent"),
+        ),
+    })
+}
+
+/// The same host and port; from `http` to `https` at the usual ports is the same host too, never back.
+fn is_same_host(asked: &Url, target: &Url) -> bool {
+    let is_upgrade = (asked.scheme(), target.scheme()) == ("http", "https")
+        && asked.port().is_none()
+        && target.port().is_none();
+    let is_same = asked.scheme() == target.scheme()
+        && asked.port_or_known_default() == target.port_or_known_default();
+    asked.host_str() == target.host_str() && (is_same || is_upgrade)
+}
+
+fn origin_of(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn check(asked: &str, status: u16, location: &'static str, expect: Option<StoreFault>) {
+        let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_static(location))]);
+        let asked = Url::parse(asked).unwrap();
+        let found = redirect_of(&asked, StatusCode::from_u16(status).unwrap(), &headers);
+        assert_eq!(
+            found.as_ref().map(|found| found.fault),
+            expect,
+            "{location}"
+        );
+        if let Some(found) = found {
+            assert!(!found.to_string().contains("secret"), "{found}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_host_is_the_same_host() {
+        let other = Some(StoreFault::RedirectedToOtherHost);
+        let again = Some(StoreFault::TooManyRedirects);
+        let asked = "https://a.example/x?sig=secret";
+        check(asked, 302, "/y", again);
+        check(asked, 302, "https://a.example:443/y?sig=secret", again);
+        check(asked, 307, "https://b.example/x?sig=secret", other);
+        check(asked, 301, "https://b.a.example/x", other);
+        check(asked, 301, "https://a.example:444/x", other);
+        check(asked, 301, "http://a.example/x", other);
+        check(asked, 308, "//b.example/x", other);
+        check(asked, 308, "https://[", other);
+        check("http://a.example/x", 301, "https://a.example/x", again);
+        check(
+            "http://a.example:80/x",
+            301,
+            "https://a.example:8443/x",
+            other,
+        );
+        check(asked, 304, "https://b.example/", None);
+        check(asked, 200, "https://b.example/", None);
+    }
+}
