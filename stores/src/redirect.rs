@@ -35,7 +35,9 @@ pub fn redirect_of(asked: &Url, status: StatusCode, headers: &HeaderMap) -> Opti
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
-    let location = headers.get(LOCATION)?;
+    let Some(location) = headers.get(LOCATION) else {
+        return bucket_elsewhere(status, headers);
+    };
     let target = location.to_str().ok().and_then(|to| asked.join(to).ok());
     let from = origin_of(asked);
     // Only the host is shown: paths and queries may hold secrets.
@@ -51,6 +53,16 @@ pub fn redirect_of(asked: &Url, status: StatusCode, headers: &HeaderMap) -> Opti
             format!("{from} redirects (status {status}) to {to}, where nothing was sent"),
         ),
     })
+}
+
+/// S3 names the region of a bucket instead of an address.
+fn bucket_elsewhere(status: StatusCode, headers: &HeaderMap) -> Option<Misbehaviour> {
+    let region = headers.get("x-amz-bucket-region")?.to_str().ok()?;
+    let status = status.as_u16();
+    Some(Misbehaviour::new(
+        StoreFault::RedirectedToOtherHost,
+        format!("the bucket is in the region {region} (status {status}): set AWS_REGION={region}"),
+    ))
 }
 
 /// The same host and port; from `http` to `https` at the usual ports is the same host too, never back.
@@ -85,6 +97,22 @@ mod tests {
         if let Some(found) = found {
             assert!(!found.to_string().contains("secret"), "{found}");
         }
+    }
+
+    #[test]
+    fn a_bucket_in_another_region_names_it() {
+        let headers = HeaderMap::from_iter([(
+            http::HeaderName::from_static("x-amz-bucket-region"),
+            HeaderValue::from_static("eu-west-1"),
+        )]);
+        let asked = Url::parse("https://s3.us-east-1.amazonaws.com/b/x").unwrap();
+        let found = redirect_of(&asked, StatusCode::MOVED_PERMANENTLY, &headers).unwrap();
+        assert!(
+            found.to_string().contains("AWS_REGION=eu-west-1"),
+            "{found}"
+        );
+        let none = redirect_of(&asked, StatusCode::MOVED_PERMANENTLY, &HeaderMap::new());
+        assert_eq!(none, None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use canter_runtime::doctor::{
@@ -44,6 +45,8 @@ fn serve(quirks: &[Quirk]) -> WebServer {
 
 fn options() -> DoctorOptions {
     DoctorOptions {
+        // Busy machines are slow ones.
+        timeout: Duration::from_secs(120),
         mutable_object: Some("manifest.canter".to_owned()),
         ..DoctorOptions::default()
     }
