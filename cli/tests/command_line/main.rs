@@ -5,6 +5,7 @@ mod cache;
 mod explain;
 mod help;
 mod doctor;
+mod stores;
 mod support;
 
 use std::io::{BufRead, BufReader, Write};
