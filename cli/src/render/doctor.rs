@@ -28,22 +28,39 @@ pub(crate) fn doctor(report: &Report, screen: &Screen) -> String {
         ]);
     }
     text.push_str(&table.text(screen, ""));
-    let to_change: Vec<&Check> = report
-        .checks
-        .iter()
-        .filter(|check| check.change.is_some())
-        .collect();
-    if !to_change.is_empty() {
-        text.push_str(&format!(
-            "\n{}\n",
-            screen.paint(Colour::Bold, "What to change")
-        ));
+    let ailments = ailments_of(report);
+    if !ailments.is_empty() {
+        let title = screen.paint(Colour::Bold, "What to change");
+        text.push_str(&format!("\n{title}\n"));
     }
-    for check in to_change {
-        push_change(&mut text, check, screen);
+    for ailment in &ailments {
+        push_change(&mut text, ailment, screen);
     }
     text.push_str(&format!("\n{}\n", verdict(report, screen)));
     text
+}
+
+/// Checks that one change mends, the first of them with what it saw.
+struct Ailment<'a> {
+    first: &'a Check,
+    names: String,
+}
+
+fn ailments_of(report: &Report) -> Vec<Ailment<'_>> {
+    let mut ailments: Vec<Ailment<'_>> = Vec::new();
+    for check in report.checks.iter().filter(|check| check.change.is_some()) {
+        let same = ailments.iter_mut().find(|ailment| {
+            ailment.first.change == check.change && ailment.first.status == check.status
+        });
+        match same {
+            Some(ailment) => ailment.names.push_str(&format!(", {}", check.name)),
+            None => ailments.push(Ailment {
+                first: check,
+                names: check.name.to_owned(),
+            }),
+        }
+    }
+    ailments
 }
 
 fn mark_of(status: CheckStatus, screen: &Screen) -> (&'static str, Colour) {
@@ -55,10 +72,11 @@ fn mark_of(status: CheckStatus, screen: &Screen) -> (&'static str, Colour) {
     }
 }
 
-fn push_change(text: &mut String, check: &Check, screen: &Screen) {
+fn push_change(text: &mut String, ailment: &Ailment<'_>, screen: &Screen) {
+    let check = ailment.first;
     let (mark, colour) = mark_of(check.status, screen);
     let mark = screen.paint(colour, mark);
-    let seen = format!("{}: {}", check.name, check.seen);
+    let seen = format!("{}: {}", ailment.names, check.seen);
     let lines = wrapped(&seen, screen.width.saturating_sub(2));
     for (ord, line) in lines.iter().enumerate() {
         let indent = if ord == 0 {
