@@ -5,6 +5,7 @@ mod cache;
 mod explain;
 mod help;
 mod doctor;
+mod help;
 mod stores;
 mod support;
 
