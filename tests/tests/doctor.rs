@@ -167,7 +167,12 @@ async fn nothing_is_sent_to_another_host() {
 #[tokio::test]
 async fn caches_may_keep_splits_and_not_manifests() {
     let day = Quirk::CachedForADay;
-    check_object("manifest.canter", &[day.clone()], &["! cache_control"]).await;
+    check_object(
+        "manifest.canter",
+        std::slice::from_ref(&day),
+        &["! cache_control"],
+    )
+    .await;
     check_object("a.split", &[day], &[]).await;
 }
 

@@ -2,9 +2,8 @@
 
 mod budgets;
 mod cache;
-mod explain;
-mod help;
 mod doctor;
+mod explain;
 mod help;
 mod stores;
 mod support;
