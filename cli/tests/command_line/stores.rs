@@ -32,7 +32,7 @@ fn run(folder: &Path, server: &WebServer, args: &[&str], code: i32) -> (String, 
     texts(args, &output, code)
 }
 
-fn search<'a>(index: &'a str) -> [&'a str; 8] {
+fn search(index: &str) -> [&str; 8] {
     let query = "severity_text:WARN";
     [
         "search",
