@@ -240,10 +240,14 @@ impl Searcher {
         };
         let runs = std::iter::once(first)
             .chain(&more)
-            .map(|worker| async move {
+            .map(|worker| {
+                // Each worker has a leaf before the first of them can take them all.
+                (worker, next())
+            })
+            .map(|(worker, mut first_leaf)| async move {
                 let mut done = Vec::new();
                 let mut profile = Profile::default();
-                while let Some((index, leaf)) = next() {
+                while let Some((index, leaf)) = first_leaf.take().or_else(next) {
                     let waves = waves_before + profile.num_waves;
                     let leaf = SessionRequest::Leaf(leaf);
                     let (end, leaf_profile) = driver.run(worker, leaf, waves).await?;

@@ -6,13 +6,13 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::clock::Clock;
+use crate::clock::{BusyGuard, Clock};
 use crate::engine::InstanceLimits;
 use crate::session::{Progress, SessionRequest, Supply};
 use crate::{Engine, Interrupt, SearchError};
@@ -35,6 +35,9 @@ pub(crate) struct Worker {
     calls: mpsc::Sender<(Call, oneshot::Sender<Timed>)>,
     interrupt: Interrupt,
     clock: Arc<dyn Clock>,
+    /// Held by the thread too, which lets go of it last: what is in here when the handle is dropped
+    /// lasts until the permit is back.
+    until_gone: Arc<Mutex<Option<BusyGuard>>>,
 }
 
 impl Worker {
@@ -52,12 +55,15 @@ impl Worker {
             interrupt: interrupt.clone(),
             ..limits.clone()
         };
+        let until_gone: Arc<Mutex<Option<BusyGuard>>> = Arc::default();
+        let theirs_until_gone = Arc::clone(&until_gone);
         thread::Builder::new()
             .name("canter-guest".to_owned())
             .stack_size(STACK_LEN)
             .spawn(move || {
                 serve(&*engine, &theirs, &inbox);
                 drop(permit);
+                drop(theirs_until_gone);
             })
             .map_err(|error| {
                 SearchError::unavailable(format!("cannot start a thread for the guest: {error}"))
@@ -66,6 +72,7 @@ impl Worker {
             calls,
             interrupt,
             clock,
+            until_gone,
         })
     }
 
@@ -94,6 +101,12 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        // The thread ends in the real world: the next search must not see time pass on a virtual clock
+        // while it waits for this one's permit.
+        *self
+            .until_gone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(self.clock.enter_busy());
         self.interrupt.cancel();
     }
 }

@@ -36,6 +36,12 @@ const MAX_SAVED: f64 = 30.0;
 /// little for hedging where a search is not late yet.
 const SAVED_AT_FIRST: f64 = 3.0;
 
+/// How much of what earlier waves lost makes up for waiting now. With all of it, early waves leave
+/// nothing to spend on a wave of many requests: by Monte Carlo, 0.8 instead of 1 takes 28 % instead of
+/// 25 % off p99 of three requests one after the other, and 19 % instead of 5 % where eight at once
+/// stand in the middle; two requests in a row lose one percent of theirs.
+const LATENESS_SHARE: f64 = 0.8;
+
 /// What a read to the end of an object is counted as: the manifest.
 const ASSUMED_LEN: u64 = 256 << 10;
 
@@ -130,7 +136,7 @@ impl HedgeState {
         let usual = quantiles.at(0.5);
         let late = quantiles.at(options.quantile - eagerness);
         let delay = late
-            .saturating_sub(pace.lateness(usual))
+            .saturating_sub(pace.lateness(usual).mul_f64(LATENESS_SHARE))
             .max(quantiles.at(0.0));
         (delay + 2 * usual <= quantiles.at(1.0)).then_some(delay)
     }

@@ -1,3 +1,5 @@
+//! What the host tells of itself: spans, metrics and the `Server-Timing` header.
+
 #![doc = include_str!("README.md")]
 
 mod buckets;
