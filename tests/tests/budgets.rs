@@ -44,6 +44,7 @@ fn a_budget_buys_the_newest_splits_and_names_the_others() {
         for max_requests in 1..=7_usize {
             let mut request = request.clone();
             request["budget"] = json!({"max_requests": max_requests});
+            request["profile"] = json!(true);
             let response = run(&searcher, &request).unwrap().json;
             let skipped = ids(&response, "skipped_splits");
             let expected = newest_first.iter().skip(max_requests - 1).cloned();
@@ -52,6 +53,7 @@ fn a_budget_buys_the_newest_splits_and_names_the_others() {
             let is_cut = max_requests <= 6;
             assert_eq!(response["budget_exhausted"] == "max_requests", is_cut);
             assert_eq!(response["num_hits"] == whole.json["num_hits"], !is_cut);
+            assert_eq!(response["profile"]["num_requests"], max_requests);
             for split in response["skipped_splits"].as_array().unwrap() {
                 let message = split["message"].as_str().unwrap();
                 assert!(message.contains("max_requests of"), "{message}");

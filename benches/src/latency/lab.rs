@@ -23,8 +23,6 @@ pub struct Lab {
     engine: Arc<dyn Engine>,
     objects: Arc<dyn RangeFetcher>,
     runtime: Runtime,
-    /// Whether the guest keeps partial results.
-    pub has_partial_results: bool,
     /// Documents of the index.
     pub num_docs: u64,
     /// Splits of the index.
@@ -105,7 +103,6 @@ impl Lab {
             engine,
             objects: open_uri(uri, &OpenOptions::default())?,
             runtime,
-            has_partial_results: false,
             num_docs: 0,
             num_splits: 0,
             _folder: temporary,
@@ -114,7 +111,7 @@ impl Lab {
         Ok(lab)
     }
 
-    /// Counts documents and splits, and finds out whether the guest knows of partial results.
+    /// Counts documents and splits.
     fn look_around(&mut self) -> Result<()> {
         let request = json!({"query": "*", "max_hits": 0, "profile": true});
         let searcher = Searcher::builder()
@@ -130,11 +127,6 @@ impl Lab {
         self.num_splits = answer["profile"]["num_splits"]
             .as_u64()
             .context("num_splits")?;
-        let limits = limits(true);
-        self.has_partial_results = self
-            .runtime
-            .block_on(searcher.search(&request, &limits))
-            .is_ok();
         Ok(())
     }
 
@@ -159,6 +151,7 @@ impl Lab {
             .clock(clock.clone())
             .hedge(setup.hedge)
             .coalesce(setup.coalesce)
+            .partial_results(setup.keeps_partial_results)
             .max_parallel_leaves(1);
         let spent_ns = Arc::new(AtomicU64::new(0));
         if let Some(inner) = setup.cache.clone() {
@@ -176,18 +169,8 @@ impl Lab {
             cpu: setup.cpu,
             cache: setup.cache.clone(),
             spent_ns,
-            limits: limits(setup.keeps_partial_results),
         })
     }
-}
-
-fn limits(keeps_partial_results: bool) -> Limits {
-    let mut limits = Limits::default();
-    if keeps_partial_results {
-        let key = "partial_result_cache".to_owned();
-        limits.guest.insert(key, json!(true));
-    }
-    limits
 }
 
 /// A searcher that lives through many searches, as a server does.
@@ -200,7 +183,6 @@ pub struct Host<'a> {
     cache: Option<Arc<dyn RangeCache>>,
     /// By the cache, looking things up.
     spent_ns: Arc<AtomicU64>,
-    limits: Limits,
 }
 
 impl Host<'_> {
@@ -211,7 +193,8 @@ impl Host<'_> {
         self.store.reseed(seed);
         self.spent_ns.store(0, Ordering::Relaxed);
         let (started, before) = (self.clock.now(), self.store.traffic());
-        let search = self.searcher.search(&request, &self.limits);
+        let limits = Limits::default();
+        let search = self.searcher.search(&request, &limits);
         let response = self
             .lab
             .runtime

@@ -143,10 +143,8 @@ impl Reader<'_> {
             .fetcher
             .fetch_if_changed(self.object, range, etag)
             .await?;
-        if let Some(fetched) = &answer {
-            self.num_bytes += fetched.bytes.len() as u64;
-        }
-        Ok(answer.is_none())
+        self.num_bytes += answer.bytes.len() as u64;
+        Ok(answer.is_unchanged)
     }
 
     async fn timing(&mut self, object_len: u64) -> Option<Timing> {

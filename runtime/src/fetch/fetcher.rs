@@ -51,8 +51,10 @@ impl fmt::Display for ByteRange {
 /// What a fetcher answers with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FetchedRange {
-    /// Exactly the bytes of the range.
+    /// Exactly the bytes of the range; none if nothing has changed.
     pub bytes: Bytes,
+    /// Whether the object still is what the caller knows, as [`RangeFetcher::fetch_if_changed`] asks.
+    pub is_unchanged: bool,
     /// The version of the object they were read from, where the store tells.
     pub etag: Option<String>,
     /// Length of the whole object in bytes, where the store tells. Nothing may depend on it.
@@ -77,6 +79,14 @@ impl FetchedRange {
     pub fn new(bytes: Bytes) -> Self {
         Self {
             bytes,
+            ..Self::default()
+        }
+    }
+
+    /// The answer that the version the caller knows still holds.
+    pub fn unchanged() -> Self {
+        Self {
+            is_unchanged: true,
             ..Self::default()
         }
     }
@@ -184,8 +194,9 @@ pub trait RangeFetcher: Send + Sync {
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>>;
 
-    /// Fetches `range` of `object` unless its version is still `etag`: then `None`, and no byte of
-    /// the object was transferred (`If-None-Match`). For the one mutable object, the manifest.
+    /// Fetches `range` of `object` unless its version is still `etag`: then the answer `is_unchanged`,
+    /// and no byte of the object was transferred (`If-None-Match`). For the one mutable object, the
+    /// manifest.
     ///
     /// A store that cannot ask so fetches the range and compares.
     fn fetch_if_changed<'a>(
@@ -193,11 +204,13 @@ pub trait RangeFetcher: Send + Sync {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         async move {
             let fetched = self.fetch(object, range).await?;
-            let is_same = fetched.etag.as_deref() == Some(etag);
-            Ok((!is_same).then_some(fetched))
+            Ok(match fetched.etag.as_deref() == Some(etag) {
+                true => FetchedRange::unchanged(),
+                false => fetched,
+            })
         }
         .boxed()
     }

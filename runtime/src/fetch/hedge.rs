@@ -175,11 +175,11 @@ pub(crate) struct Hedge {
 
 impl Hedge {
     /// Runs `fetch` once, or twice.
-    async fn run<'a, T: Noted>(
+    async fn run<'a>(
         &'a self,
         num_bytes: u64,
-        fetch: impl Fn() -> BoxFuture<'a, Result<T, FetchError>>,
-    ) -> Result<T, FetchError> {
+        fetch: impl Fn() -> BoxFuture<'a, Result<FetchedRange, FetchError>>,
+    ) -> Result<FetchedRange, FetchError> {
         let started = self.clock.now();
         self.state.allowance.earn();
         let first = fetch();
@@ -216,7 +216,10 @@ impl Hedge {
             true => result,
             false => self.note(num_bytes, started, result),
         }
-        .map(|answer| answer.with_hedge(hedge))
+        .map(|fetched| FetchedRange {
+            hedge: Some(hedge),
+            ..fetched
+        })
         .map_err(|error| FetchError {
             hedge: Some(hedge),
             ..error
@@ -224,37 +227,17 @@ impl Hedge {
     }
 
     /// Remembers how long a request took.
-    fn note<T>(
+    fn note(
         &self,
         num_bytes: u64,
         started: Duration,
-        result: Result<T, FetchError>,
-    ) -> Result<T, FetchError> {
+        result: Result<FetchedRange, FetchError>,
+    ) -> Result<FetchedRange, FetchError> {
         if result.is_ok() {
             let took = self.clock.now().saturating_sub(started);
             self.state.latencies.record(num_bytes, took);
         }
         result
-    }
-}
-
-/// An answer that can say that it was hedged.
-trait Noted: Sized {
-    fn with_hedge(self, hedge: Hedged) -> Self;
-}
-
-impl Noted for FetchedRange {
-    fn with_hedge(self, hedge: Hedged) -> Self {
-        Self {
-            hedge: Some(hedge),
-            ..self
-        }
-    }
-}
-
-impl Noted for Option<FetchedRange> {
-    fn with_hedge(self, hedge: Hedged) -> Self {
-        self.map(|fetched| fetched.with_hedge(hedge))
     }
 }
 
@@ -274,7 +257,7 @@ impl RangeFetcher for Hedge {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         let num_bytes = range.len.unwrap_or(ASSUMED_LEN);
         self.run(num_bytes, move || {
             self.inner.fetch_if_changed(object, range, etag)

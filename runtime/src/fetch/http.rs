@@ -81,21 +81,21 @@ impl HttpFetcher {
         url
     }
 
-    /// Asks for a range; `known` is the version that need not be sent. `None` if that is still it.
+    /// Asks for a range; `known` is the version that need not be sent.
     async fn read(
         &self,
         object: &str,
         range: ByteRange,
         known: Option<&str>,
-    ) -> Result<Option<FetchedRange>, FetchError> {
+    ) -> Result<FetchedRange, FetchError> {
         if range.len == Some(0) {
-            return Ok(Some(FetchedRange::default()));
+            return Ok(FetchedRange::default());
         }
         let url = self.url_of(object);
         let response = self.send(object, range, &url, known).await?;
         let (status, headers) = (response.status(), response.headers());
         if status == StatusCode::NOT_MODIFIED && known.is_some() {
-            return Ok(None);
+            return Ok(FetchedRange::unchanged());
         }
         let refused = |fault: Misbehaviour| FetchError::misbehaved(object, range, &fault);
         // From here on an error drops the response: no byte of a body that does not fit is read.
@@ -113,18 +113,18 @@ impl HttpFetcher {
             .map(str::to_owned);
         // A server that does not know If-None-Match sends the same version again.
         if known.is_some() && etag.as_deref() == known {
-            return Ok(None);
+            return Ok(FetchedRange::unchanged());
         }
         let bytes = self.collect(object, range, answer, response).await?;
         let object_len = match range == ByteRange::from(0) {
             true => Some(bytes.len() as u64),
             false => answer.object_len,
         };
-        Ok(Some(FetchedRange {
+        Ok(FetchedRange {
             etag,
             object_len,
             ..FetchedRange::new(bytes)
-        }))
+        })
     }
 
     async fn send(
@@ -218,8 +218,7 @@ impl RangeFetcher for HttpFetcher {
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
-        let read = self.read(object, range, None);
-        async move { Ok(read.await?.unwrap_or_default()) }.boxed()
+        self.read(object, range, None).boxed()
     }
 
     fn fetch_if_changed<'a>(
@@ -227,7 +226,7 @@ impl RangeFetcher for HttpFetcher {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         self.read(object, range, Some(etag)).boxed()
     }
 }

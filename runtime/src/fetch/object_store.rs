@@ -38,16 +38,16 @@ impl ObjectStoreFetcher {
         self
     }
 
-    /// Asks for a range; `known` is the version that need not be sent. `None` if that is still it.
+    /// Asks for a range; `known` is the version that need not be sent.
     async fn read(
         &self,
         object: &str,
         range: ByteRange,
         known: Option<&str>,
-    ) -> Result<Option<FetchedRange>, FetchError> {
+    ) -> Result<FetchedRange, FetchError> {
         let location = self.location(object, range)?;
         let wanted = match range {
-            ByteRange { len: Some(0), .. } => return Ok(Some(FetchedRange::default())),
+            ByteRange { len: Some(0), .. } => return Ok(FetchedRange::default()),
             ByteRange {
                 offset,
                 len: Some(len),
@@ -64,13 +64,15 @@ impl ObjectStoreFetcher {
             .with_range(wanted)
             .with_if_none_match(condition);
         let result = match self.store.get_opts(&location, options).await {
-            Err(object_store::Error::NotModified { .. }) if condition.is_some() => return Ok(None),
+            Err(object_store::Error::NotModified { .. }) if condition.is_some() => {
+                return Ok(FetchedRange::unchanged());
+            }
             result => result.map_err(|error| fetch_error(object, range, &error))?,
         };
         let etag = result.meta.e_tag.clone();
         // A store that does not know the condition sends the same version again.
         if known.is_some() && etag.as_deref() == known {
-            return Ok(None);
+            return Ok(FetchedRange::unchanged());
         }
         // What came over HTTP says whether the length is known; a folder always knows.
         let object_len = match result.extensions.get::<Answer>() {
@@ -83,11 +85,11 @@ impl ObjectStoreFetcher {
             return Err(FetchError::too_large(object, range, max_bytes));
         }
         let bytes = collect(object, range, max_bytes, result).await?;
-        Ok(Some(FetchedRange {
+        Ok(FetchedRange {
             etag,
             object_len,
             ..FetchedRange::new(bytes)
-        }))
+        })
     }
 
     fn location(&self, object: &str, range: ByteRange) -> Result<Path, FetchError> {
@@ -103,8 +105,7 @@ impl RangeFetcher for ObjectStoreFetcher {
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
-        let read = self.read(object, range, None);
-        async move { Ok(read.await?.unwrap_or_default()) }.boxed()
+        self.read(object, range, None).boxed()
     }
 
     fn fetch_if_changed<'a>(
@@ -112,7 +113,7 @@ impl RangeFetcher for ObjectStoreFetcher {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         self.read(object, range, Some(etag)).boxed()
     }
 }

@@ -108,17 +108,22 @@ impl Retry {
     }
 
     /// Runs `fetch` until it succeeds, fails for good, or has been repeated often enough.
-    async fn run<'a, T>(
+    async fn run<'a>(
         &'a self,
         object: &'a str,
         range: ByteRange,
-        fetch: impl Fn() -> BoxFuture<'a, Result<T, FetchError>>,
-    ) -> (Result<T, FetchError>, u32) {
+        fetch: impl Fn() -> BoxFuture<'a, Result<FetchedRange, FetchError>>,
+    ) -> Result<FetchedRange, FetchError> {
         let mut num_retries = 0;
         self.state.allowance.earn();
         loop {
             let error = match fetch().await {
-                Ok(answer) => return (Ok(answer), num_retries),
+                Ok(fetched) => {
+                    return Ok(FetchedRange {
+                        num_retries,
+                        ..fetched
+                    });
+                }
                 Err(error) => FetchError {
                     num_retries,
                     ..error
@@ -127,7 +132,7 @@ impl Retry {
             let options = &self.state.options;
             let may_repeat = error.is_transient && num_retries < options.max_retries;
             if !may_repeat || !self.state.allowance.spend() {
-                return (Err(error), num_retries);
+                return Err(error);
             }
             let pause = options.backoff(object, range, num_retries);
             self.clock.sleep_until(self.clock.now() + pause).await;
@@ -143,15 +148,8 @@ impl RangeFetcher for Retry {
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
-        async move {
-            let fetch = || self.inner.fetch(object, range);
-            let (answer, num_retries) = self.run(object, range, fetch).await;
-            answer.map(|fetched| FetchedRange {
-                num_retries,
-                ..fetched
-            })
-        }
-        .boxed()
+        let fetch = move || self.inner.fetch(object, range);
+        self.run(object, range, fetch).boxed()
     }
 
     fn fetch_if_changed<'a>(
@@ -159,18 +157,9 @@ impl RangeFetcher for Retry {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
-        async move {
-            let fetch = || self.inner.fetch_if_changed(object, range, etag);
-            let (answer, num_retries) = self.run(object, range, fetch).await;
-            answer.map(|fetched| {
-                fetched.map(|fetched| FetchedRange {
-                    num_retries,
-                    ..fetched
-                })
-            })
-        }
-        .boxed()
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
+        let fetch = move || self.inner.fetch_if_changed(object, range, etag);
+        self.run(object, range, fetch).boxed()
     }
 }
 

@@ -123,13 +123,11 @@ impl RangeFetcher for Gated {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         async move {
             self.gate.admit(object, range)?;
             let fetched = self.inner.fetch_if_changed(object, range, etag).await?;
-            if let Some(fetched) = &fetched {
-                self.gate.count_open_ended(range, fetched.bytes.len());
-            }
+            self.gate.count_open_ended(range, fetched.bytes.len());
             Ok(fetched)
         }
         .boxed()

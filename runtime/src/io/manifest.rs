@@ -154,28 +154,30 @@ async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> L
     let range = ByteRange::from(0);
     let _permit = io.shared.fetch_permits.acquire().await;
     let start = io.shared.clock.now();
-    let mut kept = kept.filter(|kept| !kept.etag.is_empty());
+    let kept = kept.filter(|kept| !kept.etag.is_empty());
     let answer = match &kept {
         Some(kept) => {
             io.fetcher
                 .fetch_if_changed(&object, range, &kept.etag)
                 .await
         }
-        None => io.fetcher.fetch(&object, range).await.map(Some),
+        None => io.fetcher.fetch(&object, range).await,
     };
     let end = io.shared.clock.now();
     let mut num_bytes = 0;
-    let result = match (answer, kept.take()) {
-        (Ok(Some(fetched)), _) => {
+    let result = match (answer, kept) {
+        (Ok(fetched), Some(kept)) if fetched.is_unchanged => {
+            keep(&io, &object, kept.etag, kept.bytes.clone()).await;
+            Ok(FetchedRange {
+                bytes: kept.bytes,
+                ..fetched
+            })
+        }
+        (Ok(fetched), _) => {
             num_bytes = fetched.bytes.len() as u64;
             let etag = fetched.etag.clone().unwrap_or_default();
             keep(&io, &object, etag, fetched.bytes.clone()).await;
             Ok(fetched)
-        }
-        (Ok(None), kept) => {
-            let kept = kept.map_or_else(Default::default, |kept| (kept.etag, kept.bytes));
-            keep(&io, &object, kept.0, kept.1.clone()).await;
-            Ok(FetchedRange::new(kept.1))
         }
         (Err(error), _) => Err(error),
     };

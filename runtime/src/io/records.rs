@@ -3,6 +3,7 @@
 use super::flights::Landed;
 use super::search_io::range_of;
 use super::session_io::{Awaited, SessionIo, TIME_IS_UP};
+use crate::fetch::FetchErrorKind;
 use crate::profile::{RequestRecord, Wave};
 
 impl SessionIo {
@@ -11,6 +12,9 @@ impl SessionIo {
         if !awaited.is_ours || !landed.was_sent {
             self.profile.num_shared_requests += 1;
             self.io.shared.metrics.count_shared_request();
+            return;
+        }
+        if was_refused(awaited, landed) {
             return;
         }
         let (num_retries, hedge) = match &landed.result {
@@ -55,5 +59,20 @@ impl SessionIo {
             end_us: self.io.micros(self.io.shared.clock.now()),
             error: Some(TIME_IS_UP.to_owned()),
         });
+    }
+}
+
+/// Whether the budget had nothing left for it, so that no request was sent. (A read to the end of an
+/// object fails in the same way if the object is too long, but after it was sent.)
+fn was_refused(awaited: &Awaited, landed: &Landed) -> bool {
+    let is_open_ended = range_of(&awaited.request.bytes).len.is_none();
+    match &landed.result {
+        Err(error) => {
+            error.kind == FetchErrorKind::Budget
+                && !is_open_ended
+                && error.num_retries == 0
+                && error.hedge.is_none()
+        }
+        Ok(_) => false,
     }
 }

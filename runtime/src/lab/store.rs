@@ -65,8 +65,8 @@ impl SimulatedStore {
         &self,
         object: &str,
         range: ByteRange,
-        read: impl Future<Output = Result<Option<FetchedRange>, FetchError>>,
-    ) -> Result<Option<FetchedRange>, FetchError> {
+        read: impl Future<Output = Result<FetchedRange, FetchError>>,
+    ) -> Result<FetchedRange, FetchError> {
         let mut exchange = self.network.exchange(object, range);
         let fate = exchange.first_byte().await;
         if let Some(status) = fate.status() {
@@ -81,11 +81,11 @@ impl SimulatedStore {
             read.await
         };
         let fetched = match answer {
-            Ok(Some(fetched)) => fetched,
-            Ok(None) => {
+            Ok(fetched) if fetched.is_unchanged => {
                 exchange.end(AttemptEnd::NotChanged);
-                return Ok(None);
+                return Ok(fetched);
             }
+            Ok(fetched) => fetched,
             Err(error) => {
                 exchange.end(AttemptEnd::Failed);
                 return Err(error);
@@ -111,7 +111,7 @@ impl SimulatedStore {
             Some(_) => AttemptEnd::Failed,
             None => AttemptEnd::Whole,
         });
-        error.map_or(Ok(Some(fetched)), Err)
+        error.map_or(Ok(fetched), Err)
     }
 }
 
@@ -142,19 +142,8 @@ impl RangeFetcher for SimulatedStore {
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
-        async move {
-            let read = self
-                .inner
-                .fetch(object, range)
-                .map(|answer| answer.map(Some));
-            let answer = self.request(object, range, read).await?;
-            // What was fetched without a condition is always there.
-            answer.ok_or_else(|| {
-                let what = "the store answered that nothing changed, but was not asked";
-                FetchError::new(FetchErrorKind::Protocol, object, range, what)
-            })
-        }
-        .boxed()
+        let read = self.inner.fetch(object, range);
+        self.request(object, range, read).boxed()
     }
 
     fn fetch_if_changed<'a>(
@@ -162,7 +151,7 @@ impl RangeFetcher for SimulatedStore {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         let read = self.inner.fetch_if_changed(object, range, etag);
         self.request(object, range, read).boxed()
     }

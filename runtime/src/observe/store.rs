@@ -88,7 +88,7 @@ impl RangeFetcher for Observed {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         let request = self.inner.fetch_if_changed(object, range, etag);
         self.watch(object, range, request).boxed()
     }

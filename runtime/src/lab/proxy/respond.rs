@@ -43,11 +43,11 @@ pub(super) async fn respond(
         return refuse(writer, status, "as the model wanted it").await;
     }
     match read(server, object, range, if_none_match).await {
-        Ok(Some(fetched)) => send(exchange, fate, range, &fetched, writer).await,
-        Ok(None) => {
+        Ok(fetched) if fetched.is_unchanged => {
             exchange.end(AttemptEnd::NotChanged);
             write(writer, b"HTTP/1.1 304 Not Modified\r\n\r\n").await
         }
+        Ok(fetched) => send(exchange, fate, range, &fetched, writer).await,
         Err(error) => {
             exchange.end(AttemptEnd::Failed);
             refuse(writer, status_of(error.kind), &error.message).await
@@ -61,11 +61,11 @@ async fn read(
     object: &str,
     range: Option<ByteRange>,
     if_none_match: Option<&str>,
-) -> Result<Option<FetchedRange>, FetchError> {
+) -> Result<FetchedRange, FetchError> {
     let wanted = range.unwrap_or(ByteRange::from(0));
     let answer = match if_none_match {
         Some(etag) => server.inner.fetch_if_changed(object, wanted, etag).await,
-        None => server.inner.fetch(object, wanted).await.map(Some),
+        None => server.inner.fetch(object, wanted).await,
     };
     match answer {
         Err(error) if error.kind == FetchErrorKind::Truncated && wanted.len.is_some() => {
@@ -75,7 +75,7 @@ async fn read(
                 .await?;
             match fetched.bytes.is_empty() {
                 true => Err(error),
-                false => Ok(Some(fetched)),
+                false => Ok(fetched),
             }
         }
         answer => answer,

@@ -42,11 +42,13 @@ impl RangeFetcher for Changing {
         object: &'a str,
         range: ByteRange,
         etag: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FetchedRange>, FetchError>> {
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
         self.num_asked.fetch_add(1, Ordering::Relaxed);
         let answer = self.answer(object, range);
-        let answer =
-            answer.map(|fetched| (fetched.etag.as_deref() != Some(etag)).then_some(fetched));
+        let answer = answer.map(|fetched| match fetched.etag.as_deref() == Some(etag) {
+            true => FetchedRange::unchanged(),
+            false => fetched,
+        });
         std::future::ready(answer).boxed()
     }
 }
