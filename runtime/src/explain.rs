@@ -47,7 +47,7 @@ impl From<PlannedRequest> for PlannedRead {
 pub struct Explanation {
     /// The guest's account: what becomes of each split and why.
     pub plan: Value,
-    /// The I/O that the plan took: manifest, heads and dictionaries.
+    /// The I/O that the plan took: manifest, heads, and dictionaries where counts decide.
     pub profile: Profile,
     /// The first requests that the search would send after that, in one wave. Empty if the plan
     /// already has the answer.
@@ -57,10 +57,11 @@ pub struct Explanation {
 }
 
 impl Searcher {
-    /// Plans a search and stops before its first read of a split's body.
+    /// Plans a search and stops.
     ///
-    /// Manifest, heads and dictionaries are read (they are what a plan is made from); of what would
-    /// follow, the first wave is listed exactly. Errors are those of [`Searcher::search`].
+    /// What the plan is made from is read: the manifest, heads, and dictionaries where counts decide
+    /// which splits are searched. Of what would follow, the first wave is listed exactly. Errors are
+    /// those of [`Searcher::search`].
     pub async fn explain(
         &self,
         request: &Value,

@@ -12,7 +12,8 @@ use crate::fetch::FetchErrorKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ByteClass {
-    /// The index's manifest: the only mutable object, never cached by the runtime.
+    /// The index's manifest: the only mutable object. Cached as an entry with its ETag, never as ranges
+    /// of an object.
     Manifest,
     /// A split's head.
     Head,
@@ -24,7 +25,7 @@ pub enum ByteClass {
     FastField,
     /// Blocks of stored documents.
     DocStore,
-    /// A leaf's partial result.
+    /// What the guest computed: a whole answer, or what one split adds to one.
     PartialResult,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, requires = "dir")]
     keep: bool,
 
-    /// How the guest runs.
+    /// How the search engine (the guest) runs.
     #[arg(long, value_name = "ENGINE", default_value = "wasm")]
     engine: EngineChoice,
 

@@ -19,14 +19,23 @@ use crate::render::{self, Screen};
 /// Requests besides those that are timed.
 const NUM_OTHER_REQUESTS: usize = 40;
 
+const AFTER_HELP: &str = "\
+Nothing is written, and at most 16 MiB are read. The exit code is 0 if Canter can search from there
+and 1 if not; --format json prints is_fit, and each check by a stable name.
+
+Examples:
+  canter doctor https://example.org/logs --browser --origin https://my.site
+  canter doctor s3://bucket/logs --format json";
+
 /// Arguments of `canter doctor`.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct DoctorArgs {
     /// An index or a file: https://…, s3://…, gs://…, az://… or a folder.
     #[arg(value_name = "URL")]
     url: String,
 
-    /// Small ranges to time.
+    /// How many small ranges to time.
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     ranges: u16,
@@ -35,7 +44,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     browser: bool,
 
-    /// The site whose scripts are to read it.
+    /// The site whose scripts are to read the index, for the checks of CORS.
     #[arg(long, value_name = "ORIGIN", default_value = "https://canter.example")]
     origin: String,
 

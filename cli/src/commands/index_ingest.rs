@@ -38,11 +38,11 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
 
-    /// Create the index from this config first, if there is none yet.
+    /// Create the index from this config (YAML or JSON) first, if there is none yet.
     #[arg(long, value_name = "FILE")]
     index_config: Option<PathBuf>,
 
-    /// Where rejected lines go, after what the file holds already; made when there is one.
+    /// Where rejected lines go: appended, to a file that is made when the first line is rejected.
     #[arg(long, value_name = "FILE", default_value = "canter.rejects.ndjson")]
     rejects: PathBuf,
 

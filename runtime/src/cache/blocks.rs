@@ -7,7 +7,7 @@
 //!   get 60K..140K         [=|============|=]            a hit: three pieces
 //! ```
 //!
-//! Queries ask for different ranges of the same column or dictionary, and the driver merges them
+//! Queries ask for different ranges of the same column or dictionary, and `io` merges them
 //! differently each time, so exact ranges would rarely be asked for twice; blocks are. A block may be
 //! partly filled: the head ends anywhere, and a read may be smaller than a block.
 

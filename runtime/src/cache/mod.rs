@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Immutable objects are kept in aligned blocks (`blocks.rs`). The manifest is the one mutable object:
-//! it is kept as an opaque entry only, which the driver writes with its ETag and replaces.
+//! it is kept as an opaque entry only, which `io` writes with its ETag and replaces.
 
 mod blocks;
 mod contract;

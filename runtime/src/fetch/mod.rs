@@ -4,7 +4,7 @@
 //!   Retry ─→ Hedge ─→ (the search's gate) ─→ ObjectStoreFetcher | HttpFetcher | MemoryFetcher
 //! ```
 //!
-//! Coalescing is no decorator: it needs all ranges of a wave at once, so the driver applies the pure
+//! Coalescing is no decorator: it needs all ranges of a wave at once, so `io` applies the pure
 //! function of [`coalesce`] before it fetches. Nothing here sends a HEAD request, and nothing asks
 //! for an object's size: a short answer is found by counting the bytes that came.
 

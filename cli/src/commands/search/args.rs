@@ -27,14 +27,17 @@ Examples:
   canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
     --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
 
---explain prints one object: plan (what becomes of each split, and why), profile (what the plan has
-cost), planned (the next requests), num_requests, num_bytes, max_documents and prices.
-Without --cache every run starts with nothing. `--format json` prints one object: hits, num_hits,
-elapsed_time_micros, aggregations, failed_splits (damaged or unreachable), skipped_splits (a limit
-was reached before their turn), timed_out, budget_exhausted (the name of that limit, or null) and,
-with --profile, profile.
+With --format json the answer is one object: hits, num_hits, elapsed_time_micros, aggregations,
+failed_splits (damaged or unreachable), skipped_splits (a limit was reached before their turn),
+timed_out, budget_exhausted (the name of that limit, or null) and, with --profile, profile.
 If some splits failed or were skipped, the answer is that of the others and warnings name them; if
-no split answered, the exit code is 1.";
+no split answered, the exit code is 1.
+
+With --explain it is: plan (what becomes of each split, and why), profile (what the plan has cost),
+planned (the next requests), num_waves, num_requests and num_bytes (what an answer takes at least),
+max_documents (most documents to fetch for its hits), prices_as_of and prices.
+
+Without --cache every run starts with nothing.";
 
 /// Arguments of `canter search`.
 #[derive(Debug, Args)]
@@ -65,7 +68,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "FIELDS", allow_hyphen_values = true)]
     pub(super) sort_by: Option<String>,
 
-    /// Fields to look into for words that name none, separated by commas.
+    /// Fields in which to look for words that name no field, separated by commas [default: those of the
+    /// index config].
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     pub(super) search_field: Vec<String>,
 
@@ -77,7 +81,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     pub(super) end_timestamp: Option<i64>,
 
-    /// How the guest runs.
+    /// How the search engine (the guest) runs.
     #[arg(long, value_name = "ENGINE", default_value = "wasm")]
     pub(super) engine: EngineChoice,
 

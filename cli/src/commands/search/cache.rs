@@ -31,12 +31,12 @@ pub(crate) struct CacheArgs {
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = parse_bytes)]
     cache_bytes: u64,
 
-    /// Use a cached manifest for so long without asking whether it has changed, such as 30s. What is
+    /// Use a cached manifest for so long, such as 30s, without asking whether it has changed. What is
     /// published meanwhile is found after that.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     manifest_ttl: Duration,
 
-    /// For so long after that, answer from the cached manifest and ask behind the answer.
+    /// For so long after that, answer from the cached manifest, and ask meanwhile for the next search.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     stale_while_revalidate: Duration,
 }

@@ -19,7 +19,8 @@ use crate::simulate::Simulation;
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Print the plan instead of the answer: which splits are searched or left out and why, what is
-    /// to be read, and what that costs. Reads the manifest, heads and dictionaries, no more.
+    /// to be read, and what that costs. Reads the manifest, heads, and dictionaries where their counts
+    /// decide.
     #[arg(long)]
     explain: bool,
 

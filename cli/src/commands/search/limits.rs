@@ -9,13 +9,13 @@ use crate::amounts::parse_bytes;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Stop reading a little before so many milliseconds have passed, answer with what there is, and
-    /// give up then [default: 30000].
+    /// Most milliseconds that the search takes. A little before, it stops reading and answers with what
+    /// it has [default: 30000].
     #[arg(long, value_name = "MS")]
     deadline_ms: Option<u64>,
 
-    /// Most requests to the store, repetitions included; reaching it, like the two below, gives the
-    /// part of the answer that there is [default: no limit].
+    /// Most requests to the store, repetitions and hedges included. When this or one of the next two is
+    /// used up, the search answers with what it has [default: no limit].
     #[arg(long, value_name = "N")]
     max_requests: Option<u64>,
 
@@ -23,7 +23,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 
-    /// Most dependent rounds to the store [default: no limit].
+    /// Most waves, which are rounds to the store one after the other [default: no limit].
     #[arg(long, value_name = "N")]
     max_waves: Option<u64>,
 
