@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::clock::timeout_at;
 use crate::driver::{Driver, SessionEnd};
 use crate::engine::InstanceLimits;
-use crate::fetch::{Hedge, HedgeState, Pace, Retry, RetryState};
+use crate::fetch::{Hedge, HedgeState, Pace, RangeFetcher, Retry, RetryState};
 use crate::io::{Gate, Gated, PlannedRequest, SearchIo, SharedIo};
 use crate::observe::observe_query;
 use crate::session::{Outcome, QueryPlan, SessionRequest};
@@ -123,11 +123,18 @@ impl Searcher {
             state: Arc::clone(&self.hedges),
             pace: Arc::clone(&pace),
         };
-        let fetcher = Retry::sharing(Arc::new(hedge), clock, Arc::clone(&self.retries));
+        let retried = |fetcher: Arc<dyn RangeFetcher>| {
+            Arc::new(Retry::sharing(
+                fetcher,
+                Arc::clone(&clock),
+                Arc::clone(&self.retries),
+            ))
+        };
         Driver {
             io: Arc::new(SearchIo {
                 shared,
-                fetcher: Arc::new(fetcher),
+                fetcher: retried(Arc::new(hedge)),
+                ungated: retried(Arc::clone(&self.settings.fetcher)),
                 gate,
                 pace,
                 started,

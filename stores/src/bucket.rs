@@ -21,7 +21,8 @@ use crate::MannersConnector;
 pub struct Settings(pub BTreeMap<String, String>);
 
 impl Settings {
-    fn get(&self, name: &str) -> Option<String> {
+    /// The setting of that name, from here or the environment, unless it is empty.
+    pub fn get(&self, name: &str) -> Option<String> {
         let own = self.0.get(name).cloned();
         own.or_else(|| env::var(name).ok())
             .filter(|value| !value.is_empty())

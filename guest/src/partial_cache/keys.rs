@@ -30,7 +30,8 @@ impl KeyHasher {
     /// their keys in order. Requests that differ only in spelling share their entries.
     fn add_request(&mut self, ast: &UserInputAst, request: &SearchRequest, limits: &Limits) {
         self.add(&crate::version());
-        self.add(&format!("{ast:?}"));
+        // Not its `Debug` form: that does not escape, so two queries may look the same.
+        self.add(&serde_json::to_string(ast).unwrap_or_else(|_| request.query.clone()));
         self.add(&format!("{:?}", request.search_field));
         let aggs = request.aggs.clone().map(with_sorted_keys);
         self.add(&aggs.unwrap_or(Value::Null).to_string());
@@ -190,6 +191,10 @@ mod tests {
         let requests = [
             json!({"query": "a"}),
             json!({"query": "b"}),
+            json!({"query": "level:error"}),
+            json!({"query": r#"\"level\"\:error"#}),
+            json!({"query": "f: IN [a b]"}),
+            json!({"query": r#"f: IN ["a\" \"b"]"#}),
             json!({"query": "a", "max_hits": 3}),
             json!({"query": "a", "start_offset": 3}),
             json!({"query": "a", "sort_by": "x"}),

@@ -15,6 +15,18 @@ pub(crate) async fn read_manifest(
     exchange: &Exchange,
     limits: &Limits,
 ) -> Result<ManifestFile, SearchError> {
+    match read_once(exchange, limits).await? {
+        Ok(manifest) => Ok(manifest),
+        // The host may have had it from a cache: asked once more, it passes that by.
+        Err(_) => read_once(exchange, limits).await?,
+    }
+}
+
+/// The manifest; the inner error is about its bytes.
+async fn read_once(
+    exchange: &Exchange,
+    limits: &Limits,
+) -> Result<Result<ManifestFile, SearchError>, SearchError> {
     let bytes = exchange
         .read(MANIFEST_OBJECT, 0, None, ByteClass::Manifest)
         .await
@@ -36,6 +48,6 @@ pub(crate) async fn read_manifest(
             ),
         ));
     }
-    ManifestFile::from_bytes(&bytes)
-        .map_err(|error| SearchError::data(format!("{MANIFEST_OBJECT}: {error}")))
+    Ok(ManifestFile::from_bytes(&bytes)
+        .map_err(|error| SearchError::data(format!("{MANIFEST_OBJECT}: {error}"))))
 }

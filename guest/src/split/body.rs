@@ -3,7 +3,7 @@
 //! Bytes enter only as whole blocks whose checksums match the head, so that nothing a store, cache
 //! or network did to them reaches the engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,8 +31,10 @@ pub(crate) struct SplitBody {
 struct State {
     /// Runs of verified blocks, by first block; no two overlap.
     runs: BTreeMap<u64, OwnedBytes>,
-    /// Reads under way: request id and the blocks it covers.
-    pending: Vec<(u64, Range<u64>)>,
+    /// Reads under way: request id, the blocks it covers, and what they hold.
+    pending: Vec<(u64, Range<u64>, ByteClass)>,
+    /// Damaged blocks that were read again, by first block.
+    reread: BTreeSet<u64>,
     /// The first thing that went wrong: the split is lost for this session.
     failure: Option<SearchError>,
     /// Ranges that a synchronous read missed.
@@ -165,16 +167,7 @@ impl SplitBody {
         }
         for wanted in missing {
             for fresh in not_pending(&state, wanted) {
-                let bytes = self.checksums.bytes_of(fresh.clone());
-                let id = self.exchange.request(
-                    &self.object,
-                    self.head_len + bytes.start,
-                    Some(bytes.end - bytes.start),
-                    class,
-                );
-                // Registers this task's waker; nothing can have arrived yet.
-                let _ = self.exchange.poll_take(id, context);
-                state.pending.push((id, fresh));
+                self.ask(&mut state, fresh, class, context);
             }
         }
         Poll::Pending
@@ -183,15 +176,43 @@ impl SplitBody {
     /// Takes in every pending read that has arrived, and waits for the others.
     fn settle(&self, state: &mut State, context: &mut Context<'_>) {
         let pending = std::mem::take(&mut state.pending);
-        for (id, blocks) in pending {
+        for (id, blocks, class) in pending {
             let Poll::Ready(result) = self.exchange.poll_take(id, context) else {
-                state.pending.push((id, blocks));
+                state.pending.push((id, blocks, class));
                 continue;
             };
-            if let Err(error) = self.take_in(state, blocks, result) {
-                state.failure.get_or_insert(error);
+            match self.take_in(state, blocks.clone(), result) {
+                Ok(()) => {}
+                // The host may have had them from a cache, or from a proxy on the way: it is asked
+                // once more, and knows by that that they were no good.
+                Err(Trouble::Damaged(_)) if state.reread.insert(blocks.start) => {
+                    self.ask(state, blocks, class, context);
+                }
+                Err(Trouble::Damaged(error) | Trouble::Lost(error)) => {
+                    state.failure.get_or_insert(error);
+                }
             }
         }
+    }
+
+    /// Asks for blocks, and registers the task's waker.
+    fn ask(
+        &self,
+        state: &mut State,
+        blocks: Range<u64>,
+        class: ByteClass,
+        context: &mut Context<'_>,
+    ) {
+        let bytes = self.checksums.bytes_of(blocks.clone());
+        let id = self.exchange.request(
+            &self.object,
+            self.head_len + bytes.start,
+            Some(bytes.end - bytes.start),
+            class,
+        );
+        // Nothing can have arrived yet.
+        let _ = self.exchange.poll_take(id, context);
+        state.pending.push((id, blocks, class));
     }
 
     fn take_in(
@@ -199,20 +220,21 @@ impl SplitBody {
         state: &mut State,
         blocks: Range<u64>,
         result: SupplyResult,
-    ) -> Result<(), SearchError> {
+    ) -> Result<(), Trouble> {
         let range = self.checksums.bytes_of(blocks.clone());
         let at = self.head_len + range.start;
         let wanted_len = range.end - range.start;
         let bytes = match result {
             SupplyResult::Bytes(bytes) => bytes,
             SupplyResult::Miss => {
-                return Err(SearchError::internal(
+                return Err(Trouble::Lost(SearchError::internal(
                     "a read was answered as a cache lookup",
-                ));
+                )));
             }
             SupplyResult::Failed { kind, message } => {
                 let what = format!("split {}: bytes {at}+{wanted_len}", self.split_id);
-                return Err(FetchFailure { kind, message }.into_search_error(&what));
+                let failure = FetchFailure { kind, message };
+                return Err(Trouble::Lost(failure.into_search_error(&what)));
             }
         };
         if bytes.len() as u64 != wanted_len {
@@ -220,16 +242,17 @@ impl SplitBody {
                 kind: FetchErrorKind::Truncated,
                 message: format!("{} bytes came for {wanted_len} asked", bytes.len()),
             };
-            return Err(failure.into_search_error(&format!("split {}: bytes {at}", self.split_id)));
+            let what = format!("split {}: bytes {at}", self.split_id);
+            return Err(Trouble::Lost(failure.into_search_error(&what)));
         }
         self.checksums.verify(blocks.start, &bytes).map_err(|block| {
-            SearchError::data(format!(
+            Trouble::Damaged(SearchError::data(format!(
                 "split {}: checksum mismatch in block {block} (bytes {}+{}): the object is damaged; \
                  restore it or build the split again",
                 self.split_id,
                 self.head_len + block * self.checksums.block_len(),
                 self.checksums.block_len(),
-            ))
+            )))
         })?;
         state.runs.insert(blocks.start, OwnedBytes::new(bytes));
         Ok(())
@@ -255,10 +278,18 @@ impl SplitBody {
     }
 }
 
+/// What can be wrong with bytes that were asked for.
+enum Trouble {
+    /// They came, and are not what they should be.
+    Damaged(SearchError),
+    /// They did not come.
+    Lost(SearchError),
+}
+
 /// The parts of a block range that no read under way covers.
 fn not_pending(state: &State, wanted: Range<u64>) -> Vec<Range<u64>> {
     let mut parts = vec![wanted];
-    for (_, pending) in &state.pending {
+    for (_, pending, _) in &state.pending {
         parts = parts
             .into_iter()
             .flat_map(|part| {

@@ -86,15 +86,22 @@ pub(crate) async fn open_split(
     let head = match inlined.filter(|head| sound(head)) {
         Some(head) => head,
         None => {
-            let head = exchange
-                .read(
-                    &split_object(&entry.id),
-                    0,
-                    Some(entry.head_len),
-                    ByteClass::Head,
-                )
-                .await
-                .map_err(|failure| failure.into_search_error(&format!("{what}: head")))?;
+            let read = async || {
+                exchange
+                    .read(
+                        &split_object(&entry.id),
+                        0,
+                        Some(entry.head_len),
+                        ByteClass::Head,
+                    )
+                    .await
+                    .map_err(|failure| failure.into_search_error(&format!("{what}: head")))
+            };
+            let mut head = read().await?;
+            if !sound(&head) {
+                // The host may have had it from a cache: asked once more, it passes that by.
+                head = read().await?;
+            }
             if !sound(&head) {
                 return Err(SearchError::data(format!(
                     "{what}: the head is not the one that the manifest names (checksum or length \

@@ -40,6 +40,9 @@ type FlightFuture = BoxFuture<'static, Arc<Landed>>;
 /// A flight that can be waited for by many.
 pub(super) type Flight = Shared<FlightFuture>;
 
+/// So many launches after one another the table is swept.
+const LAUNCHES_PER_SWEEP: u64 = 1024;
+
 /// The flights of one searcher.
 #[derive(Default)]
 pub(crate) struct Flights {
@@ -83,6 +86,9 @@ impl Flights {
     ) -> Flight {
         table.num_launched += 1;
         let id = table.num_launched;
+        if id.is_multiple_of(LAUNCHES_PER_SWEEP) {
+            table.sweep();
+        }
         let flights = Arc::clone(self);
         let name = object.to_owned();
         let flight = async move {
@@ -107,6 +113,14 @@ impl Flights {
 }
 
 impl Table {
+    /// Forgets flights that were given up: nobody is left to remove them.
+    fn sweep(&mut self) {
+        self.by_object.retain(|_, underway| {
+            underway.retain(|flight| flight.flight.upgrade().is_some());
+            !underway.is_empty()
+        });
+    }
+
     /// The flights that bring a part of `bytes`, and the parts that none brings.
     pub(super) fn claim(&self, object: &str, bytes: &Range<u64>) -> (Vec<Flight>, Vec<Range<u64>>) {
         let mut joined = Vec::new();

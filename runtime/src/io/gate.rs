@@ -1,7 +1,7 @@
 //! The budget of one search: counts what it sends, and refuses what would be too much.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{BoxFuture, FutureExt};
 
@@ -15,7 +15,10 @@ pub(crate) struct Gate {
     num_requests: AtomicU64,
     num_bytes: AtomicU64,
     is_timed_out: AtomicBool,
-    /// The first limit that was reached.
+    /// The first limit that refused a request. It may have been a second one beside a slow first,
+    /// which nothing is missing without.
+    refused: Mutex<Option<String>>,
+    /// The first limit that a read went without its bytes for.
     exhausted: Mutex<Option<String>>,
 }
 
@@ -30,7 +33,8 @@ impl Gate {
     /// Counts one request, or refuses it. `object` and `range` are for the message.
     fn admit(&self, object: &str, range: ByteRange) -> Result<(), FetchError> {
         let refuse = |limit: &str, max: u64| {
-            let what = self.exhaust(limit, max);
+            lock(&self.refused).get_or_insert_with(|| limit.to_owned());
+            let what = used_up(limit, max);
             Err(FetchError::new(FetchErrorKind::Budget, object, range, what))
         };
         if let Some(max) = self.budget.max_bytes {
@@ -51,21 +55,20 @@ impl Gate {
         }
     }
 
-    /// Notes that a limit was reached; returns what to say about it.
-    fn exhaust(&self, limit: &str, max: u64) -> String {
-        let what =
-            format!("the search has used up its {limit} of {max}; raise it or narrow the query");
-        self.exhausted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| limit.to_owned());
-        what
+    /// Notes that a read did not get its bytes because a request was refused.
+    pub(crate) fn note_exhausted(&self) {
+        if let Some(limit) = lock(&self.refused).clone() {
+            lock(&self.exhausted).get_or_insert(limit);
+        }
     }
 
     /// An error if wave number `wave_ord` (from 0) is one too many.
     pub(crate) fn admit_wave(&self, wave_ord: u64) -> Result<(), String> {
         match self.budget.max_waves {
-            Some(max) if wave_ord >= max => Err(self.exhaust("max_waves", max)),
+            Some(max) if wave_ord >= max => {
+                lock(&self.exhausted).get_or_insert_with(|| "max_waves".to_owned());
+                Err(used_up("max_waves", max))
+            }
             _ => Ok(()),
         }
     }
@@ -90,11 +93,17 @@ impl Gate {
 
     /// The limit that was reached first, by name.
     pub(crate) fn exhausted(&self) -> Option<String> {
-        self.exhausted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.exhausted).clone()
     }
+}
+
+fn lock(limit: &Mutex<Option<String>>) -> MutexGuard<'_, Option<String>> {
+    limit.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What to say about a limit that was reached.
+fn used_up(limit: &str, max: u64) -> String {
+    format!("the search has used up its {limit} of {max}; raise it or narrow the query")
 }
 
 /// A fetcher that asks the gate before each request.

@@ -5,6 +5,7 @@
 //!   answer   cached     cached, and revalidated behind     revalidated first
 //! ```
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use super::flights::Landed;
 use super::observed::observed;
 use super::planning::Request;
 use super::search_io::SearchIo;
+use crate::clock::timeout_at;
 use crate::fetch::{ByteRange, FetchedRange};
 use crate::session::ByteClass;
 
@@ -60,6 +62,13 @@ impl KeptManifest {
     }
 }
 
+/// Longest time that a revalidation behind an answer may take.
+const REVALIDATION_TIME: Duration = Duration::from_secs(30);
+
+fn names(asking: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
+    asking.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What is to be done about a manifest.
 pub(super) enum Manifest {
     /// Use it as it is.
@@ -78,6 +87,8 @@ pub(crate) struct ManifestKeeper {
     options: ManifestOptions,
     /// Revalidations behind answers that may still be on their way.
     behind: Mutex<JoinSet<()>>,
+    /// The objects that they ask for: one at a time for each.
+    asking_behind: Arc<Mutex<HashSet<String>>>,
 }
 
 impl ManifestKeeper {
@@ -85,15 +96,25 @@ impl ManifestKeeper {
         Self {
             options,
             behind: Mutex::default(),
+            asking_behind: Arc::default(),
         }
     }
 
-    /// Asks whether `kept` still holds, without anybody waiting for it.
+    /// Asks whether `kept` still holds, without anybody waiting for it. Does nothing if that is being
+    /// asked already. The search's budget does not pay for it, and its deadline does not end it.
     pub(super) fn revalidate_behind(&self, io: Arc<SearchIo>, object: String, kept: KeptManifest) {
         if let Ok(runtime) = Handle::try_current() {
-            let fetch = fetch_manifest(io, object, Some(kept));
+            let asking = Arc::clone(&self.asking_behind);
+            if !names(&asking).insert(object.clone()) {
+                return;
+            }
+            let clock = Arc::clone(&io.shared.clock);
+            let until = clock.now() + REVALIDATION_TIME;
+            let io = Arc::new(io.behind());
+            let fetch = fetch_manifest(io, object.clone(), Some(kept));
             let revalidation = async move {
-                fetch.await;
+                let _ = timeout_at(&*clock, Some(until), fetch).await;
+                names(&asking).remove(&object);
             };
             let mut behind = self.lock();
             while behind.try_join_next().is_some() {}
@@ -154,6 +175,8 @@ async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> L
     let range = ByteRange::from(0);
     let _permit = io.shared.fetch_permits.acquire().await;
     let start = io.shared.clock.now();
+    // What is confirmed is what held when it was asked.
+    let asked_at = io.shared.clock.unix_time();
     let kept = kept.filter(|kept| !kept.etag.is_empty());
     let answer = match &kept {
         Some(kept) => {
@@ -167,7 +190,7 @@ async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> L
     let mut num_bytes = 0;
     let result = match (answer, kept) {
         (Ok(fetched), Some(kept)) if fetched.is_unchanged => {
-            keep(&io, &object, kept.etag, kept.bytes.clone()).await;
+            keep(&io, &object, asked_at, kept.etag, kept.bytes.clone()).await;
             Ok(FetchedRange {
                 bytes: kept.bytes,
                 ..fetched
@@ -176,7 +199,7 @@ async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> L
         (Ok(fetched), _) => {
             num_bytes = fetched.bytes.len() as u64;
             let etag = fetched.etag.clone().unwrap_or_default();
-            keep(&io, &object, etag, fetched.bytes.clone()).await;
+            keep(&io, &object, asked_at, etag, fetched.bytes.clone()).await;
             Ok(fetched)
         }
         (Err(error), _) => Err(error),
@@ -191,12 +214,13 @@ async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> L
     }
 }
 
-async fn keep(io: &SearchIo, object: &str, etag: String, bytes: Bytes) {
+/// Keeps a manifest that held at `checked_at`, a time since 1970.
+async fn keep(io: &SearchIo, object: &str, checked_at: Duration, etag: String, bytes: Bytes) {
     let Some(cache) = &io.shared.cache else {
         return;
     };
     let kept = KeptManifest {
-        checked_at: io.shared.clock.unix_time(),
+        checked_at,
         // An ETag that cannot be kept is none: the manifest is then read again.
         etag: if etag.len() <= 1024 {
             etag
@@ -207,6 +231,13 @@ async fn keep(io: &SearchIo, object: &str, etag: String, bytes: Bytes) {
     };
     let key = io.shared.cache_key(object);
     let _busy = io.shared.clock.enter_busy();
+    // An answer that was long on its way must not take the place of a later one.
+    let held = cache.get_entry(&key, ByteClass::Manifest).await;
+    let held = held.as_ref().and_then(KeptManifest::from_bytes);
+    let now = io.shared.clock.unix_time();
+    if held.is_some_and(|held| held.checked_at > checked_at && held.checked_at <= now) {
+        return;
+    }
     cache
         .put_entry(&key, kept.to_bytes(), ByteClass::Manifest)
         .await;

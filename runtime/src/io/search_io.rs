@@ -119,6 +119,8 @@ pub(crate) struct SearchIo {
     pub(crate) shared: Arc<SharedIo>,
     /// The store behind retries, hedges and this search's gate.
     pub(crate) fetcher: Arc<dyn RangeFetcher>,
+    /// The same store without the gate, for what is asked behind the answer.
+    pub(crate) ungated: Arc<dyn RangeFetcher>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) pace: Arc<Pace>,
     pub(crate) started: Duration,
@@ -133,6 +135,22 @@ pub(crate) struct SearchIo {
 }
 
 impl SearchIo {
+    /// What asks behind the answer of this search: at nobody's cost.
+    pub(super) fn behind(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            fetcher: Arc::clone(&self.ungated),
+            ungated: Arc::clone(&self.ungated),
+            gate: Arc::default(),
+            pace: Arc::default(),
+            started: self.shared.clock.now(),
+            reads_until: None,
+            documents_until: None,
+            is_dry: false,
+            etags: Mutex::default(),
+        }
+    }
+
     /// Until when reads of these classes are waited for.
     pub(super) fn until(&self, has_documents: bool) -> Option<Duration> {
         match has_documents {

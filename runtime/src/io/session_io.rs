@@ -62,7 +62,8 @@ pub(crate) struct SessionIo {
     /// Waves of the search before this session.
     pub(super) waves_before: u64,
     pub(super) wave_started: Duration,
-    asked: HashSet<(String, u64, u64)>,
+    /// What the guest has asked for: again means that what came was no good.
+    pub(super) asked: HashSet<(String, u64, u64)>,
 }
 
 /// A flight that this wave waits for.
@@ -241,7 +242,7 @@ impl SessionIo {
     /// Fetches what is missing, and gives each read its bytes or its error.
     async fn fetch(&mut self, reads: &mut [PendingRead], seen_landed: u64, wave: &mut Wave) {
         for round in 0..MAX_ROUNDS {
-            let awaited = self.launch(reads, seen_landed);
+            let awaited = self.launch(reads, seen_landed, round);
             if awaited.is_empty() {
                 break;
             }
@@ -261,14 +262,17 @@ impl SessionIo {
     }
 
     /// Joins the flights of others and launches what they do not bring.
-    fn launch(&self, reads: &[PendingRead], seen_landed: u64) -> Vec<Awaited> {
+    ///
+    /// After the first round nothing is joined: what failed for reasons of others is asked for by this
+    /// search itself.
+    fn launch(&self, reads: &[PendingRead], seen_landed: u64, round: usize) -> Vec<Awaited> {
         let shared = &self.io.shared;
         let mut table = shared.flights.lock();
         let mut awaited: Vec<Awaited> = Vec::new();
         let mut rounds: [Vec<Missing>; 2] = Default::default();
         for (read_ord, read) in reads.iter().enumerate() {
             for missing in self.missing_of(read_ord, read) {
-                if read.is_exact || read.must_ask {
+                if read.is_exact || read.must_ask || round > 0 {
                     rounds[usize::from(read.is_exact)].push(missing);
                     continue;
                 }
@@ -382,8 +386,13 @@ impl SessionIo {
             }
             Err(error) => error,
         };
-        // Another search's flight may have failed by that search's budget, which is not ours.
-        let is_theirs = !awaited.is_ours && error.kind == FetchErrorKind::Budget;
+        // Another search's flight may have failed by that search's budget, by the end of an object that
+        // its merged request ran past, or against a version that only that search has seen.
+        let is_theirs = !awaited.is_ours
+            && matches!(
+                error.kind,
+                FetchErrorKind::Budget | FetchErrorKind::Truncated | FetchErrorKind::Protocol
+            );
         for read in reads.iter_mut().filter(|read| read.overlaps(request)) {
             if read.is_done() {
                 continue;
@@ -396,7 +405,12 @@ impl SessionIo {
             let was_merged = error.kind == FetchErrorKind::Truncated && is_merged && !read.is_exact;
             match !is_last && (was_merged || is_theirs) {
                 true => read.is_exact |= was_merged,
-                false => read.error = Some(error.clone()),
+                false => {
+                    if awaited.is_ours && error.kind == FetchErrorKind::Budget {
+                        self.io.gate.note_exhausted();
+                    }
+                    read.error = Some(error.clone());
+                }
             }
         }
     }

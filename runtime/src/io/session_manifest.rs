@@ -16,9 +16,14 @@ impl SessionIo {
     /// The manifest: from the cache, revalidated, or fetched.
     pub(super) async fn read_manifest(&mut self, read: ReadRequest, wave: &mut Wave) -> Supply {
         let io = Arc::clone(&self.io);
-        let found = {
-            let _busy = io.shared.clock.enter_busy();
-            io.shared.manifest.look_up(&io, &read.object).await
+        // Asked for again, what came before was no good: neither the cache nor its version counts.
+        let must_ask = !self.asked.insert((read.object.clone(), 0, u64::MAX));
+        let found = match must_ask {
+            true => Manifest::Absent,
+            false => {
+                let _busy = io.shared.clock.enter_busy();
+                io.shared.manifest.look_up(&io, &read.object).await
+            }
         };
         let kept = match found {
             Manifest::Fresh(bytes) => {
@@ -58,7 +63,8 @@ impl SessionIo {
                 let mut table = flights.lock();
                 let object = &request.object;
                 let (joined, _) = table.claim(object, &request.bytes);
-                let (flight, is_ours) = match joined.into_iter().next() {
+                let joined = joined.into_iter().next().filter(|_| !must_ask);
+                let (flight, is_ours) = match joined {
                     Some(flight) => (flight, false),
                     None => {
                         let landing = fetch_manifest(io.clone(), object.clone(), kept.take());

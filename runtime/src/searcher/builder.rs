@@ -8,7 +8,7 @@ use super::Searcher;
 use crate::clock::{Clock, SystemClock};
 use crate::fetch::{
     CoalesceOptions, HedgeOptions, HedgeState, OpenOptions, RangeFetcher, RetryOptions, RetryState,
-    open_store,
+    cache_namespace, open_store,
 };
 use crate::io::{ManifestKeeper, SharedIo};
 use crate::observe::{Observed, SearcherSource};
@@ -63,11 +63,13 @@ impl SearcherBuilder {
         self
     }
 
-    /// The index's URI (see [`crate::fetch::open_uri`]); it is also the namespace of its cache keys.
+    /// The index's URI (see [`crate::fetch::open_uri`]). It also gives the namespace of its cache keys:
+    /// the full path of a folder; otherwise the URI without credentials, and a hash of the whole and of
+    /// the store's endpoint.
     pub fn uri(mut self, uri: &str, options: &OpenOptions) -> Result<Self, SearchError> {
         self.fetcher = Some(open_store(uri, options)?);
         self.retry = options.retry;
-        self.namespace = uri.trim_end_matches('/').to_owned();
+        self.namespace = cache_namespace(uri, options);
         Ok(self)
     }
 

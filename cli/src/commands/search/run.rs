@@ -38,9 +38,7 @@ impl OpenIndex {
         if let Some(simulation) = &simulation {
             builder = simulation.attach(builder);
         }
-        builder = builder
-            .namespace(namespace_of(&args.index))
-            .manifest(args.cache.manifest());
+        builder = builder.manifest(args.cache.manifest());
         let cache = args.cache.open()?;
         if let Some(cache) = &cache {
             builder = builder.cache(Arc::clone(cache));
@@ -107,17 +105,6 @@ impl OpenIndex {
             let _ = tokio::time::timeout(patience, settled).await;
         });
     }
-}
-
-/// What the cache's keys begin with: a folder by its full path, since the same short one may be
-/// another index elsewhere.
-fn namespace_of(index: &str) -> String {
-    let folder = match index.split_once("://") {
-        None => Path::new(index).canonicalize().ok(),
-        Some(_) => None,
-    };
-    let full = folder.and_then(|folder| folder.to_str().map(str::to_owned));
-    full.unwrap_or_else(|| index.trim_end_matches('/').to_owned())
 }
 
 /// The search request, as the guest reads it.
