@@ -62,6 +62,20 @@ pub(super) fn align(bytes: &Range<u64>, block_len: u64, object_len: Option<u64>)
     start..end
 }
 
+/// What of `missing` lies within `request`.
+pub(super) fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
+    let same_object = |part: &&Missing| part.object == request.object;
+    missing
+        .iter()
+        .filter(same_object)
+        .map(|part| Missing {
+            bytes: part.bytes.start.max(request.bytes.start)..part.bytes.end.min(request.bytes.end),
+            ..part.clone()
+        })
+        .filter(|part| part.bytes.start < part.bytes.end)
+        .collect()
+}
+
 /// The requests that bring everything that is missing, in the order of the demand.
 pub(super) fn requests_of(
     missing: &[Missing],

@@ -23,6 +23,8 @@ pub(super) struct PendingRead {
     pub(super) around: Vec<CachedPiece>,
     /// The guest asks again for what it has had: it was no good, so the cache is passed by.
     pub(super) must_ask: bool,
+    /// Another search's flight failed it, perhaps for reasons of that search: no other is joined.
+    pub(super) is_alone: bool,
     /// Ask for exactly this range and nothing around it.
     pub(super) is_exact: bool,
     pub(super) error: Option<FetchError>,
@@ -46,6 +48,7 @@ impl PendingRead {
             pieces: Vec::new(),
             around: Vec::new(),
             must_ask: false,
+            is_alone: false,
             is_exact: false,
             error,
         }

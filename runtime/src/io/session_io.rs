@@ -12,7 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use super::flights::{Flight, Landed};
 use super::observed::observed;
 use super::pieces;
-use super::planning::{Missing, Request, align, requests_of};
+use super::planning::{Missing, Request, align, requests_of, within};
 use super::reads::{PendingRead, fail_rest};
 use super::search_io::SearchIo;
 use crate::cache::CachedPiece;
@@ -242,7 +242,7 @@ impl SessionIo {
     /// Fetches what is missing, and gives each read its bytes or its error.
     async fn fetch(&mut self, reads: &mut [PendingRead], seen_landed: u64, wave: &mut Wave) {
         for round in 0..MAX_ROUNDS {
-            let awaited = self.launch(reads, seen_landed, round);
+            let awaited = self.launch(reads, seen_landed);
             if awaited.is_empty() {
                 break;
             }
@@ -262,17 +262,14 @@ impl SessionIo {
     }
 
     /// Joins the flights of others and launches what they do not bring.
-    ///
-    /// After the first round nothing is joined: what failed for reasons of others is asked for by this
-    /// search itself.
-    fn launch(&self, reads: &[PendingRead], seen_landed: u64, round: usize) -> Vec<Awaited> {
+    fn launch(&self, reads: &[PendingRead], seen_landed: u64) -> Vec<Awaited> {
         let shared = &self.io.shared;
         let mut table = shared.flights.lock();
         let mut awaited: Vec<Awaited> = Vec::new();
         let mut rounds: [Vec<Missing>; 2] = Default::default();
         for (read_ord, read) in reads.iter().enumerate() {
             for missing in self.missing_of(read_ord, read) {
-                if read.is_exact || read.must_ask || round > 0 {
+                if read.is_exact || read.must_ask || read.is_alone {
                     rounds[usize::from(read.is_exact)].push(missing);
                     continue;
                 }
@@ -289,7 +286,19 @@ impl SessionIo {
             }
         }
         let [merged, exact] = rounds;
-        let mut requests = requests_of(&merged, shared.coalesce, shared.max_part_bytes);
+        let mut requests = Vec::new();
+        for request in requests_of(&merged, shared.coalesce, shared.max_part_bytes) {
+            // A gap must not be closed over what is on its way already.
+            let (joinable, _) = table.claim(&request.object, &request.bytes);
+            match joinable.is_empty() {
+                true => requests.push(request),
+                false => requests.extend(requests_of(
+                    &within(&merged, &request),
+                    CoalesceOptions::off(),
+                    shared.max_part_bytes,
+                )),
+            }
+        }
         requests.extend(requests_of(
             &exact,
             CoalesceOptions::off(),
@@ -404,7 +413,10 @@ impl SessionIo {
                 || read.bytes.end < request.bytes.end;
             let was_merged = error.kind == FetchErrorKind::Truncated && is_merged && !read.is_exact;
             match !is_last && (was_merged || is_theirs) {
-                true => read.is_exact |= was_merged,
+                true => {
+                    read.is_exact |= was_merged;
+                    read.is_alone |= is_theirs;
+                }
                 false => {
                     if awaited.is_ours && error.kind == FetchErrorKind::Budget {
                         self.io.gate.note_exhausted();

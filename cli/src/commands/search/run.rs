@@ -1,6 +1,5 @@
 //! From arguments to an open index, a request and its answer.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
