@@ -3,6 +3,8 @@
 
 use std::error::Error as StdError;
 
+use canter_stores::without_xml;
+
 /// Who can do something about a [`BuildError`], and what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -68,27 +70,6 @@ impl BuildError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
-    }
-}
-
-/// What a store's XML says in one word, in place of the XML: it is long, names requests and signatures,
-/// and is not for people.
-fn without_xml(text: &str) -> String {
-    let Some((before, xml)) = ["<?xml", "<Error"]
-        .iter()
-        .find_map(|start| text.find(start).map(|at| text.split_at(at)))
-    else {
-        return text.to_owned();
-    };
-    let code = xml
-        .split_once("<Code>")
-        .and_then(|(_, rest)| rest.split_once("</Code>"))
-        .map(|(code, _)| code)
-        .filter(|code| code.len() <= 100 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    let before = before.trim_end().trim_end_matches(':');
-    match code {
-        Some(code) => format!("{before}: {code}"),
-        None => before.to_owned(),
     }
 }
 

@@ -14,6 +14,7 @@ mod fault;
 mod answer;
 mod body;
 mod redirect;
+mod xml;
 
 mod bucket;
 mod client;
@@ -24,3 +25,4 @@ pub use bucket::{BucketOptions, Settings, open_bucket};
 pub use connector::{MannersConnector, ObjectTooLong};
 pub use fault::{Misbehaviour, StoreFault};
 pub use redirect::{redirect_of, same_host_only};
+pub use xml::without_xml;
