@@ -4,6 +4,7 @@
 //! The oracle is plain tantivy in RAM, fed by the same doc mapper and asked through tantivy's own
 //! query parser and collectors. It knows nothing of splits.
 
+pub mod conformance;
 mod documents;
 mod forwarder;
 mod index;
@@ -15,7 +16,7 @@ mod web_server;
 pub use documents::{CATALOGUE_CONFIG, catalogue};
 pub use forwarder::{Fate, Forwarder};
 pub use index::{TestIndex, hdfs_lines, run, run_divided};
-pub use oracle::Oracle;
+pub use oracle::{Oracle, normalised};
 pub use s3_server::{S3Server, SECRET_KEY, with_s3};
 pub use truth::{End, Truth};
 pub use web_server::{Quirk, WebRequest, WebServer};

@@ -83,6 +83,8 @@ pub struct WebRequest {
 struct State {
     objects: BTreeMap<String, Bytes>,
     quirks: Mutex<Vec<Quirk>>,
+    /// Further quirks of the objects whose path begins so.
+    quirks_under: Mutex<Vec<(String, Quirk)>>,
     /// The quirks begin with the request of this number, from 0.
     quirks_from: AtomicUsize,
     requests: Mutex<Vec<WebRequest>>,
@@ -138,6 +140,20 @@ impl WebServer {
         *locked(&self.state.quirks) = quirks.to_vec();
     }
 
+    /// Misbehaves from now on for all objects whose path begins so, beside what [`Self::set_quirks`] says.
+    pub fn set_quirk_under(&self, prefix: &str, quirk: Quirk) {
+        locked(&self.state.quirks_under).push((prefix.to_owned(), quirk));
+    }
+
+    /// How many of the requests so far are of a kind.
+    pub fn count_requests(&self, is_counted: impl Fn(&WebRequest) -> bool) -> usize {
+        let requests = locked(&self.state.requests);
+        requests
+            .iter()
+            .filter(|request| is_counted(request))
+            .count()
+    }
+
     /// All requests so far.
     pub fn requests(&self) -> Vec<WebRequest> {
         locked(&self.state.requests).clone()
@@ -176,7 +192,12 @@ fn serve(stream: &TcpStream, state: &State) -> io::Result<()> {
             let is_on = requests.len() > state.quirks_from.load(Ordering::SeqCst);
             is_on.then(|| locked(&state.quirks).clone())
         };
-        let quirks = quirks.unwrap_or_default();
+        let mut quirks = quirks.unwrap_or_default();
+        for (prefix, quirk) in &*locked(&state.quirks_under) {
+            if request.path.starts_with(&**prefix) {
+                quirks.push(quirk.clone());
+            }
+        }
         let reply = Reply::to(&request, state, &quirks);
         let must_close = reply.send(stream, state)?;
         if must_close || state.is_stopping.load(Ordering::SeqCst) {

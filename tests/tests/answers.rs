@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
-use canter_tests::{CATALOGUE_CONFIG, Oracle, TestIndex, catalogue, hdfs_lines, run_divided};
+use canter_tests::{
+    CATALOGUE_CONFIG, Oracle, TestIndex, catalogue, hdfs_lines, normalised, run_divided,
+};
 use serde_json::{Value, json};
 
 const HDFS_CONFIG: &str = canter_index_builder::corpus::HDFS_LOGS_YAML;
@@ -116,25 +118,6 @@ impl Bench {
         for aggs in aggs {
             self.check(&json!({ "query": query, "max_hits": 0, "aggs": aggs }));
         }
-    }
-}
-
-/// Sums of floating point numbers depend on the order of addition in their last digits.
-fn normalised(value: &Value) -> Value {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            json!(format!("{:.9e}", number.as_f64().unwrap()))
-        }
-        Value::Array(items) => items.iter().map(normalised).collect(),
-        Value::Object(fields) => {
-            let mut sorted: Vec<_> = fields
-                .iter()
-                .map(|(k, v)| (k.clone(), normalised(v)))
-                .collect();
-            sorted.sort_by(|left, right| left.0.cmp(&right.0));
-            Value::Object(sorted.into_iter().collect())
-        }
-        other => other.clone(),
     }
 }
 

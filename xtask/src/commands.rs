@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::guest;
-use crate::s3_server;
 use crate::step::{run, run_quietly, step};
+use crate::tools::s3_server;
 use crate::workspace::Workspace;
 
 /// Builds the guest and the command line, and runs `canter demo`.

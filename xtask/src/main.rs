@@ -1,11 +1,12 @@
-//! The project's own commands: `cargo xtask demo | test | tools | guest | dist`.
+//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
 mod commands;
+mod conformance;
 mod guest;
-mod s3_server;
 mod step;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;
@@ -17,7 +18,11 @@ usage: cargo xtask COMMAND
 
   demo [ARGS]   generate logs, index them, search them in the wasm guest
   test          everything that CI checks: format, lints, tests, fuzz targets, documentation
-  tools         install the programs that tests run and that are not ours into <target>/tools
+  conformance [ARGS]
+                send one list of requests to every host: the answers must be the same; without
+                arguments, write the table into docs/conformance.md (--help shows the arguments)
+  tools [--all] install the programs that tests run and that are not ours into <target>/tools;
+                --all: also what takes a quarter of an hour to compile
   guest         build the guest component into <target>/guest and compile it ahead of time
   dist          build the self-contained release binary <target>/dist/canter";
 
@@ -28,7 +33,9 @@ fn main() -> ExitCode {
     let result = Workspace::locate().and_then(|workspace| match command.as_deref() {
         Some("demo") => commands::demo(&workspace, &rest),
         Some("test") if rest.is_empty() => commands::test(&workspace),
-        Some("tools") if rest.is_empty() => s3_server::install(&workspace).map(drop),
+        Some("conformance") => conformance::conformance(&workspace, &rest),
+        Some("tools") if rest.is_empty() => tools::install(&workspace, false),
+        Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),
         _ => {

@@ -1,0 +1,144 @@
+//! The conformance test as a program: sends one list of requests to every host and prints the table.
+//! `cargo xtask conformance` builds what it runs, and starts it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use canter_tests::conformance::hosts::{self, Host};
+use canter_tests::conformance::{
+    HostReport, Machine, Request, Site, markdown_table, read_requests, run_host, run_reference,
+};
+use clap::Parser;
+
+/// Where the table stands in the document.
+const TABLE_START: &str = "<!-- The table: cargo xtask conformance -->\n";
+const TABLE_END: &str = "<!-- The end of the table. -->\n";
+
+/// Sends one list of requests to every host: the answers must be the same bytes.
+#[derive(Parser)]
+struct Args {
+    /// Run only these hosts, and the native engine, with which all are compared
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    host: Vec<String>,
+    /// Fail if this machine lacks what one of these hosts needs
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    require: Vec<String>,
+    /// Send only requests with this text in their name
+    #[arg(long, value_name = "TEXT")]
+    request: Option<String>,
+    /// Show at most so many wrong answers of a host
+    #[arg(long, default_value_t = 10)]
+    max_problems: usize,
+    /// Put the table into this document
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Show the names of hosts and requests, and do nothing
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("conformance: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether everything is as it must be.
+fn run(args: &Args) -> Result<bool> {
+    let hosts = hosts::all();
+    let requests = chosen_requests(args)?;
+    if args.list {
+        let names = hosts.iter().map(|host| host.name());
+        names.for_each(|name| println!("host {name}"));
+        let names = requests.iter().map(|request| &request.name);
+        names.for_each(|name| println!("request {name}"));
+        return Ok(true);
+    }
+    for name in args.host.iter().chain(&args.require) {
+        ensure!(
+            hosts.iter().any(|host| host.name() == name),
+            "there is no host {name:?}: see --list"
+        );
+    }
+    let reports = run_hosts(args, &hosts, &requests)?;
+    let table = markdown_table(&reports);
+    println!("{} requests, each sent twice\n\n{table}", requests.len());
+    if let Some(path) = &args.write {
+        write_table(path, &table)?;
+    }
+    Ok(reports.iter().all(|report| is_good(args, report)))
+}
+
+fn run_hosts(
+    args: &Args,
+    hosts: &[Box<dyn Host>],
+    requests: &[Request],
+) -> Result<Vec<HostReport>> {
+    let machine = Machine::locate()?;
+    let site = Site::start()?;
+    let Some((first, others)) = hosts.split_first() else {
+        bail!("there are no hosts");
+    };
+    announce(first.as_ref());
+    let (report, answers) = run_reference(first.as_ref(), &machine, &site, requests)?;
+    tell(args, &report);
+    let mut reports = vec![report];
+    for host in others {
+        if !args.host.is_empty() && !args.host.iter().any(|name| name == host.name()) {
+            continue;
+        }
+        announce(host.as_ref());
+        let report = run_host(host.as_ref(), &machine, &site, requests, &answers);
+        tell(args, &report);
+        reports.push(report);
+    }
+    Ok(reports)
+}
+
+fn chosen_requests(args: &Args) -> Result<Vec<Request>> {
+    let mut requests = read_requests()?;
+    if let Some(text) = &args.request {
+        requests.retain(|request| request.name.contains(&**text));
+        ensure!(!requests.is_empty(), "no request has {text:?} in its name");
+    }
+    Ok(requests)
+}
+
+fn announce(host: &dyn Host) {
+    eprintln!("   {}: {}", host.name(), host.title());
+}
+
+fn tell(args: &Args, report: &HostReport) {
+    for line in report.account(args.max_problems) {
+        eprintln!("   {line}");
+    }
+}
+
+fn is_good(args: &Args, report: &HostReport) -> bool {
+    let is_required = args.require.iter().any(|name| name == report.name);
+    if is_required && !report.is_green() && !report.is_red() {
+        eprintln!("   {} is required, and this machine lacks it", report.name);
+    }
+    report.is_green() || !is_required && !report.is_red()
+}
+
+/// Puts the table between its two marks.
+fn write_table(path: &PathBuf, table: &str) -> Result<()> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let (before, rest) = text
+        .split_once(TABLE_START)
+        .with_context(|| format!("{shown} has no line {TABLE_START:?}"))?;
+    let (_, after) = rest
+        .split_once(TABLE_END)
+        .with_context(|| format!("{shown} has no line {TABLE_END:?}"))?;
+    let text = format!("{before}{TABLE_START}\n{table}\n{TABLE_END}{after}");
+    fs::write(path, text).with_context(|| format!("cannot write {shown}"))
+}

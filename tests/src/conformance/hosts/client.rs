@@ -1,0 +1,71 @@
+//! The HTTP client that requests are sent with: one connection each, nothing added, nothing repeated.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::runtime::Runtime;
+
+use crate::conformance::{Answer, Call, HEADERS};
+
+/// Longer than any answer takes, retries of broken stores included.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends requests to one origin.
+pub(super) struct Client {
+    origin: String,
+    http: reqwest::Client,
+    runtime: Runtime,
+}
+
+impl Client {
+    /// For an origin such as `http://127.0.0.1:8080`.
+    pub(super) fn new(origin: &str) -> Result<Self> {
+        let http = reqwest::Client::builder()
+            .timeout(PATIENCE)
+            // A server may close an idle connection at the moment in which it is used again.
+            .pool_max_idle_per_host(0)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .build()?;
+        Ok(Self {
+            origin: origin.trim_end_matches('/').to_owned(),
+            http,
+            runtime: tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?,
+        })
+    }
+
+    /// Without a slash at its end.
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(super) fn send(&self, call: &Call) -> Result<Answer> {
+        let url = format!("{}{}", self.origin, call.target());
+        self.runtime.block_on(async {
+            let method = reqwest::Method::from_bytes(call.method.as_bytes())?;
+            let mut request = self.http.request(method, &url);
+            if !call.body.is_empty() {
+                request = request
+                    .header("content-type", "application/json")
+                    .body(call.body.clone());
+            }
+            let response = request.send().await.context("no answer came")?;
+            let header = |name: &str| {
+                let value = response.headers().get(name)?;
+                let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                Some((name.to_owned(), value))
+            };
+            Ok(Answer {
+                status: response.status().as_u16(),
+                headers: Some(HEADERS.into_iter().filter_map(header).collect()),
+                body: response
+                    .bytes()
+                    .await
+                    .context("the answer broke off")?
+                    .into(),
+            })
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! The Lambda function that searches, invoked through the Runtime API as a function URL would.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::listening::Process;
+use super::runtime_api::RuntimeApi;
+use super::{Caching, Host, Running};
+use crate::conformance::{Answer, Call, HEADERS, Machine, Site};
+
+const PROGRAM: &str = "canter-lambda-search";
+
+/// The function.
+pub(super) struct Lambda;
+
+impl Host for Lambda {
+    fn name(&self) -> &'static str {
+        "lambda"
+    }
+
+    fn title(&self) -> &'static str {
+        "AWS Lambda, through the Runtime API"
+    }
+
+    fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
+        machine.built(PROGRAM).map(|_| Vec::new())
+    }
+
+    fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
+        let api = RuntimeApi::start()?;
+        let folder = tempfile::tempdir()?;
+        let program = machine.built(PROGRAM).map_err(anyhow::Error::msg)?;
+        let mut command = Command::new(program);
+        let cache = match caching {
+            Caching::Off => String::new(),
+            Caching::On => folder.path().display().to_string(),
+        };
+        let indexes = serde_json::to_string(&site.urls())?;
+        command
+            .env("AWS_LAMBDA_RUNTIME_API", api.address())
+            .env("AWS_LAMBDA_FUNCTION_NAME", "canter-search")
+            .env("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST")
+            .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "1769")
+            .env("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
+            .env("AWS_LAMBDA_LOG_GROUP_NAME", "/aws/lambda/canter-search")
+            .env("AWS_LAMBDA_LOG_STREAM_NAME", "conformance")
+            .env("AWS_REGION", "us-east-1")
+            .env("CANTER_INDEXES", indexes)
+            .env("CANTER_CACHE", cache);
+        Ok(Box::new(Function {
+            process: Process::spawn(&mut command)?,
+            api,
+            _folder: folder,
+        }))
+    }
+}
+
+struct Function {
+    process: Process,
+    api: RuntimeApi,
+    _folder: TempDir,
+}
+
+impl Running for Function {
+    fn send(&mut self, call: &Call) -> Result<Answer> {
+        let answer = self.api.invoke(&event_of(call).to_string());
+        let answer = answer.with_context(|| self.process.account())?;
+        answer_of(&answer).with_context(|| {
+            let text = String::from_utf8_lossy(&answer);
+            format!("the function answered {}", &text[..text.len().min(500)])
+        })
+    }
+}
+
+/// A request as a function URL gives it, in payload format 2.0.
+fn event_of(call: &Call) -> Value {
+    let mut event = json!({
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": call.path,
+        "rawQueryString": call.query,
+        "headers": {
+            "host": "canter.lambda-url.us-east-1.on.aws",
+            "content-type": "application/json",
+            "x-forwarded-for": "127.0.0.1",
+            "x-forwarded-proto": "https",
+        },
+        "requestContext": {
+            "accountId": "anonymous",
+            "apiId": "canter",
+            "domainName": "canter.lambda-url.us-east-1.on.aws",
+            "domainPrefix": "canter",
+            "http": {
+                "method": call.method,
+                "path": call.path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": "127.0.0.1",
+                "userAgent": "conformance",
+            },
+            "requestId": "00000000-0000-0000-0000-000000000000",
+            "routeKey": "$default",
+            "stage": "$default",
+            "time": "21/Nov/2026:12:00:00 +0000",
+            "timeEpoch": 1_795_262_400_000u64,
+        },
+        "isBase64Encoded": false,
+    });
+    if !call.body.is_empty() {
+        // As function URLs do with every body that they do not take for text.
+        event["body"] = BASE64_STANDARD.encode(&call.body).into();
+        event["isBase64Encoded"] = true.into();
+    }
+    event
+}
+
+fn answer_of(bytes: &[u8]) -> Result<Answer> {
+    let answer: Value = serde_json::from_slice(bytes)?;
+    let status = answer["statusCode"].as_u64().context("statusCode")?;
+    let body = answer["body"].as_str().unwrap_or_default();
+    let headers = answer["headers"].as_object().context("headers")?;
+    let header = |name: &str| {
+        let mut found = headers.iter();
+        let (_, value) = found.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        Some((name.to_owned(), value.as_str()?.to_owned()))
+    };
+    Ok(Answer {
+        status: u16::try_from(status)?,
+        headers: Some(HEADERS.into_iter().filter_map(header).collect()),
+        body: match answer["isBase64Encoded"].as_bool() {
+            Some(true) => BASE64_STANDARD.decode(body)?,
+            _ => body.as_bytes().to_vec(),
+        },
+    })
+}

@@ -1,0 +1,112 @@
+//! What this machine has: our own artifacts, and programs that are not ours.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+
+/// Where artifacts and programs are.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The workspace.
+    pub root: PathBuf,
+    /// Cargo's target folder.
+    pub target: PathBuf,
+}
+
+impl Machine {
+    /// By where this program lies: `<target>/debug/…`.
+    ///
+    /// # Errors
+    /// If it lies elsewhere.
+    pub fn locate() -> Result<Self> {
+        let program = env::current_exe().context("cannot find this program")?;
+        let is_debug = |folder: &&Path| folder.file_name().is_some_and(|name| name == "debug");
+        let debug = program.ancestors().find(is_debug);
+        let target = debug.and_then(Path::parent);
+        let target = target.with_context(|| format!("{} is in no target", program.display()))?;
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        Ok(Self {
+            root: root.context("the workspace")?.to_owned(),
+            target: target.to_owned(),
+        })
+    }
+
+    /// A program of the dev profile that this workspace builds.
+    ///
+    /// # Errors
+    /// Says how to build it, if it is not there.
+    pub fn built(&self, name: &str) -> Result<PathBuf, String> {
+        let program = format!("debug/{name}{}", env::consts::EXE_SUFFIX);
+        self.artifact(&program, "cargo xtask conformance")
+    }
+
+    /// A file below the target folder.
+    ///
+    /// # Errors
+    /// Says which command makes it, if it is not there.
+    pub fn artifact(&self, path: &str, made_by: &str) -> Result<PathBuf, String> {
+        found(self.target.join(path), made_by)
+    }
+
+    /// A file of the workspace that a command makes or that comes with it.
+    ///
+    /// # Errors
+    /// Says which command makes it, if it is not there.
+    pub fn file(&self, path: &str, made_by: &str) -> Result<PathBuf, String> {
+        found(self.root.join(path), made_by)
+    }
+
+    /// A program that is not ours: what `variable` names, what `cargo xtask tools` installed below
+    /// `<target>/tools`, or what is on the path.
+    ///
+    /// # Errors
+    /// If it is nowhere.
+    pub fn tool(&self, name: &str, variable: &str) -> Result<PathBuf, String> {
+        if let Some(program) = env::var_os(variable).filter(|program| !program.is_empty()) {
+            return found(program.into(), &format!("whoever set {variable}"));
+        }
+        let installed = self.target.join("tools").join(name);
+        for candidate in [installed.join("bin").join(name), installed, name.into()] {
+            if runs(&candidate) {
+                return Ok(candidate);
+            }
+        }
+        Err(format!(
+            "{name} is not installed: run `cargo xtask tools`, or name the program in {variable}"
+        ))
+    }
+
+    /// A program that came with an npm package into `<target>/tools`, or that `variable` names.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn npm_tool(&self, path: &str, variable: &str) -> Result<PathBuf, String> {
+        match env::var_os(variable).filter(|program| !program.is_empty()) {
+            Some(program) => found(program.into(), &format!("whoever set {variable}")),
+            None => self.artifact(path, "cargo xtask tools"),
+        }
+    }
+}
+
+fn found(path: PathBuf, made_by: &str) -> Result<PathBuf, String> {
+    match path.exists() {
+        true => Ok(path),
+        false => Err(format!("{} is missing: run `{made_by}`", path.display())),
+    }
+}
+
+/// Whether a program says its version.
+fn runs(program: &Path) -> bool {
+    if program.is_absolute() && !fs::metadata(program).is_ok_and(|file| file.is_file()) {
+        return false;
+    }
+    Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

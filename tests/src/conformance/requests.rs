@@ -1,0 +1,220 @@
+//! Reads the list of requests from the TOML files in `requests/`.
+//!
+//! ```toml
+//! [[request]]
+//! name = "a keyword"                      # unique
+//! index = "hdfs-logs"                     # GET /api/v1/hdfs-logs/search …
+//! params = { query = "severity_text:ERROR" }      # … ?query=severity_text%3AERROR
+//! # `{fill}` in a body stands for a text that is repeated:
+//! # fill = { text = "(", times = 60 }
+//! # or: path = "/health/livez", raw_query = "a=%zz", method = "PUT", body = '{"query": "*"}' (then POST)
+//!
+//! # What is expected. Without any of these: status 200, and hits and aggregations as the oracle says.
+//! oracle_query = "…"                      # the query as tantivy's own parser takes it
+//! unchecked = "why the oracle cannot say" # then `contains` must say something
+//! status = 400                            # the oracle knows no errors: `contains` again
+//! contains = ["the field \"x\""]          # parts of the body; in an error, of its message
+//! faults = ["short_body"]                 # names of store faults, all that the answer tells
+//! ```
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Call;
+use super::call::encoded;
+
+const FILES: [(&str, &str); 6] = [
+    ("queries.toml", include_str!("requests/queries.toml")),
+    (
+        "typed_queries.toml",
+        include_str!("requests/typed_queries.toml"),
+    ),
+    ("orders.toml", include_str!("requests/orders.toml")),
+    (
+        "aggregations.toml",
+        include_str!("requests/aggregations.toml"),
+    ),
+    ("api.toml", include_str!("requests/api.toml")),
+    ("stores.toml", include_str!("requests/stores.toml")),
+];
+
+/// A request with its name and what is expected of the answer.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Unique.
+    pub name: String,
+    /// What is sent.
+    pub call: Call,
+    /// What the native engine must answer.
+    pub expected: Expectation,
+}
+
+/// What an answer must be.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// HTTP status.
+    pub status: u16,
+    /// Parts of the body, or of the message of an error.
+    pub contains: Vec<String>,
+    /// Names of the store faults in the answer; `None` where none is looked for.
+    pub faults: Option<Vec<String>>,
+    /// The index and the request as the oracle is asked it.
+    pub oracle: Option<(String, Value)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestFile {
+    request: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    index: Option<String>,
+    path: Option<String>,
+    #[serde(default)]
+    params: toml::Table,
+    raw_query: Option<String>,
+    method: Option<String>,
+    body: Option<String>,
+    fill: Option<Fill>,
+    oracle_query: Option<String>,
+    unchecked: Option<String>,
+    #[serde(default = "ok")]
+    status: u16,
+    #[serde(default)]
+    contains: Vec<String>,
+    faults: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fill {
+    text: String,
+    times: usize,
+}
+
+fn ok() -> u16 {
+    200
+}
+
+/// All requests, in the order of the files.
+///
+/// # Errors
+/// If a file is malformed, a name is used twice, or a request has nothing that its answer is checked by.
+pub fn read_requests() -> Result<Vec<Request>> {
+    let mut requests = Vec::new();
+    for (name, text) in FILES {
+        let file: RequestFile = toml::from_str(text).with_context(|| name)?;
+        for entry in file.request {
+            let shown = format!("{name}: {:?}", entry.name);
+            requests.push(entry.into_request().context(shown)?);
+        }
+    }
+    let mut names: Vec<&str> = requests.iter().map(|request| &*request.name).collect();
+    names.sort_unstable();
+    for pair in names.windows(2) {
+        ensure!(pair[0] != pair[1], "two requests are named {:?}", pair[0]);
+    }
+    Ok(requests)
+}
+
+impl Entry {
+    fn into_request(self) -> Result<Request> {
+        let path = match (&self.path, &self.index) {
+            (Some(path), None) => path.clone(),
+            (None, Some(index)) => format!("/api/v1/{index}/search"),
+            _ => anyhow::bail!("give either index or path"),
+        };
+        let query = match &self.raw_query {
+            Some(query) => query.clone(),
+            None => query_of(&self.params)?,
+        };
+        let default_method = if self.body.is_some() { "POST" } else { "GET" };
+        let call = Call {
+            method: self.method.as_deref().unwrap_or(default_method).to_owned(),
+            path,
+            query,
+            body: self.whole_body().into_bytes(),
+        };
+        let asks_oracle = self.status == 200
+            && self.index.is_some()
+            && self.unchecked.is_none()
+            && self.faults.is_none();
+        let oracle = match (&self.index, asks_oracle) {
+            (Some(index), true) => Some((index.clone(), self.oracle_request(&call)?)),
+            _ => None,
+        };
+        ensure!(
+            oracle.is_some() || self.faults.is_some() || !self.contains.is_empty(),
+            "nothing checks the answer: say what it contains"
+        );
+        Ok(Request {
+            name: self.name,
+            call,
+            expected: Expectation {
+                status: self.status,
+                contains: self.contains,
+                faults: self.faults,
+                oracle,
+            },
+        })
+    }
+
+    fn whole_body(&self) -> String {
+        let body = self.body.clone().unwrap_or_default();
+        match &self.fill {
+            Some(fill) => body.replace("{fill}", &fill.text.repeat(fill.times)),
+            None => body,
+        }
+    }
+
+    /// The request as one JSON object, from the body or from the parameters.
+    fn oracle_request(&self, call: &Call) -> Result<Value> {
+        let mut request = match &self.body {
+            Some(body) => serde_json::from_str(body).context("body")?,
+            None => Value::Object(from_parameters(call)?),
+        };
+        let fields = request.as_object_mut().context("the body is no object")?;
+        fields.entry("query").or_insert_with(|| json!("*"));
+        if let Some(aggregations) = fields.remove("aggregations") {
+            fields.insert("aggs".to_owned(), aggregations);
+        }
+        if let Some(query) = &self.oracle_query {
+            fields.insert("oracle_query".to_owned(), json!(query));
+        }
+        Ok(request)
+    }
+}
+
+fn query_of(params: &toml::Table) -> Result<String> {
+    let mut parts = Vec::new();
+    for (name, value) in params {
+        let value = match value {
+            toml::Value::String(text) => text.clone(),
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(flag) => flag.to_string(),
+            other => anyhow::bail!("parameter {name}: {other:?} is no text or number"),
+        };
+        parts.push(format!("{}={}", encoded(name), encoded(&value)));
+    }
+    Ok(parts.join("&"))
+}
+
+fn from_parameters(call: &Call) -> Result<Map<String, Value>> {
+    let mut fields = Map::new();
+    for (name, value) in call.parameters() {
+        let value = match name.as_str() {
+            "aggs" => serde_json::from_str(&value).context("aggs")?,
+            "max_hits" | "start_offset" | "start_timestamp" | "end_timestamp" => {
+                json!(value.parse::<i64>().with_context(|| name.clone())?)
+            }
+            _ => json!(value),
+        };
+        fields.insert(name, value);
+    }
+    Ok(fields)
+}

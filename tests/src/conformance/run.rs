@@ -1,0 +1,214 @@
+//! Sends the list to a host, and compares answers and what they cost the store.
+//!
+//! ```text
+//!   caches off   every request once        answers, and exactly as many store requests as the native engine
+//!   caches on    the classic term query    cold, then warm: what the table tells
+//!                every request twice       answers, the second time as caches give them
+//! ```
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use super::compare::difference;
+use super::hosts::{Caching, Host, Running};
+use super::report::{HostReport, Measured, Verdict};
+use super::{Answer, Call, Checker, Machine, Request, Site, encoded};
+
+/// The classic term query is repeated so often on a warm host; its time is the median.
+const NUM_WARM: usize = 15;
+
+/// What the native engine answered, and what it asked the store for.
+#[derive(Clone, Debug, Default)]
+pub struct Reference {
+    /// Answers by the name of the request.
+    pub answers: BTreeMap<String, Answer>,
+    /// Requests to the store without caches, by the name of the request.
+    pub num_store_requests: BTreeMap<String, usize>,
+}
+
+/// The ten newest errors: the query by which the table measures.
+pub fn classic_term_query() -> Call {
+    Call {
+        query: format!("query={}&max_hits=10", encoded("severity_text:ERROR")),
+        ..Call::get("/api/v1/hdfs-logs/search")
+    }
+}
+
+/// Runs the first host, whose answers must be right, and returns them.
+///
+/// # Errors
+/// If it cannot be run at all: without it there is nothing to compare with.
+pub fn run_reference(
+    host: &dyn Host,
+    machine: &Machine,
+    site: &Site,
+    requests: &[Request],
+) -> Result<(HostReport, Reference)> {
+    let artifacts = host.artifacts(machine).map_err(anyhow::Error::msg)?;
+    let mut reference = Reference::default();
+    let checker = Checker::new(site);
+    let mut judge = |request: &Request, answer: &Answer, num_store_requests: Option<usize>| {
+        let name = &request.name;
+        if let Some(num) = num_store_requests {
+            reference.num_store_requests.insert(name.clone(), num);
+        }
+        match reference.answers.get(name) {
+            Some(first) => difference(request, first, answer),
+            None => {
+                reference.answers.insert(name.clone(), answer.clone());
+                checker.problem(request, answer)
+            }
+        }
+    };
+    let mut measured = measure(host, machine, site, requests, &mut judge)
+        .with_context(|| format!("host {}", host.name()))?;
+    measured.weigh(&artifacts)?;
+    Ok((HostReport::new(host, Verdict::Ran(measured)), reference))
+}
+
+/// Runs another host, whose answers must be the same. What the machine lacks is a verdict too.
+pub fn run_host(
+    host: &dyn Host,
+    machine: &Machine,
+    site: &Site,
+    requests: &[Request],
+    reference: &Reference,
+) -> HostReport {
+    let artifacts = match host.artifacts(machine) {
+        Ok(artifacts) => artifacts,
+        Err(lacking) => return HostReport::new(host, Verdict::Skipped(lacking)),
+    };
+    let mut judge = |request: &Request, answer: &Answer, num_store_requests: Option<usize>| {
+        let Some(expected) = reference.answers.get(&request.name) else {
+            return Some("the native engine gave no answer to compare with".to_owned());
+        };
+        difference(request, expected, answer).or_else(|| {
+            let expected = reference.num_store_requests.get(&request.name)?;
+            other_cost(request, *expected, num_store_requests?)
+        })
+    };
+    let measured = measure(host, machine, site, requests, &mut judge).and_then(|mut measured| {
+        measured.weigh(&artifacts)?;
+        Ok(measured)
+    });
+    let verdict = match measured {
+        Ok(measured) => Verdict::Ran(measured),
+        Err(error) => Verdict::Failed(format!("{error:#}")),
+    };
+    HostReport::new(host, verdict)
+}
+
+/// Without caches a host asks the store for exactly what the native engine asks for. How often something
+/// that fails is tried again is each host's own affair.
+fn other_cost(request: &Request, expected: usize, found: usize) -> Option<String> {
+    let is_whole_store = request.expected.faults.is_none();
+    (is_whole_store && expected != found)
+        .then(|| format!("{found} requests to the store without caches, not {expected}"))
+}
+
+/// Finds what is wrong with an answer, and with what it cost, where that is counted.
+type Judge<'a> = &'a mut dyn FnMut(&Request, &Answer, Option<usize>) -> Option<String>;
+
+fn measure(
+    host: &dyn Host,
+    machine: &Machine,
+    site: &Site,
+    requests: &[Request],
+    judge: Judge<'_>,
+) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let num_foreign = site.num_foreign_requests();
+
+    let mut running = host.start(machine, site, Caching::Off)?;
+    send_all(
+        "no cache",
+        site,
+        running.as_mut(),
+        requests,
+        &mut measured,
+        judge,
+    );
+    drop(running);
+
+    let started = Instant::now();
+    let mut running = host.start(machine, site, Caching::On)?;
+    let (_, num_store_requests) = classic(site, running.as_mut())?;
+    measured.cold_start = started.elapsed();
+    measured.num_cold_requests = num_store_requests;
+    let mut times = Vec::new();
+    for _ in 0..NUM_WARM {
+        let (time, num_store_requests) = classic(site, running.as_mut())?;
+        times.push(time);
+        measured.num_warm_requests = num_store_requests;
+    }
+    measured.warm_time = median(times);
+    for pass in ["first", "second"] {
+        // What caches spare depends on the host, so the cost is not judged.
+        let mut judge = |request: &Request, answer: &Answer, _| judge(request, answer, None);
+        let requests = requests.iter();
+        send_all(
+            pass,
+            site,
+            running.as_mut(),
+            requests,
+            &mut measured,
+            &mut judge,
+        );
+    }
+    drop(running);
+
+    let num_foreign = site.num_foreign_requests() - num_foreign;
+    if num_foreign > 0 {
+        let problem = format!("the store was sent {num_foreign} requests that are no GET");
+        measured.problems.push(problem);
+    }
+    Ok(measured)
+}
+
+fn send_all<'a>(
+    pass: &str,
+    site: &Site,
+    running: &mut dyn Running,
+    requests: impl IntoIterator<Item = &'a Request>,
+    measured: &mut Measured,
+    judge: Judge<'_>,
+) {
+    for request in requests {
+        let name = &request.name;
+        if !running.carries(&request.call) {
+            measured.not_carried.insert(name.clone());
+            continue;
+        }
+        measured.num_sent += 1;
+        let before = site.num_requests();
+        let problem = match running.send(&request.call) {
+            Ok(answer) => judge(request, &answer, Some(site.num_requests() - before)),
+            Err(error) => Some(format!("{error:#}")),
+        };
+        if let Some(problem) = problem {
+            measured
+                .problems
+                .push(format!("{name} ({pass}): {problem}"));
+        }
+    }
+}
+
+/// How long the classic term query takes, and how often it asks the store.
+fn classic(site: &Site, running: &mut dyn Running) -> Result<(Duration, usize)> {
+    let (before, sent) = (site.num_requests(), Instant::now());
+    let answer = running.send(&classic_term_query())?;
+    let time = sent.elapsed();
+    ensure!(
+        answer.status == 200,
+        "the classic term query was answered {}",
+        answer.shortened(500)
+    );
+    Ok((time, site.num_requests() - before))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

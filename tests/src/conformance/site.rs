@@ -1,0 +1,119 @@
+//! The indexes under test, behind one store on loopback that counts requests.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use bytes::Bytes;
+use canter_index_builder::corpus::HDFS_LOGS_YAML;
+
+use super::faults::{Fault, broken_stores, flipped};
+use crate::{CATALOGUE_CONFIG, Oracle, TestIndex, WebServer, catalogue, hdfs_lines};
+
+/// Documents of the two indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue.
+const NUM_LOGS: u64 = 20_000;
+const NUM_LOGS_PER_SPLIT: u32 = 2_500;
+const NUM_ITEMS: u32 = 4_000;
+const NUM_ITEMS_PER_SPLIT: u32 = 900;
+/// Only so that sorted runs of equal keys and random words are the same in every run.
+const SEED: u64 = 7;
+
+/// Where every host finds its indexes.
+pub struct Site {
+    server: WebServer,
+    names: Vec<String>,
+    oracles: BTreeMap<String, Oracle>,
+}
+
+impl Site {
+    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, and one for each broken store.
+    ///
+    /// # Errors
+    /// If an index cannot be built.
+    pub fn start() -> Result<Self> {
+        let logs = hdfs_lines(NUM_LOGS, SEED)?;
+        let items = catalogue(NUM_ITEMS, SEED);
+        let mut objects = BTreeMap::new();
+        let mut oracles = BTreeMap::new();
+        let mut names = Vec::new();
+        for (name, config, lines, split_num_docs) in [
+            ("hdfs-logs", HDFS_LOGS_YAML, &logs, NUM_LOGS_PER_SPLIT),
+            ("catalogue", CATALOGUE_CONFIG, &items, NUM_ITEMS_PER_SPLIT),
+        ] {
+            let index = TestIndex::build(config, lines, split_num_docs.into())?;
+            let oracle = Oracle::build(config, lines, split_num_docs as usize)?;
+            add(&mut objects, name, &index.objects);
+            oracles.insert(name.to_owned(), oracle);
+            names.push(name.to_owned());
+            if name == "hdfs-logs" {
+                add_broken(&mut objects, &index.objects);
+            }
+        }
+        let server = WebServer::start(objects, &[])?;
+        for store in broken_stores() {
+            names.push(store.index.to_owned());
+            if let Fault::Served(quirk) = store.fault {
+                server.set_quirk_under(&format!("{}/{}", store.index, store.objects), quirk);
+            }
+        }
+        Ok(Self {
+            server,
+            names,
+            oracles,
+        })
+    }
+
+    /// The indexes' root: an index is at `<root>/<name>`.
+    pub fn root(&self) -> String {
+        self.server.origin()
+    }
+
+    /// The names of all indexes, the two whole ones first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The URL of each index by its name.
+    pub fn urls(&self) -> BTreeMap<String, String> {
+        let root = self.root();
+        let url = |name: &String| (name.clone(), format!("{root}/{name}"));
+        self.names.iter().map(url).collect()
+    }
+
+    /// How often an object was asked for so far.
+    pub fn num_requests(&self) -> usize {
+        self.server
+            .count_requests(|request| request.method == "GET")
+    }
+
+    /// How often something was sent that no host should: a method other than `GET` and a browser's
+    /// `OPTIONS`.
+    pub fn num_foreign_requests(&self) -> usize {
+        self.server
+            .count_requests(|request| !matches!(request.method.as_str(), "GET" | "OPTIONS"))
+    }
+
+    /// Plain tantivy over the documents of an index.
+    pub fn oracle(&self, index: &str) -> Option<&Oracle> {
+        self.oracles.get(index)
+    }
+}
+
+fn add(objects: &mut BTreeMap<String, Bytes>, index: &str, of_index: &BTreeMap<String, Bytes>) {
+    for (name, bytes) in of_index {
+        objects.insert(format!("{index}/{name}"), bytes.clone());
+    }
+}
+
+fn add_broken(objects: &mut BTreeMap<String, Bytes>, of_index: &BTreeMap<String, Bytes>) {
+    for store in broken_stores() {
+        for (name, bytes) in of_index {
+            let is_hit = name.starts_with(store.objects);
+            let bytes = match store.fault {
+                Fault::Absent => continue,
+                Fault::Flipped if is_hit => flipped(bytes),
+                Fault::Flipped | Fault::Served(_) => bytes.clone(),
+            };
+            objects.insert(format!("{}/{name}", store.index), bytes);
+        }
+    }
+}

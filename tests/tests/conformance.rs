@@ -1,0 +1,373 @@
+//! The conformance test's own test: what hosts do wrong must be found. `cargo xtask conformance` runs
+//! the real hosts.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use anyhow::{Result, bail};
+use canter_tests::conformance::hosts::{Caching, Host, Running, all};
+use canter_tests::conformance::{
+    Answer, Call, Checker, HostReport, Machine, Reference, Request, Site, Verdict, markdown_table,
+    read_requests, run_host,
+};
+use serde_json::{Value, json};
+
+static SITE: LazyLock<Site> = LazyLock::new(|| Site::start().unwrap());
+
+fn requests() -> Vec<Request> {
+    read_requests().unwrap()
+}
+
+fn request(name: &str) -> Request {
+    let found = requests().into_iter().find(|request| request.name == name);
+    found.unwrap_or_else(|| panic!("there is no request {name:?}"))
+}
+
+fn answer(body: &Value) -> Answer {
+    Answer {
+        status: 200,
+        headers: Some([("content-type".to_owned(), "application/json".to_owned())].into()),
+        body: body.to_string().into_bytes(),
+    }
+}
+
+fn empty_answer() -> Value {
+    json!({"hits": [], "num_hits": 0, "elapsed_time_micros": 5, "errors": [], "failed_splits": []})
+}
+
+/// A host whose answer to everything is made by a function.
+struct Scripted(fn(&Call) -> Answer);
+
+impl Host for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn title(&self) -> &'static str {
+        "a scripted host"
+    }
+
+    fn artifacts(&self, _: &Machine) -> Result<Vec<PathBuf>, String> {
+        Ok(Vec::new())
+    }
+
+    fn start(&self, _: &Machine, _: &Site, _: Caching) -> Result<Box<dyn Running>> {
+        Ok(Box::new(RunningScript(self.0)))
+    }
+}
+
+struct RunningScript(fn(&Call) -> Answer);
+
+impl Running for RunningScript {
+    fn send(&mut self, call: &Call) -> Result<Answer> {
+        Ok((self.0)(call))
+    }
+}
+
+/// The answers of a scripted host, as if it were the native engine.
+fn reference(requests: &[Request], answer: fn(&Call) -> Answer) -> Reference {
+    let answers = requests.iter();
+    Reference {
+        answers: answers
+            .map(|request| (request.name.clone(), answer(&request.call)))
+            .collect(),
+        ..Reference::default()
+    }
+}
+
+/// Runs a scripted host against another's answers to two requests; its problems.
+fn problems(expected: fn(&Call) -> Answer, found: fn(&Call) -> Answer) -> Vec<String> {
+    let requests = [
+        request("a phrase"),
+        request("a store that cuts ranges short"),
+    ];
+    let reference = reference(&requests, expected);
+    let machine = Machine::locate().unwrap();
+    let report = run_host(&Scripted(found), &machine, &SITE, &requests, &reference);
+    assert!(
+        !report
+            .account(10)
+            .iter()
+            .any(|line| line.starts_with("SKIPPED"))
+    );
+    match report.verdict {
+        Verdict::Ran(measured) => {
+            assert_eq!(measured.num_sent, 6, "two requests, three times");
+            measured.problems
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_list_asks_for_everything_and_says_what_is_right() {
+    let requests = requests();
+    assert!(requests.len() >= 80, "{}", requests.len());
+    let num_by_oracle = requests
+        .iter()
+        .filter(|request| request.expected.oracle.is_some())
+        .count();
+    assert!(num_by_oracle >= 80, "{num_by_oracle}");
+    for method in ["GET", "POST", "PUT", "DELETE"] {
+        assert!(requests.iter().any(|request| request.call.method == method));
+    }
+    for status in [200, 400, 404, 405, 500, 503] {
+        let mut statuses = requests.iter().map(|request| request.expected.status);
+        assert!(statuses.any(|expected| expected == status), "{status}");
+    }
+}
+
+#[test]
+fn the_oracle_can_answer_every_request_that_names_it() {
+    for request in requests() {
+        if let Some((index, asked)) = &request.expected.oracle {
+            let oracle = SITE.oracle(index).unwrap_or_else(|| panic!("{index}"));
+            let answer = oracle.search(asked);
+            assert!(
+                answer.is_ok(),
+                "{}: {:#}",
+                request.name,
+                answer.unwrap_err()
+            );
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_the_oracle_denies_is_reported() {
+    let checker = Checker::new(&SITE);
+    let request = request("the errors among all, by filter");
+    let (index, asked) = request.expected.oracle.clone().unwrap();
+    let mut right = SITE.oracle(&index).unwrap().search(&asked).unwrap();
+    right["errors"] = json!([]);
+    right["failed_splits"] = json!([]);
+    assert_eq!(checker.problem(&request, &answer(&right)), None);
+    for (pointer, value) in [
+        ("/num_hits", json!(20_001)),
+        ("/aggregations/errors/doc_count", json!(1)),
+        ("/hits", json!([{"tenant_id": 1}])),
+        ("/failed_splits", json!([{"split_id": "x"}])),
+    ] {
+        let mut wrong = right.clone();
+        *wrong.pointer_mut(pointer).unwrap() = value;
+        assert!(
+            checker.problem(&request, &answer(&wrong)).is_some(),
+            "{pointer}"
+        );
+    }
+    let late = Answer {
+        status: 503,
+        ..answer(&right)
+    };
+    assert!(checker.problem(&request, &late).is_some());
+}
+
+#[test]
+fn an_error_must_have_its_status_and_say_what_is_wrong() {
+    let checker = Checker::new(&SITE);
+    let request = request("a parameter that is unknown");
+    let error = |status, body: Value| Answer {
+        status,
+        ..answer(&body)
+    };
+    let message = "the parameter \"colour\" is not known; there are query, start_timestamp";
+    let right = error(400, json!({"message": message}));
+    assert_eq!(checker.problem(&request, &right), None);
+    for wrong in [
+        error(404, json!({"message": message})),
+        error(400, json!({"message": "bad request"})),
+        error(400, json!({"error": message})),
+        error(400, json!({"message": message, "kind": "invalid"})),
+    ] {
+        assert!(checker.problem(&request, &wrong).is_some(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_fault_of_the_store_must_have_its_name() {
+    let checker = Checker::new(&SITE);
+    let request = request("a store that cuts ranges short");
+    let failed = |errors: &[&str]| {
+        let splits = errors.iter().enumerate();
+        let splits: Vec<Value> = splits
+            .map(|(ord, error)| json!({"split_id": ord.to_string(), "error": error}))
+            .collect();
+        let mut body = empty_answer();
+        body["failed_splits"] = splits.into();
+        answer(&body)
+    };
+    let right = failed(&["splits/a: short_body: 3 of 9 bytes", "short_body: 1 of 2"]);
+    assert_eq!(checker.problem(&request, &right), None);
+    for errors in [
+        &[][..],
+        &["the connection was closed"],
+        &["short_body: 3 of 9", "range_ignored: 200"],
+        &["wrong_content_range: the rest of it is a short_body"],
+    ] {
+        let wrong = failed(errors);
+        assert!(checker.problem(&request, &wrong).is_some(), "{errors:?}");
+    }
+}
+
+#[test]
+fn a_host_that_changes_a_byte_is_reported() {
+    fn native(_: &Call) -> Answer {
+        answer(&empty_answer())
+    }
+    assert_eq!(problems(native, native), [""; 0]);
+    fn slower(call: &Call) -> Answer {
+        let text = String::from_utf8(native(call).body).unwrap();
+        Answer {
+            body: text.replace("micros\":5", "micros\":1234").into(),
+            ..native(call)
+        }
+    }
+    assert_eq!(problems(native, slower), [""; 0], "time is no difference");
+    let wrong: [fn(&Call) -> Answer; 4] = [
+        |call| Answer {
+            status: 203,
+            ..native(call)
+        },
+        |call| Answer {
+            body: [native(call).body, b"\n".to_vec()].concat(),
+            ..native(call)
+        },
+        |call| {
+            let mut body = native(call).body;
+            body[2] = b'H';
+            Answer {
+                body,
+                ..native(call)
+            }
+        },
+        |call| Answer {
+            headers: Some([("content-type".to_owned(), "text/plain".to_owned())].into()),
+            ..native(call)
+        },
+    ];
+    for (ord, wrong) in wrong.into_iter().enumerate() {
+        // Nothing can be measured by an answer that is none.
+        let machine = Machine::locate().unwrap();
+        let requests = [request("a phrase")];
+        let reference = reference(&requests, native);
+        let report = run_host(&Scripted(wrong), &machine, &SITE, &requests, &reference);
+        assert!(report.is_red(), "{ord}: {report:?}");
+    }
+}
+
+#[test]
+fn a_host_that_gives_a_fault_another_name_is_reported() {
+    fn failing(error: &str) -> Answer {
+        let mut body = empty_answer();
+        body["failed_splits"] = json!([{"split_id": "s", "error": error}]);
+        answer(&body)
+    }
+    fn of(call: &Call, error: &str) -> Answer {
+        match call.path.contains("truncated") {
+            true => failing(error),
+            false => answer(&empty_answer()),
+        }
+    }
+    let native = |call: &Call| of(call, "splits/s: short_body: 10 of 20 bytes came");
+    let same_name = |call: &Call| of(call, "short_body: terminated");
+    let other_name = |call: &Call| of(call, "fetch failed");
+    assert_eq!(problems(native, same_name), [""; 0]);
+    let found = problems(native, other_name);
+    assert_eq!(found.len(), 3, "in every pass: {found:?}");
+    assert!(found[0].contains("a store that cuts ranges short (no cache)"));
+}
+
+#[test]
+fn a_host_that_asks_the_store_more_or_less_often_is_reported() {
+    fn native(_: &Call) -> Answer {
+        answer(&empty_answer())
+    }
+    let requests = [
+        request("a phrase"),
+        request("a store that cuts ranges short"),
+    ];
+    let mut reference = reference(&requests, native);
+    for request in &requests {
+        let name = request.name.clone();
+        reference.num_store_requests.insert(name, 3);
+    }
+    let machine = Machine::locate().unwrap();
+    let report = run_host(&Scripted(native), &machine, &SITE, &requests, &reference);
+    let told = report.account(10);
+    // Only once, since caches may spare requests, and not where something is tried again.
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("0 requests to the store without caches, not 3"));
+}
+
+struct Lacking;
+
+impl Host for Lacking {
+    fn name(&self) -> &'static str {
+        "lacking"
+    }
+
+    fn title(&self) -> &'static str {
+        "a host whose program is not there"
+    }
+
+    fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
+        machine
+            .artifact("tools/no-such-program", "cargo xtask tools")
+            .map(|_| Vec::new())
+    }
+
+    fn start(&self, _: &Machine, _: &Site, _: Caching) -> Result<Box<dyn Running>> {
+        bail!("it must not be started")
+    }
+}
+
+struct Broken;
+
+impl Host for Broken {
+    fn name(&self) -> &'static str {
+        "broken"
+    }
+
+    fn title(&self) -> &'static str {
+        "a host that does not start"
+    }
+
+    fn artifacts(&self, _: &Machine) -> Result<Vec<PathBuf>, String> {
+        Ok(Vec::new())
+    }
+
+    fn start(&self, _: &Machine, _: &Site, _: Caching) -> Result<Box<dyn Running>> {
+        bail!("the port is taken")
+    }
+}
+
+#[test]
+fn what_a_machine_lacks_is_said_and_what_is_broken_is_red() {
+    let machine = Machine::locate().unwrap();
+    let run = |host: &dyn Host| run_host(host, &machine, &SITE, &[], &Reference::default());
+    let told = |report: &HostReport| report.account(10).join("\n");
+    let lacking = run(&Lacking);
+    assert!(!lacking.is_green() && !lacking.is_red());
+    assert!(
+        told(&lacking).starts_with("SKIPPED lacking: "),
+        "{}",
+        told(&lacking)
+    );
+    assert!(told(&lacking).contains("run `cargo xtask tools`"));
+    let broken = run(&Broken);
+    assert!(broken.is_red());
+    assert!(told(&broken).contains("FAILED broken: the port is taken"));
+    let table = markdown_table(&[lacking, broken]);
+    assert_eq!(table.lines().count(), 4);
+    assert!(table.contains("| not run |") && table.contains("| **failed** |"));
+}
+
+#[test]
+fn hosts_have_different_names() {
+    let mut names: Vec<&str> = all().iter().map(|host| host.name()).collect();
+    assert_eq!(names[0], "native", "with which all are compared");
+    let num_hosts = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), num_hosts);
+}

@@ -1,0 +1,41 @@
+//! Chromium, as the system's package manager brings it. Only where that may be asked: as root, on Debian
+//! and its relatives, and in CI or on request.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use super::{find, is_named_by};
+use crate::step::run;
+use crate::workspace::Workspace;
+
+pub(super) fn install(_: &Workspace) -> Result<()> {
+    if is_named_by("CANTER_CHROMIUM")
+        || find(&["chromium", "chromium-browser", "google-chrome"]).is_some()
+    {
+        return Ok(());
+    }
+    let may_install = env::var_os("CI").is_some() || is_named_by("CANTER_INSTALL_CHROMIUM");
+    ensure!(
+        may_install && find(&["apt-get"]).is_some(),
+        "there is none on the path; install it, name it in CANTER_CHROMIUM, or (as root, on Debian) set \
+         CANTER_INSTALL_CHROMIUM=1"
+    );
+    let apt_get = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+        command
+    };
+    run("tools: list packages", &mut apt_get(&["update", "-qq"]))?;
+    run(
+        "tools: install chromium",
+        &mut apt_get(&[
+            "install",
+            "-y",
+            "-qq",
+            "--no-install-recommends",
+            "chromium",
+        ]),
+    )
+}

@@ -1,0 +1,91 @@
+//! Programs that tests run and that are not ours: installed into `<target>/tools`, with pinned versions,
+//! and only when they are missing.
+//!
+//! None of them is needed to build. What cannot be installed is said, and the tests that need it are
+//! skipped, each by name; whoever must not skip them (`.ci/run`) says so there.
+
+mod chromium;
+mod javascript;
+pub(crate) mod s3_server;
+mod viceroy;
+mod wasmtime;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+
+use crate::step::step;
+use crate::workspace::Workspace;
+
+/// Installs what is missing, as far as this machine allows. `with_slow_ones`: also what takes many
+/// minutes to compile.
+pub(crate) fn install(workspace: &Workspace, with_slow_ones: bool) -> Result<()> {
+    s3_server::install(workspace)?;
+    install_for_hosts(workspace)?;
+    match with_slow_ones {
+        true => viceroy::install(workspace),
+        false => Ok(()),
+    }
+}
+
+/// Installs what the hosts of the conformance test run in.
+pub(crate) fn install_for_hosts(workspace: &Workspace) -> Result<()> {
+    for (name, install) in [
+        (
+            "wasmtime",
+            wasmtime::install as fn(&Workspace) -> Result<()>,
+        ),
+        ("Deno and the driver of browsers", javascript::install),
+        ("Chromium", chromium::install),
+    ] {
+        // The test says by name what it skips.
+        if let Err(error) = install(workspace) {
+            eprintln!("   {name} cannot be installed: {error:#}");
+        }
+    }
+    Ok(())
+}
+
+/// Runs `install` unless the marker in `folder` says that it has been done for this version.
+fn once(
+    name: &str,
+    version: &str,
+    folder: &Path,
+    install: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let marker = folder.join("installed-version");
+    if fs::read_to_string(&marker).is_ok_and(|found| found == version) {
+        return Ok(());
+    }
+    step(&format!("tools: install {name} {version}"), || {
+        if folder.exists() {
+            fs::remove_dir_all(folder)
+                .with_context(|| format!("cannot remove {}", folder.display()))?;
+        }
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        install()?;
+        fs::write(&marker, version).context("cannot note the version")
+    })
+}
+
+/// The first of these programs that runs.
+fn find(programs: &[&str]) -> Option<PathBuf> {
+    let runs = |program: &&&str| {
+        Command::new(program)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    programs.iter().find(runs).map(PathBuf::from)
+}
+
+/// Whether the environment names the program, so that none has to be installed.
+fn is_named_by(variable: &str) -> bool {
+    env::var_os(variable).is_some_and(|value| !value.is_empty())
+}
