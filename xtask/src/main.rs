@@ -1,10 +1,11 @@
-//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | dist`.
+//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
 mod commands;
 mod conformance;
 mod guest;
+mod npm;
 mod step;
 mod tools;
 mod workspace;
@@ -24,6 +25,7 @@ usage: cargo xtask COMMAND
   tools [--all] install the programs that tests run and that are not ours into <target>/tools;
                 --all: also what takes a quarter of an hour to compile
   guest         build the guest component into <target>/guest and compile it ahead of time
+  js [test]     build the npm package, the Worker and the browser example; test them
   dist          build the self-contained release binary <target>/dist/canter";
 
 fn main() -> ExitCode {
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Some("tools") if rest.is_empty() => tools::install(&workspace, false),
         Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
+        Some("js") => npm::js(&workspace, &rest),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),
         _ => {
             eprintln!("{USAGE}");

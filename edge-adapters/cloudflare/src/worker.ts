@@ -1,0 +1,103 @@
+/*
+ * The Worker: the search API over HTTP, and leaf searches for itself. It carries requests, answers and
+ * settings; what is searched is the guest's business.
+ */
+
+import { WorkerEntrypoint } from "cloudflare:workers";
+
+import {
+  type Canter,
+  CanterError,
+  createCloudflareCanter,
+  plainAnswer,
+} from "canter-search/cloudflare";
+
+import { accessOf, corsHeaders, preflight } from "./access.js";
+import { type Env, type LeafResult, type LeafService, readSettings, type Settings } from "./settings.js";
+
+/** One for each isolate: the guest's instance, the memory cache, and what is on its way. */
+let made: { readonly env: Env; readonly settings: Settings; readonly canter: Canter } | undefined;
+
+function canterOf(env: Env) {
+  if (made?.env === env) return made;
+  const settings = readSettings(env);
+  const { maxLeaves, limits, ...rest } = settings;
+  const canter = createCloudflareCanter({
+    ...rest,
+    limits,
+    ...(env.BUCKET === undefined ? {} : { bucket: env.BUCKET }),
+    ...(settings.usesCache ? { cache: caches.default } : {}),
+    ...(env.SELF === undefined || maxLeaves < 2
+      ? {}
+      : { fanOut: { maxLeaves, runLeaf: runLeafOn(env.SELF) } }),
+  });
+  made = { env, settings, canter };
+  return made;
+}
+
+function runLeafOn(service: LeafService) {
+  return async (leaf: Uint8Array): Promise<Uint8Array> => {
+    const result = await service.leaf(leaf);
+    if ("partial" in result) return result.partial;
+    throw new CanterError(result.kind, result.message);
+  };
+}
+
+/** Leaf searches. Has no route and no URL: only a service binding to this entry point reaches it. */
+export class LeafSearch extends WorkerEntrypoint<Env> {
+  async leaf(leaf: Uint8Array): Promise<LeafResult> {
+    try {
+      const { canter } = canterOf(this.env);
+      const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work);
+      return { partial: await canter.leaf(leaf, { waitUntil }) };
+    } catch (error) {
+      return error instanceof CanterError
+        ? { kind: error.kind, message: error.message }
+        : { kind: "internal", message: "the leaf search broke off" };
+    }
+  }
+}
+
+export default {
+  async fetch(request, env, ctx): Promise<Response> {
+    try {
+      const { settings, canter } = canterOf(env);
+      if (request.method === "OPTIONS") return preflight(request, settings);
+      const response = await answer(request, settings, canter, ctx);
+      for (const [name, value] of Object.entries(corsHeaders(request, settings))) {
+        response.headers.set(name, value);
+      }
+      return response;
+    } catch (error) {
+      const failure =
+        error instanceof CanterError ? error : new CanterError("internal", "the Worker broke off");
+      return asResponse(failure);
+    }
+  },
+} satisfies ExportedHandler<Env>;
+
+async function answer(
+  request: Request,
+  settings: Settings,
+  canter: Canter,
+  ctx: ExecutionContext,
+): Promise<Response> {
+  const isProbe = new URL(request.url).pathname.startsWith("/health/");
+  const access = isProbe ? undefined : await accessOf(request, settings);
+  if (access?.isAllowed === false) {
+    const failure = new CanterError("invalid", "send a valid token: authorization: Bearer …", 401);
+    const response = asResponse(failure);
+    response.headers.set("www-authenticate", "Bearer");
+    return response;
+  }
+  const forcedFilter = access?.forcedFilter;
+  return canter.fetch(request, {
+    waitUntil: (work) => ctx.waitUntil(work),
+    ...(forcedFilter === undefined ? {} : { forcedFilter }),
+  });
+}
+
+function asResponse(error: CanterError): Response {
+  const { status, headers, body } = plainAnswer(error);
+  return new Response(body, { status, headers });
+}

@@ -1,0 +1,154 @@
+/*
+ * The Worker in workerd: answers, who may ask, budgets of the plans, sub-requests, leaves, memory.
+ */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { buildIndex, sampleDocuments } from "./support/index.mjs";
+import { startWorker } from "./support/worker.mjs";
+
+const documents = sampleDocuments();
+const withStatus = (status) => documents.filter((doc) => doc.status === status).length;
+const BY_STATUS = { by_status: { terms: { field: "status", size: 20 } } };
+
+let objects;
+before(() => {
+  objects = buildIndex(after);
+  assert.equal(objects.size, 9, "a manifest and eight splits");
+});
+
+/** Starts a Worker that ends with the test. */
+async function started(t, options = {}) {
+  const worker = await startWorker({ objects, ...options });
+  t.after(() => worker.stop());
+  return worker;
+}
+
+test("searches are answered from R2, and again from the cache", async (t) => {
+  const worker = await started(t);
+  const { status, body } = await worker.search({ query: "status:500", max_hits: 5 });
+  assert.equal(status, 200);
+  assert.equal(body.num_hits, withStatus(500));
+  assert.ok(body.hits.every((hit) => hit.status === 500));
+  const again = await worker.search({ query: "status:500", max_hits: 5 });
+  assert.deepEqual(again.body.hits, body.hits);
+
+  const counted = await worker.search({ query: "*", max_hits: 0, aggs: BY_STATUS });
+  const { buckets } = counted.body.aggregations.by_status;
+  assert.equal(buckets.reduce((sum, bucket) => sum + bucket.doc_count, 0), documents.length);
+  for (const { key, doc_count } of buckets) assert.equal(doc_count, withStatus(key));
+});
+
+test("a cold term query takes at most 20 sub-requests, and a warm one at most 3", async (t) => {
+  const worker = await started(t);
+  const query = { query: "request:contact OR status:500", max_hits: 10 };
+  const cold = await worker.search(query);
+  assert.ok(cold.subrequests <= 20, `cold: ${cold.subrequests}`);
+  const warm = await worker.search(query);
+  assert.ok(warm.subrequests <= 3, `warm: ${warm.subrequests}`);
+  assert.deepEqual(warm.body.hits, cold.body.hits);
+});
+
+test("errors are the API's, with its status", async (t) => {
+  const worker = await started(t);
+  for (const [path, init, status, message] of [
+    ["/api/v1/other/search?query=*", {}, 404, /other/],
+    ["/api/v1/logs/search?query=nofield:1", {}, 400, /nofield/],
+    ["/api/v1/logs/search?qery=1", {}, 400, /qery/],
+    ["/nothing", {}, 404, /./],
+    ["/api/v1/logs/search", { method: "DELETE" }, 405, /./],
+  ]) {
+    const response = await worker.fetch(path, init);
+    assert.equal(response.status, status, path);
+    assert.match((await response.json()).message, message);
+  }
+  assert.equal((await worker.fetch("/health/livez")).status, 200);
+});
+
+test("browsers of allowed origins may ask, and no others", async (t) => {
+  const worker = await started(t);
+  const ask = (origin, init = {}) =>
+    worker.fetch("/api/v1/logs/search?query=*&max_hits=0", { ...init, headers: { origin } });
+  const allowed = await ask("http://localhost:3000");
+  assert.equal(allowed.headers.get("access-control-allow-origin"), "http://localhost:3000");
+  assert.match(allowed.headers.get("access-control-expose-headers"), /x-canter-requests/);
+  const preflight = await ask("https://app.example.com", { method: "OPTIONS" });
+  assert.equal(preflight.status, 204);
+  assert.match(preflight.headers.get("access-control-allow-headers"), /authorization/);
+  const other = await ask("https://evil.example.com");
+  assert.equal(other.headers.get("access-control-allow-origin"), null);
+});
+
+test("a token is asked for, and decides what is seen", async (t) => {
+  const tokens = { "a-token-that-sees-all": "", "a-token-for-errors-only": "status:500" };
+  const worker = await started(t, { bindings: { TOKENS: JSON.stringify(tokens) } });
+  const search = (token) =>
+    worker.search({ query: "*", max_hits: 0 }, token ? { headers: { authorization: `Bearer ${token}` } } : {});
+  for (const wrong of [undefined, "a-token-that-sees-al", "a-token-that-sees-all-", "status:500"]) {
+    const { status, body } = await search(wrong);
+    assert.equal(status, 401);
+    assert.match(body.message, /Bearer/);
+  }
+  assert.equal((await search("a-token-that-sees-all")).body.num_hits, documents.length);
+  assert.equal((await search("a-token-for-errors-only")).body.num_hits, withStatus(500));
+  assert.equal((await worker.fetch("/health/livez")).status, 200);
+});
+
+test("a search that does not fit its budget answers in part and says so", async (t) => {
+  const worker = await started(t, { bindings: { BUDGET: { max_requests: 1 }, CACHE: "off" } });
+  const { status, body, requests } = await worker.search({ query: "status:500", max_hits: 5 });
+  assert.equal(status, 200);
+  assert.equal(body.budget_exhausted, "max_requests");
+  assert.ok(body.skipped_splits.length > 0);
+  assert.equal(requests, 1);
+});
+
+test("settings that cannot work are named in the answer", async (t) => {
+  for (const [bindings, name] of [
+    [{ INDEXES: {} }, "INDEXES"],
+    [{ INDEXES: "{" }, "INDEXES"],
+    [{ PLAN: "gold" }, "PLAN"],
+    [{ BUDGET: { max_reqests: 1 } }, "max_reqests"],
+    [{ TOKENS: '{"short":""}' }, "TOKENS"],
+  ]) {
+    const worker = await startWorker({ objects: new Map(), bindings });
+    const { status, body } = await worker.search({ query: "*" });
+    await worker.stop();
+    assert.equal(status, 500);
+    assert.ok(body.message.includes(name), body.message);
+  }
+});
+
+test("an index that is missing or damaged is a clear error", async (t) => {
+  const missing = await startWorker({ objects: new Map() });
+  assert.equal((await missing.search({ query: "*" })).status, 404);
+  await missing.stop();
+  const damaged = new Map(objects);
+  damaged.set("manifest.canter", objects.get("manifest.canter").subarray(0, 500));
+  const worker = await started(t, { objects: damaged });
+  const { status, body } = await worker.search({ query: "*" });
+  assert.equal(status, 500);
+  assert.match(body.message, /manifest/);
+});
+
+test("leaf searches have no URL", async (t) => {
+  const worker = await started(t, { bindings: { MAX_LEAVES: 4 } });
+  for (const path of ["/leaf", "/LeafSearch", "/internal/leaf", "/api/v1/_leaf"]) {
+    const response = await worker.fetch(path, { method: "POST", body: "x" });
+    assert.equal(response.status, 404, path);
+  }
+});
+
+test("ten searches at once in one isolate are all right", async (t) => {
+  const worker = await started(t, { bindings: { PLAN: "paid" } });
+  const statuses = [200, 302, 304, 400, 403, 404, 500];
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, ord) => worker.search({ query: `status:${statuses[ord % statuses.length]}`, max_hits: 3, aggs: BY_STATUS })),
+  );
+  for (const [ord, { status, body }] of answers.entries()) {
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(body.num_hits, withStatus(statuses[ord % statuses.length]));
+    assert.deepEqual(body.failed_splits, []);
+  }
+});

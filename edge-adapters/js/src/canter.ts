@@ -1,0 +1,381 @@
+/*
+ * `createCanter`: carries requests to the search API into a session of the guest, and answers out.
+ */
+
+import { BlockCache } from "./cache/blocks.js";
+import { drive, tooLate } from "./driver.js";
+import { CanterError } from "./errors.js";
+import { guestSource, InstanceLost, Instances, type LiveGuest } from "./guest.js";
+import { Gate } from "./io/gate.js";
+import { DEFAULT_COALESCE } from "./io/planning.js";
+import { newReport, type SearchReport } from "./io/report.js";
+import { DEFAULT_RETRY } from "./io/retry.js";
+import { SearchIo, SharedIo } from "./io/shared.js";
+import { type BudgetOptions, type CanterOptions, checkOptions } from "./options.js";
+import type { Budget, Guest, HttpRequest, HttpResponse, Outcome, QueryPlan, Session } from "./protocol.js";
+
+const DEADLINE_MS = 30_000;
+const CONNECTIONS = 6;
+const MAX_SEARCHES = 64;
+const MAX_MEMORY_BYTES = 256 * 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Shares of the deadline after which reads, and reads of documents, are given up. */
+const READS_SHARE = 0.85;
+const DOCUMENTS_SHARE = 0.95;
+
+/** What a caller may say about one call. */
+export interface CallOptions {
+  /** A query that every hit must match, besides that of the options. */
+  readonly forcedFilter?: string;
+  /** Ends the search when it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Takes what goes on behind the answer: entries on their way into the cache. */
+  readonly waitUntil?: (work: Promise<unknown>) => void;
+  /** Lowers the budget of this call. */
+  readonly budget?: BudgetOptions;
+  /** `false` answers in one piece, whatever `fanOut` says. */
+  readonly dividesSearches?: boolean;
+}
+
+/** An answer of the search API with what it cost. */
+export interface Answer {
+  readonly response: HttpResponse;
+  readonly report: SearchReport;
+}
+
+/** A search: the fields of the search API's body, and the index if there are several. */
+export interface SearchRequest {
+  readonly index?: string;
+  readonly query?: string;
+  readonly [parameter: string]: unknown;
+}
+
+/** The body of an answer. */
+export interface SearchResponse {
+  readonly hits: readonly Record<string, unknown>[];
+  readonly num_hits: number;
+  readonly aggregations?: Record<string, unknown>;
+  readonly [key: string]: unknown;
+}
+
+/** Searches indexes. */
+export interface Canter {
+  /** Answers a request to the search API. Never rejects: a failure is an answer, too. */
+  fetch(request: Request, options?: CallOptions): Promise<Response>;
+  /** The same without the types of `fetch`. */
+  handle(request: HttpRequest, options?: CallOptions): Promise<Answer>;
+  /** Searches one index. Rejects with a `CanterError`. */
+  search(
+    request: SearchRequest,
+    options?: CallOptions,
+  ): Promise<{ readonly response: SearchResponse; readonly report: SearchReport }>;
+  /** Runs one leaf of a divided search: opaque bytes in and out. Rejects with a `CanterError`. */
+  leaf(leaf: Uint8Array, options?: CallOptions): Promise<Uint8Array>;
+  /** Makes the guest's instance, so that the first search need not wait for it; gives its version. */
+  warmUp(): Promise<string>;
+  /** Bytes of the guest's memory. */
+  readonly memoryBytes: number;
+}
+
+/** Makes a `Canter`. Throws a `CanterError` of kind `invalid` if the options cannot work. */
+export function createCanter(options: CanterOptions): Canter {
+  checkOptions(options);
+  return new Host(options);
+}
+
+class Host implements Canter {
+  private readonly shared: SharedIo;
+  private readonly instances: Instances;
+
+  constructor(private readonly options: CanterOptions) {
+    const { cache, module } = options;
+    const source = options.guest ?? guestSource(module ?? missingModule);
+    this.instances = new Instances(source, {
+      maxSearches: options.maxSearches ?? MAX_SEARCHES,
+      maxMemoryBytes: options.maxMemoryBytes ?? MAX_MEMORY_BYTES,
+    });
+    const blocks = cache && new BlockCache(cache, options.cacheNamespace ?? "canter");
+    this.shared = new SharedIo(options.fetchRange, blocks, {
+      coalesce: { ...DEFAULT_COALESCE, ...options.coalesce },
+      retry: { ...DEFAULT_RETRY, ...options.retry },
+      connections: options.connections ?? CONNECTIONS,
+      manifestTtlMs: options.manifestTtlMs ?? 0,
+      usesStaleManifest: options.usesStaleManifest ?? false,
+      isolatesSearches: options.isolatesSearches ?? false,
+    });
+  }
+
+  get memoryBytes(): number {
+    return this.instances.memoryBytes;
+  }
+
+  async warmUp(): Promise<string> {
+    const { signal } = new AbortController();
+    return this.instances.use(DEADLINE_MS, signal, async (live) => live.call((guest) => guest.version()));
+  }
+
+  async fetch(request: Request, options: CallOptions = {}): Promise<Response> {
+    const url = new URL(request.url);
+    let body: Uint8Array;
+    try {
+      body = await readBody(request, this.options.maxBodyBytes ?? MAX_BODY_BYTES);
+    } catch (error) {
+      const failure = error instanceof CanterError ? error : new CanterError("invalid", "the body broke off");
+      return responseOf(plainAnswer(failure), newReport());
+    }
+    const { method } = request;
+    const signal = options.signal ?? request.signal;
+    const http = { method, path: url.pathname, query: url.search.replace(/^\?/, ""), body };
+    const answer = await this.handle(http, { ...options, signal });
+    return responseOf(answer.response, answer.report);
+  }
+
+  async handle(request: HttpRequest, options: CallOptions = {}): Promise<Answer> {
+    const report = newReport();
+    const settings = JSON.stringify(this.settings(options));
+    const { fanOut } = this.options;
+    const maxLeaves = options.dividesSearches === false ? 1 : (fanOut?.maxLeaves ?? 1);
+    try {
+      const open = (guest: Guest) => guest.Session.http(request, settings, maxLeaves);
+      const outcome = await this.run(open, report, options);
+      if (outcome.tag === "http") return { response: outcome.val, report };
+      throw new CanterError("internal", `the guest answered a request with ${outcome.tag}`);
+    } catch (error) {
+      return { response: await this.errorAnswer(error), report };
+    }
+  }
+
+  async search(request: SearchRequest, options: CallOptions = {}) {
+    const { index = this.options.indexes[0] ?? "", ...parameters } = request;
+    const body = new TextEncoder().encode(JSON.stringify(parameters));
+    const path = `/api/v1/${encodeURIComponent(index)}/search`;
+    const answer = await this.handle({ method: "POST", path, query: "", body }, options);
+    const text = new TextDecoder().decode(answer.response.body);
+    if (answer.response.status === 200) {
+      return { response: JSON.parse(text) as SearchResponse, report: answer.report };
+    }
+    throw errorOf(answer.response.status, text);
+  }
+
+  async leaf(leaf: Uint8Array, options: CallOptions = {}): Promise<Uint8Array> {
+    const outcome = await this.run((guest) => guest.Session.leaf(leaf), newReport(), options);
+    if (outcome.tag === "partial") return outcome.val;
+    throw new CanterError("internal", `the guest answered a leaf request with ${outcome.tag}`);
+  }
+
+  private settings(options: CallOptions): Record<string, unknown> {
+    const filters = [this.options.forcedFilter, options.forcedFilter].filter(
+      (filter) => filter !== undefined,
+    );
+    const settings: Record<string, unknown> = {
+      indexes: this.options.indexes,
+      limits: this.options.limits ?? {},
+      keeps_partial_results: this.shared.cache !== undefined,
+    };
+    if (filters.length === 1) settings["forced_filter"] = filters[0];
+    else if (filters.length > 1) settings["forced_filter"] = filters.map((f) => `(${f})`).join(" AND ");
+    return settings;
+  }
+
+  /** Runs a session, and the leaves and the root of what it plans. */
+  private async run(
+    open: (guest: Guest) => Session,
+    report: SearchReport,
+    options: CallOptions,
+  ): Promise<Outcome> {
+    const startedMs = performance.now();
+    const over = new AbortController();
+    const signals = options.signal === undefined ? [over.signal] : [over.signal, options.signal];
+    const signal = AbortSignal.any(signals);
+    const hostMs = lower(this.options.budget?.deadlineMs ?? DEADLINE_MS, options.budget?.deadlineMs);
+    let timer = setTimeout(() => over.abort(), hostMs);
+    let io: SearchIo | undefined;
+    try {
+      return await this.onInstance(hostMs, signal, async (live) => {
+        // What the request asks of its host is known as soon as its session is open.
+        let session: Session | undefined = live.call(open);
+        const budget = live.call(() => (session as Session).budget());
+        const deadlineMs = lower(hostMs, numberOf(budget.deadlineMs));
+        clearTimeout(timer);
+        const leftMs = startedMs + deadlineMs - performance.now();
+        timer = setTimeout(() => over.abort(), Math.max(leftMs, 0));
+        const search = (io ??= this.searchIo(report, budget, options, startedMs, deadlineMs, signal));
+        const outcome = await drive(live, search, () => {
+          const opened = session as Session;
+          session = undefined;
+          return opened;
+        });
+        if (outcome.tag !== "plan") return outcome;
+        return this.runPlan(live, search, outcome.val);
+      });
+    } finally {
+      clearTimeout(timer);
+      report.elapsed_us = Math.round((performance.now() - startedMs) * 1000);
+      if (io !== undefined) {
+        report.num_cache_operations = io.gate.numCacheOperations;
+        const stored = io.settle();
+        const waitUntil = options.waitUntil ?? this.options.waitUntil;
+        // Without somebody to wait for it, the answer does.
+        if (waitUntil === undefined) await stored;
+        else waitUntil(stored);
+      }
+      over.abort();
+    }
+  }
+
+  private searchIo(
+    report: SearchReport,
+    asked: Budget,
+    options: CallOptions,
+    startedMs: number,
+    deadlineMs: number,
+    signal: AbortSignal,
+  ): SearchIo {
+    const host = this.options.budget ?? {};
+    const call = options.budget ?? {};
+    const gate = new Gate({
+      maxRequests: lowest(host.maxRequests, call.maxRequests, numberOf(asked.maxRequests)),
+      maxBytes: lowest(host.maxBytes, call.maxBytes, numberOf(asked.maxBytes)),
+      maxWaves: lowest(host.maxWaves, call.maxWaves, numberOf(asked.maxWaves)),
+      maxSubrequests: lowest(host.maxSubrequests, call.maxSubrequests),
+    });
+    const readsUntilMs = startedMs + deadlineMs * READS_SHARE;
+    const documentsUntilMs = startedMs + deadlineMs * DOCUMENTS_SHARE;
+    return new SearchIo(this.shared, gate, report, startedMs, readsUntilMs, documentsUntilMs, signal);
+  }
+
+  /** Runs the leaves side by side, wherever they run, and merges what they bring. */
+  private async runPlan(live: LiveGuest, io: SearchIo, plan: QueryPlan): Promise<Outcome> {
+    const { fanOut } = this.options;
+    if (fanOut === undefined) throw new CanterError("internal", "the guest divided a search unasked");
+    const partials = await Promise.all(
+      plan.leaves.map((leaf) => {
+        io.gate.admit("a leaf search", { offset: 0 });
+        return fanOut.runLeaf(leaf, io.signal);
+      }),
+    );
+    if (io.signal.aborted) throw tooLate(io);
+    return drive(live, io, (guest) => guest.Session.root(plan.root, partials));
+  }
+
+  /** Runs `work`, and once more on another instance if its own was broken by another search. */
+  private async onInstance<T>(
+    maxMs: number,
+    signal: AbortSignal,
+    work: (live: LiveGuest) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await this.instances.use(maxMs, signal, work);
+    } catch (error) {
+      if (!(error instanceof InstanceLost)) throw error;
+      return await this.instances.use(maxMs, signal, work);
+    }
+  }
+
+  /** The API's answer to a failure, made by the guest where it can make it. */
+  private async errorAnswer(error: unknown): Promise<HttpResponse> {
+    const failure = asCanterError(error);
+    if (failure.status === 504) return plainAnswer(failure);
+    try {
+      const { kind, message } = failure;
+      const { signal } = new AbortController();
+      return await this.instances.use(DEADLINE_MS, signal, async (live) =>
+        live.call((guest) => guest.httpError(kind, message)),
+      );
+    } catch {
+      return plainAnswer(failure);
+    }
+  }
+}
+
+function missingModule(): never {
+  throw new CanterError("invalid", "give either module or guest");
+}
+
+function asCanterError(error: unknown): CanterError {
+  if (error instanceof CanterError) return error;
+  if (error instanceof InstanceLost) {
+    return new CanterError("internal", "the guest's instance was lost twice; try again");
+  }
+  const what = error instanceof Error ? error.message : String(error);
+  return new CanterError("internal", `the guest cannot be run: ${what}`);
+}
+
+/** An answer of the same form as the guest's errors, for when there is no guest to make it. */
+export function plainAnswer(error: CanterError): HttpResponse {
+  return {
+    status: error.status,
+    headers: [["content-type", "application/json"]],
+    body: new TextEncoder().encode(JSON.stringify({ message: error.message })),
+  };
+}
+
+function errorOf(status: number, text: string): CanterError {
+  let message = text;
+  try {
+    message = String((JSON.parse(text) as { message?: unknown }).message ?? text);
+  } catch {
+    // Not what the API answers with: the text as it is.
+  }
+  const kind =
+    status === 404 ? "not-found" : status < 500 ? "invalid" : status >= 503 ? "unavailable" : "internal";
+  return new CanterError(kind, message, status);
+}
+
+/** The answer as a `Response`, with what it cost in its headers. */
+export function responseOf(answer: HttpResponse, report: SearchReport): Response {
+  const headers = new Headers(answer.headers);
+  headers.set("x-canter-requests", String(report.num_requests));
+  headers.set("x-canter-bytes", String(report.num_bytes));
+  headers.set("x-canter-waves", String(report.num_waves));
+  headers.set("x-canter-cache-hits", String(report.num_cache_hits));
+  if (report.num_cache_operations > 0) {
+    const num = report.num_requests + report.num_cache_operations;
+    headers.set("x-canter-subrequests", String(num));
+  }
+  if (report.stale_manifest_ms !== undefined) {
+    headers.set("x-canter-stale-manifest-ms", String(report.stale_manifest_ms));
+  }
+  const ms = (us: number) => (us / 1000).toFixed(1);
+  headers.set("server-timing", `total;dur=${ms(report.elapsed_us)}, guest;dur=${ms(report.guest_us)}`);
+  return new Response(new Uint8Array(answer.body), { status: answer.status, headers });
+}
+
+/** Reads the body, up to a cap, whatever the request says of its length. */
+async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const reader = request.body?.getReader();
+  const parts: Uint8Array[] = [];
+  let len = 0;
+  while (reader !== undefined) {
+    const part = await reader.read();
+    if (part.done) break;
+    len += part.value.length;
+    if (len > maxBytes) {
+      void reader.cancel().catch(() => undefined);
+      const what = `the body is longer than the ${maxBytes} bytes that a request may have`;
+      throw new CanterError("limit", what, 413);
+    }
+    parts.push(part.value);
+  }
+  const body = new Uint8Array(len);
+  let at = 0;
+  for (const part of parts) {
+    body.set(part, at);
+    at += part.length;
+  }
+  return body;
+}
+
+function numberOf(value: bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
+function lower(limit: number, other: number | undefined): number {
+  return other === undefined ? limit : Math.min(limit, other);
+}
+
+function lowest(...limits: (number | undefined)[]): number | undefined {
+  const set = limits.filter((limit) => limit !== undefined);
+  return set.length === 0 ? undefined : Math.min(...set);
+}

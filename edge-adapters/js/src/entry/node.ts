@@ -1,0 +1,117 @@
+/*
+ * Node: indexes on web servers or in folders, a cache in memory or in a folder, and the bridge from
+ * Node's own HTTP server.
+ */
+
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+
+import type { EntryCache } from "../cache/contract.js";
+import { folderCache } from "../cache/folder.js";
+import { memoryCache } from "../cache/memory.js";
+import { namespaceOf } from "../cache/namespace.js";
+import { tieredCache } from "../cache/tiered.js";
+import { type Canter, createCanter, plainAnswer, responseOf } from "../canter.js";
+import { CanterError } from "../errors.js";
+import { newReport } from "../io/report.js";
+import type { CanterOptions } from "../options.js";
+import { storeByIndex } from "../store/by-index.js";
+import type { FetchRange } from "../store/contract.js";
+import { folderStore } from "../store/folder.js";
+import { httpStore, type HttpStoreOptions } from "../store/http.js";
+
+export * from "../index.js";
+export { folderCache, folderStore };
+
+/** Settings of `createNodeCanter`. */
+export type NodeOptions = Omit<CanterOptions, "indexes" | "fetchRange" | "cache"> &
+  Pick<HttpStoreOptions, "headers"> & {
+    /** Where each index is, by its name: a URL, or a folder. */
+    readonly indexes: Readonly<Record<string, string>>;
+    /**
+     * What keeps bytes between searches: `memory` (64 MiB, the default), `none`, a folder, with 32 MiB of
+     * memory over it, or a cache of your own.
+     */
+    readonly cache?: "none" | "memory" | string | EntryCache;
+    /** Most bytes of the cache in a folder; 1 GiB by default. */
+    readonly maxCacheBytes?: number;
+  };
+
+const MEMORY_BYTES = 64 * 1024 * 1024;
+const MEMORY_OVER_FOLDER_BYTES = 32 * 1024 * 1024;
+
+/** A `Canter` on Node. */
+export function createNodeCanter(options: NodeOptions): Canter {
+  const { cache: _, module, guest, ...rest } = options;
+  const cache = cacheOf(options);
+  const loads = guest === undefined ? { module: module ?? ownModule } : { guest };
+  return createCanter({
+    cacheNamespace: namespaceOf(options.indexes),
+    // The process goes on behind an answer.
+    waitUntil: () => undefined,
+    ...rest,
+    ...loads,
+    ...(cache === undefined ? {} : { cache }),
+    indexes: Object.keys(options.indexes),
+    fetchRange: storeOf(options),
+  });
+}
+
+/** The core modules that this package brings along. */
+export async function ownModule(name: string): Promise<WebAssembly.Module> {
+  const bytes = await readFile(new URL(`../../guest/${name}`, import.meta.url));
+  return WebAssembly.compile(new Uint8Array(bytes));
+}
+
+function cacheOf({ cache = "memory", maxCacheBytes }: NodeOptions): EntryCache | undefined {
+  if (typeof cache === "object") return cache;
+  if (cache === "none") return undefined;
+  if (cache === "memory") return memoryCache(MEMORY_BYTES);
+  const folder = folderCache(cache, maxCacheBytes === undefined ? {} : { maxBytes: maxCacheBytes });
+  return tieredCache(memoryCache(MEMORY_OVER_FOLDER_BYTES), folder);
+}
+
+function storeOf(options: NodeOptions): FetchRange {
+  const stores = new Map<string, FetchRange>();
+  for (const [name, place] of Object.entries(options.indexes)) {
+    const indexes = { [name]: place };
+    const isUrl = /^https?:\/\//i.test(place);
+    const { headers } = options;
+    if (isUrl) stores.set(name, httpStore({ indexes, ...(headers === undefined ? {} : { headers }) }));
+    else stores.set(name, folderStore(indexes));
+  }
+  return storeByIndex(stores);
+}
+
+/** A listener for `http.createServer` that answers the search API. It never throws. */
+export function toNodeListener(
+  canter: Canter,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (incoming, outgoing) => {
+    const gone = new AbortController();
+    outgoing.on("close", () => gone.abort());
+    void answer(canter, incoming, gone.signal)
+      .then(async (response) => {
+        outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+        outgoing.end(new Uint8Array(await response.arrayBuffer()));
+      })
+      .catch(() => outgoing.destroy());
+  };
+}
+
+async function answer(canter: Canter, incoming: IncomingMessage, signal: AbortSignal): Promise<Response> {
+  const { method = "GET", url = "/" } = incoming;
+  const hasBody = method !== "GET" && method !== "HEAD";
+  try {
+    // Only path and query are looked at; the host is whatever reached us.
+    const request = new Request(new URL(url, "http://localhost"), {
+      method,
+      ...(hasBody ? { body: Readable.toWeb(incoming), duplex: "half" } : {}),
+    } as RequestInit);
+    return await canter.fetch(request, { signal });
+  } catch {
+    const failure = new CanterError("invalid", "the request cannot be read");
+    return responseOf(plainAnswer(failure), newReport());
+  }
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask js`: the npm package, the Worker and the browser example, built and tested with npm.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::guest;
+use crate::step::{run, step};
+use crate::workspace::Workspace;
+
+/// Folders with a `package.json`, each after those that it imports.
+const PACKAGES: [&str; 2] = ["edge-adapters/js", "edge-adapters/cloudflare"];
+
+/// Builds the guest, then every package; with the argument `test`, runs their tests too.
+pub(crate) fn js(workspace: &Workspace, args: &[String]) -> Result<()> {
+    let runs_tests = match args {
+        [] => false,
+        [only] if only == "test" => true,
+        _ => bail!("usage: cargo xtask js [test]"),
+    };
+    build(workspace)?;
+    if !runs_tests {
+        return Ok(());
+    }
+    // Tests search a real index, which the command line makes.
+    run("js: build canter", &mut workspace.build_binary("canter"))?;
+    for package in PACKAGES {
+        let mut tests = npm(workspace, package, &["test"]);
+        tests.env("CANTER", workspace.dev_binary("canter"));
+        run(&format!("js: test {package}"), &mut tests)?;
+    }
+    Ok(())
+}
+
+/// Builds the guest, and every package around it.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    check_npm()?;
+    guest::build(workspace)?;
+    for package in PACKAGES {
+        install(workspace, package)?;
+        let name = format!("js: build {package}");
+        run(&name, &mut npm(workspace, package, &["run", "build"]))?;
+    }
+    Ok(())
+}
+
+fn check_npm() -> Result<()> {
+    let output = Command::new("npm").arg("--version").output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => bail!("npm is missing: install Node.js 20 or newer (https://nodejs.org)"),
+    }
+}
+
+/// `npm ci`, unless what is installed is what the lock file names.
+fn install(workspace: &Workspace, package: &str) -> Result<()> {
+    let folder = workspace.root.join(package);
+    let lock = fs::read(folder.join("package-lock.json"))
+        .with_context(|| format!("{package} has no package-lock.json"))?;
+    let installed = folder.join("node_modules/.canter-installed");
+    if fs::read(&installed).is_ok_and(|held| held == lock) {
+        return Ok(());
+    }
+    run(
+        &format!("js: install {package}"),
+        &mut npm(workspace, package, &["ci"]),
+    )?;
+    step(&format!("js: note {package}"), || note(&installed, &lock))
+}
+
+fn note(installed: &Path, lock: &[u8]) -> Result<()> {
+    fs::write(installed, lock).with_context(|| format!("cannot write {}", installed.display()))
+}
+
+fn npm(workspace: &Workspace, package: &str, args: &[&str]) -> Command {
+    let mut command = Command::new("npm");
+    command
+        .args(args)
+        .current_dir(workspace.root.join(package))
+        .env("CARGO_TARGET_DIR", &workspace.target_dir);
+    command
+}
