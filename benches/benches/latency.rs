@@ -7,13 +7,15 @@
 //! | `CANTER_BENCH_DOCS`, `CANTER_BENCH_SPLITS` | the index; 1,000,000 documents in 8 splits |
 //! | `CANTER_BENCH_INDEX` | a folder that has the index, or gets it; otherwise it is built each time |
 //! | `CANTER_BENCH_SEEDS` | searches of each row; 1,000 |
+//! | `CANTER_LATENCY_HEDGING=10` | instead, p99 of the first query with and without hedging, over 10 sets of seeds |
 //! | `CANTER_LATENCY_SWEEP=1` | instead, requests, bytes and time by the gap that coalescing closes |
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use canter_benches::latency::{
-    Lab, LatencySettings, latency_table, measure_rows, sweep, sweep_table, verdicts,
+    Lab, LatencySettings, hedging_table, latency_table, measure_hedging, measure_rows, sweep,
+    sweep_table, verdicts,
 };
 use canter_benches::{budget_queries, classic_queries};
 use canter_runtime::Engine;
@@ -33,6 +35,12 @@ fn main() -> Result<()> {
             "{}",
             sweep_table(&sweep(&lab, &budget_queries(), settings.num_seeds)?)
         );
+        return Ok(());
+    }
+    if settings.num_hedging_sets > 0 {
+        let [query, _] = classic_queries();
+        let sets = measure_hedging(&lab, &query, settings.num_hedging_sets, settings.num_seeds)?;
+        print!("{}", hedging_table(&sets));
         return Ok(());
     }
     println!(

@@ -34,7 +34,7 @@ fn the_network_s_part_keeps_the_targets_and_is_the_same_each_time() {
 fn hedging_cuts_the_tail_within_its_share_of_requests() {
     let lab = lab();
     let [query, _] = classic_queries();
-    let measure = |state| measure_row(&lab, &query, state, 1000, false).unwrap();
+    let measure = |state| measure_row(&lab, &query, state, 1..=1000, false).unwrap();
     let (hedged, not) = (measure(State::Cold), measure(State::ColdUnhedged));
     assert!(hedged.extra_percent <= 5.0, "{} %", hedged.extra_percent);
     assert_eq!(not.extra_percent, 0.0);

@@ -5,6 +5,7 @@
 //!   Host   a searcher of it, behind a simulated network, on a virtual clock     lab.rs
 //!   Row    one query in one state of the caches, over many seeds                row.rs
 //!   table, verdicts                                                             report.rs
+//!   hedging over several sets of seeds                                          hedging.rs
 //!   sweep over the gap that coalescing closes                                   sweep.rs
 //! ```
 //!
@@ -14,12 +15,14 @@
 //! the two add up. That also spares running each seed at the price of a measurement.
 
 mod cache;
+mod hedging;
 mod lab;
 mod report;
 mod row;
 mod settings;
 mod sweep;
 
+pub use hedging::{HedgingSet, hedging_table, measure_hedging};
 pub use lab::{Host, Lab, Sample, Setup};
 pub use report::{Verdict, latency_table, verdicts};
 pub use row::{Row, State, measure_row, measure_rows};

@@ -1,5 +1,6 @@
 //! One query in one state of the caches, over many seeds.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -130,21 +131,21 @@ pub fn measure_rows(lab: &Lab, query: &Query, num_seeds: u64, with_cpu: bool) ->
     State::ALL
         .into_iter()
         .inspect(|state| eprintln!("{}, {} ...", query.name, state.name()))
-        .map(|state| measure_row(lab, query, state, num_seeds, with_cpu))
+        .map(|state| measure_row(lab, query, state, 1..=num_seeds, with_cpu))
         .collect()
 }
 
-/// Measures `query` in one state, with seeds from 1 to `num_seeds`. Without `with_cpu` computing is
-/// taken to take no time.
+/// Measures `query` in one state, one search for each seed. Without `with_cpu` computing is taken to
+/// take no time.
 pub fn measure_row(
     lab: &Lab,
     query: &Query,
     state: State,
-    num_seeds: u64,
+    seeds: RangeInclusive<u64>,
     with_cpu: bool,
 ) -> Result<Row> {
     let searches = Searches::new(lab, query, state, state.setup())?;
-    let samples = searches.take(1..=num_seeds)?;
+    let samples = searches.take(seeds)?;
     let mut cpu = Duration::ZERO;
     if with_cpu {
         let setup = Setup {

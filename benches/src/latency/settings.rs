@@ -16,6 +16,9 @@ pub struct LatencySettings {
     pub folder: Option<PathBuf>,
     /// `CANTER_BENCH_SEEDS`, 1,000 if it is not set: searches of each row.
     pub num_seeds: u64,
+    /// `CANTER_LATENCY_HEDGING`, 0 if it is not set: so many sets of seeds, each with a host of its own, with
+    /// and without hedging instead.
+    pub num_hedging_sets: u64,
     /// `CANTER_LATENCY_SWEEP`, 0 if it is not set: 1 prints the sweep over gaps instead.
     pub is_sweep: bool,
 }
@@ -32,6 +35,7 @@ impl LatencySettings {
             },
             folder: std::env::var_os("CANTER_BENCH_INDEX").map(PathBuf::from),
             num_seeds: number("CANTER_BENCH_SEEDS", 1000)?,
+            num_hedging_sets: number("CANTER_LATENCY_HEDGING", 0)?,
             is_sweep: number("CANTER_LATENCY_SWEEP", 0u8)? != 0,
         })
     }

@@ -56,9 +56,14 @@ impl Allowance {
         has_one
     }
 
-    /// What is saved up, from 0 (nothing) to 1 (as much as can be).
+    /// What is saved up, from 0 (nothing) to 1 (as much as can be). Half while the advance is not
+    /// earned: an advance is there to be spent, and nothing tells yet how fast it goes.
     pub(super) fn fill(&self) -> f64 {
-        (self.lock().held / self.max).clamp(0.0, 1.0)
+        let purse = self.lock();
+        match purse.owed > 0.0 {
+            true => 0.5,
+            false => (purse.held / self.max).clamp(0.0, 1.0),
+        }
     }
 }
 
@@ -89,6 +94,17 @@ mod tests {
             }
         }
         panic!("nothing is earned after the advance");
+    }
+
+    #[test]
+    fn what_is_saved_up_is_told_once_the_advance_is_earned() {
+        let allowance = Allowance::new(50.0, 4.0, 1.0);
+        allowance.earn();
+        assert_eq!(allowance.fill(), 0.5);
+        allowance.earn();
+        assert_eq!(allowance.fill(), 0.25);
+        (0..100).for_each(|_| allowance.earn());
+        assert_eq!(allowance.fill(), 1.0);
     }
 
     #[test]

@@ -1,17 +1,22 @@
 //! Sends a second request where the first is late, and takes whichever answers first.
 //!
 //! Hedging cuts the tail, and costs requests. So it is rationed: extra requests stay within a share of
-//! all requests, and are spent where they win most. A request is late when its search is: what earlier
-//! waves of the search lost is added to what this request has waited.
+//! all requests, and are spent where they win most: in searches that would be late without. A search has
+//! time for its waves, each as long as requests usually take, and for a slow request or so besides. A
+//! request whose answer would be late for that if it were slow is hedged when half of the time that is
+//! left is gone; the second request has the other half.
 //!
 //! ```text
-//!   wave 1 usual: hedged only past the high quantile       |──────────────h·······|
-//!   wave 1 was slow: wave 2 is hedged the sooner           |──h·······|
+//!   wave 1, time for a slow request: no hedge     |── usual ──|──────── slack ────────|
+//!   wave 2, after a slow wave 1                   |─────────────|── left ──h··········|
+//!                                                                       half of it
 //! ```
 //!
+//! The fewer extra requests are saved up, the more may a search lose before it is late.
+//!
 //! There is no hedge when the slowest requests that were seen are hardly slower than the moment at
-//! which it would be sent, when the store slows down as a whole (a second request would add to what
-//! slows it), and for answers so large that their transfer is what takes long.
+//! which it would be sent, when the time is over anyway, when the store slows down as a whole (a second
+//! request would add to what slows it), and for answers so large that their transfer is what takes long.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -27,20 +32,26 @@ use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, RangeFe
 use crate::Metrics;
 use crate::clock::Clock;
 
-/// Extra requests that may be saved up for. Slow requests come in runs, and a run that finds nothing
-/// saved is what p99 is made of: by Monte Carlo, over searches of three requests one after the other,
-/// 3 take 11 % off p99, 10 take 19 % off, and 30 take 25 % off.
+/// Extra requests that may be saved up. Slow requests come in runs, and a run that finds nothing saved
+/// is what p99 is made of. More than 30 gain next to nothing: by Monte Carlo, 60 take 28.2 % instead of
+/// 28.1 % off p99 of three requests in a row.
 const MAX_SAVED: f64 = 30.0;
 
-/// What a searcher begins with: enough for the one search of a process that lives no longer, and too
-/// little for hedging where a search is not late yet.
+/// What a searcher begins with: enough for the one search of a process that lives no longer.
 const SAVED_AT_FIRST: f64 = 3.0;
 
-/// How much of what earlier waves lost makes up for waiting now. With all of it, early waves leave
-/// nothing to spend on a wave of many requests: by Monte Carlo, 0.8 instead of 1 takes 28 % instead of
-/// 25 % off p99 of three requests one after the other, and 19 % instead of 5 % where eight at once
-/// stand in the middle; two requests in a row lose one percent of theirs.
-const LATENESS_SHARE: f64 = 0.8;
+/// What a search may lose before it is late, in slow requests, if as many extra requests are saved up as
+/// can be. Less than one, so that first waves are hedged where there is more to spend than late searches
+/// need.
+const MIN_LOSS: f64 = 0.9;
+
+/// How much more it may lose if fewer are saved up: this, times what is missing, over what is there. So
+/// it settles where no more is spent than is earned, whatever store and searches are like: at one slow
+/// request for the S3 model and three requests in a row, at three with eight at once between two others.
+const LOSS_IF_SCARCE: f64 = 0.15;
+
+/// Less than this is taken as this: the less is saved up, the more may be lost, but not without end.
+const MIN_FILL: f64 = 0.01;
 
 /// What a read to the end of an object is counted as: the manifest.
 const ASSUMED_LEN: u64 = 256 << 10;
@@ -50,23 +61,18 @@ const ASSUMED_LEN: u64 = 256 << 10;
 pub struct HedgeOptions {
     /// Extra requests in percent of all; 0 turns hedging off.
     pub max_extra_percent: f64,
-    /// A request that is slower than this share of requests is late. While extra requests are saved
-    /// up, a little less is enough: down to [`HedgeOptions::eager_quantile`].
-    pub quantile: f64,
-    /// The share that is enough when as many extra requests are saved up as can be.
-    pub eager_quantile: f64,
+    /// A request that is slower than this share of requests is slow.
+    pub slow_quantile: f64,
     /// No hedges while requests take so many times longer than usual.
     pub max_slowdown: f64,
 }
 
 impl Default for HedgeOptions {
-    /// At most 5 % extra, past the 95th percentile (down to the 92nd while requests are saved up),
-    /// unless the store is 3 times slower than usual.
+    /// At most 5 % extra, slow past the 97th percentile, unless the store is 3 times slower than usual.
     fn default() -> Self {
         Self {
             max_extra_percent: 5.0,
-            quantile: 0.95,
-            eager_quantile: 0.92,
+            slow_quantile: 0.97,
             max_slowdown: 3.0,
         }
     }
@@ -132,13 +138,13 @@ impl HedgeState {
         if quantiles.slowdown() > options.max_slowdown {
             return None;
         }
-        let eagerness = self.allowance.fill() * (options.quantile - options.eager_quantile);
+        let fill = self.allowance.fill().max(MIN_FILL);
+        let loss = MIN_LOSS + LOSS_IF_SCARCE * (1.0 - fill) / fill;
         let usual = quantiles.at(0.5);
-        let late = quantiles.at(options.quantile - eagerness);
-        let delay = late
-            .saturating_sub(pace.lateness(usual).mul_f64(LATENESS_SHARE))
-            .max(quantiles.at(0.0));
-        (delay + 2 * usual <= quantiles.at(1.0)).then_some(delay)
+        let left = pace.left(usual, quantiles.at(options.slow_quantile).mul_f64(loss))?;
+        let slowest = quantiles.at(1.0);
+        let delay = (left / 2).max(quantiles.at(0.0));
+        (left < slowest && delay + 2 * usual <= slowest).then_some(delay)
     }
 }
 
@@ -157,11 +163,15 @@ impl Pace {
         self.waited_ns.fetch_add(took, Ordering::Relaxed);
     }
 
-    /// How much longer the waves took than `usual` each.
-    fn lateness(&self, usual: Duration) -> Duration {
+    /// What is left for a request sent now, if each wave may take the `usual` time, this one included,
+    /// and the search may lose the time `loss` besides; `None` if the search is late already.
+    fn left(&self, usual: Duration, loss: Duration) -> Option<Duration> {
         let num_waves = u32::try_from(self.num_waves.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
         let waited = Duration::from_nanos(self.waited_ns.load(Ordering::Relaxed));
-        waited.saturating_sub(usual.saturating_mul(num_waves))
+        usual
+            .saturating_mul(num_waves.saturating_add(1))
+            .saturating_add(loss)
+            .checked_sub(waited)
     }
 }
 

@@ -10,6 +10,10 @@ use crate::clock::{CpuTime, VirtualClock};
 
 const MS: Duration = Duration::from_millis(1);
 
+/// Half of what a search of a young searcher has for its first wave in a [`Run`]: the usual 10 ms, and
+/// 1.05 times the 100 ms of a slow request.
+const HALF: Duration = Duration::from_micros(57_500);
+
 /// Answers the n-th request after the n-th delay, with the number of the request.
 struct Delays {
     clock: VirtualClock,
@@ -96,23 +100,23 @@ fn a_late_request_is_sent_again_and_the_first_answer_wins() {
     let (answer, took) = run.fetch();
     let answer = answer.unwrap();
     assert_eq!(answer.bytes[0], 1);
-    assert_eq!(took, MS * 120);
-    let at = MS * 100;
+    assert_eq!(took, HALF + MS * 20);
+    let at = HALF;
     assert_eq!(answer.hedge, Some(Hedged { at, has_won: true }));
 }
 
 #[test]
 fn a_first_answer_that_still_comes_first_is_taken() {
-    let run = Run::new(HedgeOptions::default(), &[Ok(110), Ok(500)]);
+    let run = Run::new(HedgeOptions::default(), &[Ok(70), Ok(500)]);
     let (answer, took) = run.fetch();
     let answer = answer.unwrap();
-    assert_eq!((answer.bytes[0], took), (0, MS * 110));
+    assert_eq!((answer.bytes[0], took), (0, MS * 70));
     assert!(!answer.hedge.unwrap().has_won);
 }
 
 #[test]
 fn a_prompt_answer_is_not_hedged() {
-    let run = Run::new(HedgeOptions::default(), &[Ok(99)]);
+    let run = Run::new(HedgeOptions::default(), &[Ok(57)]);
     assert_eq!(run.fetch().0.unwrap().hedge, None);
     assert_eq!(run.num_calls(), 1);
 }
@@ -129,8 +133,41 @@ fn a_search_that_is_late_is_hedged_sooner() {
     let run = Run::new(HedgeOptions::default(), &[Ok(900), Ok(20)]);
     run.hedge.pace.note_wave(MS * 80);
     let (answer, took) = run.fetch();
-    // 70 ms were lost before, of which 56 count.
-    assert_eq!((answer.unwrap().bytes[0], took), (1, MS * 64));
+    // 70 of the 105 ms that it may lose are lost, so 45 are left for this wave.
+    assert_eq!((answer.unwrap().bytes[0], took), (1, MS * 45 / 2 + MS * 20));
+}
+
+#[test]
+fn a_search_that_has_time_for_the_slowest_request_is_not_hedged() {
+    let run = Run::new(HedgeOptions::default(), &[Ok(900), Ok(900), Ok(20)]);
+    // The request of 1 s is forgotten: the slowest take 100 ms, and 115 ms are left.
+    let took = |n| if n % 12 == 0 { MS * 100 } else { MS * 10 };
+    (0..600).for_each(|n| run.hedge.state.latencies.record(1, took(n)));
+    assert_eq!(run.fetch().0.unwrap().hedge, None);
+    run.hedge.pace.note_wave(MS * 80);
+    assert!(run.fetch().0.unwrap().hedge.is_some());
+}
+
+#[test]
+fn a_search_that_is_too_late_already_is_not_hedged() {
+    let run = Run::new(HedgeOptions::default(), &[Ok(900)]);
+    run.hedge.pace.note_wave(MS * 126);
+    assert_eq!(run.fetch().0.unwrap().hedge, None);
+    assert_eq!(run.num_calls(), 1);
+}
+
+#[test]
+fn the_less_is_saved_up_the_later_a_hedge_is_sent() {
+    let run = Run::new(HedgeOptions::default(), &[]);
+    let state = &run.hedge.state;
+    let mut delays = Vec::new();
+    for num_requests in [61, 240, 2000] {
+        (0..num_requests).for_each(|_| state.allowance.earn());
+        delays.push(state.delay(1, &Pace::default()).unwrap());
+    }
+    assert!(delays.is_sorted_by(|a, b| a > b), "{delays:?}");
+    // 0.9 slow requests of 100 ms, and the usual 10 ms.
+    assert_eq!(delays[2], MS * 50);
 }
 
 #[test]
