@@ -47,7 +47,7 @@ const MIN_LOSS: f64 = 0.9;
 
 /// How much more it may lose if fewer are saved up: this, times what is missing, over what is there. So
 /// it settles where no more is spent than is earned, whatever store and searches are like: at one slow
-/// request for the S3 model and three requests in a row, at three with eight at once between two others.
+/// request for the S3 model and three requests in a row, at two and a half with eight at once between two others.
 const LOSS_IF_SCARCE: f64 = 0.15;
 
 /// Less than this is taken as this: the less is saved up, the more may be lost, but not without end.
