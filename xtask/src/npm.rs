@@ -11,7 +11,11 @@ use crate::step::{run, step};
 use crate::workspace::Workspace;
 
 /// Folders with a `package.json`, each after those that it imports.
-const PACKAGES: [&str; 2] = ["edge-adapters/js", "edge-adapters/cloudflare"];
+const PACKAGES: [&str; 3] = [
+    "edge-adapters/js",
+    "edge-adapters/cloudflare",
+    "examples/browser-search",
+];
 
 /// Builds the guest, then every package; with the argument `test`, runs their tests too.
 pub(crate) fn js(workspace: &Workspace, args: &[String]) -> Result<()> {

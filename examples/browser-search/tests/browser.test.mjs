@@ -1,0 +1,164 @@
+/*
+ * The page in Chromium, from a static host: search, read the histogram, lose the network, search again.
+ *
+ * `SCREENSHOTS=folder` keeps pictures of it. The index is made by the command line (`CANTER`, or
+ * `target/debug/canter`).
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+import { serve } from "../serve.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const canter = process.env.CANTER ?? join(process.env.CARGO_TARGET_DIR ?? join(root, "../../target"), "debug/canter");
+const program = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const skip = existsSync(program) ? false : `there is no ${program}; set CHROMIUM to a Chromium or Chrome`;
+if (skip) console.error(`skipped: ${skip}`);
+
+const NUM_DOCS = 20_000;
+const ARGUMENTS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
+let folder;
+let browser;
+before(async () => {
+  if (skip) return;
+  assert.ok(existsSync(canter), `there is no ${canter}: run \`cargo xtask js test\`, or set CANTER`);
+  assert.ok(existsSync(join(root, "dist/app.js")), "run `npm run build` first");
+  folder = mkdtempSync(join(tmpdir(), "canter-page-"));
+  const size = ["--docs", String(NUM_DOCS), "--splits", "8"];
+  execFileSync(canter, ["demo", ...size, "--dir", join(folder, "index")], { stdio: "ignore" });
+  browser = await chromium.launch({ executablePath: program, args: ARGUMENTS });
+});
+after(async () => {
+  await browser?.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A page in a fresh profile, with all that it complains of. */
+async function openPage(t, options = {}) {
+  const server = await serve({ page: join(root, "dist"), index: join(folder, "index") });
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  const stop = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  t.after(async () => {
+    await context.close();
+    stop();
+  });
+  const url = `http://127.0.0.1:${server.address().port}/`;
+  return { page, context, url, errors, stop };
+}
+
+/** Waits until a search is answered, and reads the page. */
+async function read(page) {
+  await page.waitForFunction(
+    () => !document.getElementById("results").hidden && !document.body.classList.contains("busy"),
+    undefined,
+    { timeout: 60_000 },
+  );
+  return page.evaluate(() => ({
+    numHits: Number(document.querySelector("#count b").textContent.replaceAll(",", "")),
+    bars: [...document.querySelectorAll(".bucket")].map((bar) => Number(bar.getAttribute("aria-label").split(": ")[1].replaceAll(",", ""))),
+    levels: [...document.querySelectorAll("#legend li")].map((item) => item.textContent),
+    hits: [...document.querySelectorAll("#hits .text")].map((hit) => hit.textContent),
+    requests: [...document.querySelectorAll("#timeline .what b")].map((what) => what.textContent),
+    cost: document.getElementById("cost").textContent,
+    offline: document.getElementById("offline").hidden ? null : document.getElementById("offline").textContent,
+  }));
+}
+
+async function search(page, query) {
+  await page.fill("#query", query);
+  await page.click("form button");
+  return read(page);
+}
+
+const sum = (bars) => bars.reduce((total, bar) => total + bar, 0);
+
+test("searches, draws, and answers again without a network", { skip }, async (t) => {
+  const { page, context, url, errors, stop } = await openPage(t);
+  await page.goto(url);
+  const all = await read(page);
+  assert.equal(all.numHits, NUM_DOCS);
+  assert.equal(sum(all.bars), NUM_DOCS);
+  assert.deepEqual(all.levels, ["ERROR", "WARN", "INFO"]);
+
+  const warnings = await search(page, "severity_text:WARN");
+  assert.ok(warnings.numHits > 0 && warnings.numHits < NUM_DOCS);
+  assert.equal(sum(warnings.bars), warnings.numHits);
+  assert.equal(warnings.hits.length, 10);
+  assert.ok(warnings.requests.includes("columns"), warnings.requests.join());
+
+  // The service worker has the page's files by now, the cache the ranges.
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  stop();
+  await context.setOffline(true);
+  await page.reload();
+  const again = await read(page);
+  assert.equal(again.numHits, warnings.numHits);
+  assert.deepEqual(again.bars, warnings.bars);
+  assert.deepEqual(again.hits, warnings.hits);
+  assert.match(again.offline, /offline: the index as it was/);
+  assert.deepEqual(errors, []);
+
+  // What was never read is not there, and the page says so instead of guessing.
+  await page.fill("#query", "body:block");
+  await page.click("form button");
+  await page.waitForFunction(() => !document.body.classList.contains("busy"));
+  const said = await page.evaluate(() => document.getElementById("message").textContent + document.getElementById("count").textContent);
+  assert.match(said, /part of the index|fetch|unavailable|bytes/i);
+});
+
+test("a bar narrows the search to its time, and back leads out again", { skip }, async (t) => {
+  const { page, url, errors } = await openPage(t);
+  await page.goto(url);
+  const all = await read(page);
+  await page.locator(".bucket").nth(3).click();
+  await page.waitForSelector("#range:not([hidden])");
+  const day = await read(page);
+  assert.equal(day.numHits, all.bars[3]);
+  await page.goBack();
+  await page.waitForSelector("#range", { state: "hidden" });
+  assert.equal((await read(page)).numHits, all.numHits);
+  assert.deepEqual(errors, []);
+});
+
+test("what is wrong with a query is said", { skip }, async (t) => {
+  const { page, url } = await openPage(t);
+  await page.goto(url);
+  await read(page);
+  await page.fill("#query", "nofield:1");
+  await page.click("form button");
+  await page.waitForSelector("#message:not([hidden])");
+  assert.match(await page.textContent("#message"), /nofield/);
+});
+
+for (const [name, width, height] of [["desktop", 1200, 900], ["phone", 390, 844]]) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`fits ${name}, ${colorScheme}`, { skip }, async (t) => {
+      const { page, url } = await openPage(t, { viewport: { width, height }, colorScheme });
+      await page.goto(`${url}?q=${encodeURIComponent("severity_text:ERROR OR severity_text:WARN")}`);
+      await read(page);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+      if (process.env.SCREENSHOTS) {
+        await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-${colorScheme}.png`), fullPage: true });
+      }
+    });
+  }
+}
