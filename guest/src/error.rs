@@ -7,6 +7,8 @@ use thiserror::Error;
 pub enum ErrorKind {
     /// The request is wrong: fix it.
     Invalid,
+    /// There is no such index: check its name and where it is said to be.
+    NotFound,
     /// The index's bytes are wrong: rebuild or restore them.
     Data,
     /// The store could not be read: try again.

@@ -5,7 +5,7 @@
 //! same steps and the same response on every host, in whatever order the bytes arrive.
 //!
 //! Read in this order: [`session`] (how a host drives it), then the phases of a query: plan, split
-//! (opening one), leaf, root.
+//! (opening one), leaf, root; `api` is the way in over HTTP.
 
 #![cfg_attr(
     not(test),
@@ -18,6 +18,7 @@
     )
 )]
 
+mod api;
 mod error;
 mod explain;
 mod leaf;
@@ -29,6 +30,7 @@ mod root;
 pub mod session;
 mod split;
 
+pub use api::http_error;
 pub use error::{ErrorKind, SearchError};
 pub use session::Session;
 

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::clock::timeout_at;
 use crate::io::{Answer, PlannedRequest, SearchIo, SessionIo};
 use crate::observe::spans;
-use crate::session::{Outcome, Progress, SessionRequest, Supply};
+use crate::session::{HostReport, Outcome, Progress, RequestBudget, SessionRequest, Supply};
 use crate::worker::Worker;
 use crate::{Interrupt, Profile, SearchError};
 
@@ -30,6 +30,14 @@ pub(crate) struct Driver {
     pub(crate) supply_order: Option<u64>,
 }
 
+/// A session that is open on a worker.
+pub(crate) struct OpenSession {
+    span: Span,
+    /// What its request asks the host to keep to.
+    pub(crate) asked: RequestBudget,
+    profile: Profile,
+}
+
 /// How a session ends.
 pub(crate) enum SessionEnd {
     Done(Outcome),
@@ -45,21 +53,51 @@ impl Driver {
         request: SessionRequest,
         waves_before: u64,
     ) -> Result<(SessionEnd, Profile), SearchError> {
-        let span = spans::session(&request);
-        self.run_to_end(worker, request, waves_before)
-            .instrument(span)
+        let session = self.open(worker, request).await?;
+        self.run_open(worker, session, waves_before).await
+    }
+
+    /// Opens a session on `worker`.
+    pub(crate) async fn open(
+        &self,
+        worker: &Worker,
+        request: SessionRequest,
+    ) -> Result<OpenSession, SearchError> {
+        let mut session = OpenSession {
+            span: spans::session(&request),
+            asked: RequestBudget::default(),
+            profile: Profile::default(),
+        };
+        let open = worker.open(request).instrument(session.span.clone());
+        session.asked = self.in_time(open, &mut session.profile).await?;
+        Ok(session)
+    }
+
+    /// Runs the session that was last opened on `worker` to its end.
+    pub(crate) async fn run_open(
+        &self,
+        worker: &Worker,
+        session: OpenSession,
+        waves_before: u64,
+    ) -> Result<(SessionEnd, Profile), SearchError> {
+        self.run_to_end(worker, session.profile, waves_before)
+            .instrument(session.span)
             .await
     }
 
     async fn run_to_end(
         &self,
         worker: &Worker,
-        request: SessionRequest,
+        profile: Profile,
         waves_before: u64,
     ) -> Result<(SessionEnd, Profile), SearchError> {
         let mut io = SessionIo::new(Arc::clone(&self.io), waves_before);
-        let mut progress = self.in_time(worker.open(request), &mut io.profile).await?;
+        io.profile.append(profile);
+        let mut supplies = Vec::new();
+        let mut is_idle = false;
         loop {
+            let step = worker.step(supplies, self.report());
+            let progress = self.in_time(step, &mut io.profile).await?;
             io.profile.num_steps += 1;
             let demand = match progress {
                 Progress::Done(outcome) => return Ok((SessionEnd::Done(outcome), io.profile)),
@@ -70,10 +108,17 @@ impl Driver {
                     "the guest still asks for bytes after {MAX_STEPS} steps; narrow the query"
                 )));
             }
-            if demand.reads.is_empty() && demand.lookups.is_empty() && demand.stores.is_empty() {
+            let was_idle = is_idle;
+            is_idle =
+                demand.reads.is_empty() && demand.lookups.is_empty() && demand.stores.is_empty();
+            if is_idle && was_idle {
                 return Err(SearchError::internal(
                     "the guest waits but asks for nothing",
                 ));
+            }
+            if is_idle {
+                supplies = Vec::new();
+                continue;
             }
             let num_waves = io.profile.num_waves;
             let span = spans::wave(waves_before + num_waves, &demand);
@@ -83,7 +128,7 @@ impl Driver {
                 .map_err(|_| self.interrupt.error())?;
             let was_sent = io.profile.num_waves > num_waves;
             spans::end_wave(span, io.profile.waves.last().filter(|_| was_sent));
-            let mut supplies = match answer {
+            supplies = match answer {
                 Answer::Supplies(supplies) => supplies,
                 Answer::Stopped(planned) => {
                     return Ok((SessionEnd::Stopped(planned), io.profile));
@@ -92,7 +137,15 @@ impl Driver {
             if let Some(seed) = self.supply_order {
                 shuffle(&mut supplies, seed ^ io.profile.num_steps);
             }
-            progress = self.in_time(worker.step(supplies), &mut io.profile).await?;
+        }
+    }
+
+    /// What there is to say of the search so far.
+    fn report(&self) -> HostReport {
+        HostReport {
+            elapsed_us: self.io.micros(self.clock().now()),
+            timed_out: self.io.gate.is_timed_out(),
+            budget_exhausted: self.io.gate.exhausted(),
         }
     }
 

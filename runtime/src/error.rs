@@ -7,6 +7,8 @@ use thiserror::Error;
 pub enum ErrorKind {
     /// The request is wrong: fix it.
     Invalid,
+    /// There is no such index: check its name and where it is said to be.
+    NotFound,
     /// The index's bytes are wrong: rebuild or restore them.
     Data,
     /// The store could not be read: try again.
@@ -22,6 +24,7 @@ impl ErrorKind {
     pub fn as_str(self) -> &'static str {
         match self {
             ErrorKind::Invalid => "invalid",
+            ErrorKind::NotFound => "not_found",
             ErrorKind::Data => "data",
             ErrorKind::Unavailable => "unavailable",
             ErrorKind::Limit => "limit",

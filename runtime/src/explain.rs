@@ -90,14 +90,14 @@ impl Searcher {
                     Some(cache) => Arc::clone(cache),
                     None => Arc::new(MemoryCache::new(CACHE_BYTES)),
                 }),
-                Arc::clone(&shared.namespace),
+                shared.namespaces.clone(),
                 shared.fetch_permits.available_permits().max(1),
             )
         });
         let driver = self.driver(&request.limits, Arc::clone(&shared), true);
         let (end, profile) = self.run(&driver, &request, 1).await?;
         let planned = match end {
-            SearchEnd::Response(_) => Vec::new(),
+            SearchEnd::Response(_) | SearchEnd::Http(_) => Vec::new(),
             SearchEnd::Stopped(planned) => planned.into_iter().map(PlannedRead::from).collect(),
         };
         let asking = request.with_guest_key("explain", Value::Bool(true))?;

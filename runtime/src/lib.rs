@@ -42,4 +42,4 @@ pub use io::ManifestOptions;
 pub use limits::{Budget, Limits};
 pub use observe::Metrics;
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
-pub use searcher::{SearchResponse, Searcher, SearcherBuilder};
+pub use searcher::{Caller, HttpAnswer, SearchResponse, Searcher, SearcherBuilder};

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::SearchError;
+use crate::session::RequestBudget;
 
 /// What one search may take.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,24 @@ pub struct Budget {
 }
 
 impl Limits {
+    /// These limits, lowered to what a request of the search API asks for.
+    pub(crate) fn lowered_to(&self, asked: RequestBudget) -> Self {
+        let lower = |limit: Option<u64>, asked: Option<u64>| match (limit, asked) {
+            (Some(limit), Some(asked)) => Some(limit.min(asked)),
+            (limit, asked) => limit.or(asked),
+        };
+        let (limit, budget) = (self.budget, asked.budget);
+        Self {
+            deadline_ms: self.deadline_ms.min(asked.deadline_ms.unwrap_or(u64::MAX)),
+            budget: Budget {
+                max_requests: lower(limit.max_requests, budget.max_requests),
+                max_bytes: lower(limit.max_bytes, budget.max_bytes),
+                max_waves: lower(limit.max_waves, budget.max_waves),
+            },
+            ..self.clone()
+        }
+    }
+
     /// These limits, lowered to what a request asks for under its key `budget`: an object with any of
     /// `max_requests`, `max_bytes`, `max_waves`, `deadline_ms`, `max_memory_bytes`.
     pub(crate) fn lowered_by(&self, budget: &Value) -> Result<Self, SearchError> {

@@ -14,14 +14,16 @@ use crate::engine::InstanceLimits;
 use crate::fetch::{Hedge, HedgeState, Pace, RangeFetcher, Retry, RetryState};
 use crate::io::{Gate, Gated, PlannedRequest, SearchIo, SharedIo};
 use crate::observe::observe_query;
-use crate::session::{Outcome, QueryPlan, SessionRequest};
+use crate::session::{HttpResponse, Outcome, QueryPlan, SessionRequest};
 use crate::worker::Worker;
 use crate::{ErrorKind, Interrupt, Limits, Profile, SearchError};
 
 mod builder;
+mod http;
 pub(crate) mod request;
 
 pub use builder::SearcherBuilder;
+pub use http::{Caller, HttpAnswer};
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +48,8 @@ pub struct Searcher {
 pub(crate) enum SearchEnd {
     /// The guest's response.
     Response(String),
+    /// The guest's response to a request over HTTP.
+    Http(HttpResponse),
     /// The requests that a dry run would have sent next.
     Stopped(Vec<PlannedRequest>),
 }
@@ -92,7 +96,7 @@ impl Searcher {
         let (end, profile) = self.run(&driver, &request, max_leaves).await?;
         match end {
             SearchEnd::Response(json) => respond(&json, profile, request.wants_profile, &driver),
-            SearchEnd::Stopped(_) => Err(unexpected("search")),
+            SearchEnd::Stopped(_) | SearchEnd::Http(_) => Err(unexpected("search")),
         }
     }
 
@@ -107,8 +111,19 @@ impl Searcher {
 
     /// What drives one search from now on. A dry run reads only what a plan needs.
     pub(crate) fn driver(&self, limits: &Limits, shared: Arc<SharedIo>, is_dry: bool) -> Driver {
+        let started = shared.clock.now();
+        self.driver_from(started, limits, shared, is_dry)
+    }
+
+    /// What drives a search that began at `started`.
+    fn driver_from(
+        &self,
+        started: Duration,
+        limits: &Limits,
+        shared: Arc<SharedIo>,
+        is_dry: bool,
+    ) -> Driver {
         let clock = Arc::clone(&shared.clock);
-        let started = clock.now();
         let time = Duration::from_millis(limits.deadline_ms);
         let after = |percent: u32| started.checked_add(time / 100 * percent);
         let gate = Arc::new(Gate::new(limits.budget));
@@ -173,7 +188,18 @@ impl Searcher {
             limits,
             max_leaves,
         };
-        let (end, mut profile) = driver.run(&first, plan, 0).await?;
+        let (end, profile) = driver.run(&first, plan, 0).await?;
+        self.finish(driver, &first, end, profile).await
+    }
+
+    /// Carries out the plan that a session ended with, if it did not end with the answer.
+    async fn finish(
+        &self,
+        driver: &Driver,
+        first: &Worker,
+        end: SessionEnd,
+        mut profile: Profile,
+    ) -> Result<(SearchEnd, Profile), SearchError> {
         profile.num_instances += 1;
         let QueryPlan { leaves, root } = match end {
             SessionEnd::Done(Outcome::Plan(plan)) => plan,
@@ -181,10 +207,10 @@ impl Searcher {
             end => return Ok((response_of(end)?, profile)),
         };
         let waves = profile.num_waves;
-        let (partials, leaf_profile) = self.run_leaves(driver, &first, leaves, waves).await?;
+        let (partials, leaf_profile) = self.run_leaves(driver, first, leaves, waves).await?;
         profile.append(leaf_profile);
         let root = SessionRequest::Root { root, partials };
-        let (end, root_profile) = driver.run(&first, root, profile.num_waves).await?;
+        let (end, root_profile) = driver.run(first, root, profile.num_waves).await?;
         profile.append(root_profile);
         Ok((response_of(end)?, profile))
     }
@@ -290,6 +316,7 @@ fn unexpected(session: &str) -> SearchError {
 fn response_of(end: SessionEnd) -> Result<SearchEnd, SearchError> {
     match end {
         SessionEnd::Done(Outcome::Response(json)) => Ok(SearchEnd::Response(json)),
+        SessionEnd::Done(Outcome::Http(response)) => Ok(SearchEnd::Http(response)),
         SessionEnd::Stopped(planned) => Ok(SearchEnd::Stopped(planned)),
         SessionEnd::Done(_) => Err(unexpected("search")),
     }

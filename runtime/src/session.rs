@@ -6,6 +6,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
+use crate::Budget;
 use crate::fetch::FetchErrorKind;
 
 /// What a range holds: lets a host give each class its own cache budget.
@@ -97,7 +98,8 @@ pub struct CacheStore {
     pub class: ByteClass,
 }
 
-/// Everything one step needs. Every read and every lookup is answered by one [`Supply`].
+/// Everything one step needs. Every read and every lookup is answered by one [`Supply`]. It may be empty:
+/// the session then only wants the next report of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// Ranges to fetch, all at once.
@@ -133,6 +135,50 @@ pub struct Supply {
     pub outcome: SupplyResult,
 }
 
+/// What only the host knows of the search so far. The answer says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostReport {
+    /// Microseconds since the request came in.
+    pub elapsed_us: u64,
+    /// Whether reads were given up because the time was up.
+    pub timed_out: bool,
+    /// The limit of the budget that was reached first, by name.
+    pub budget_exhausted: Option<String>,
+}
+
+/// What a request asks its host to keep to; a host takes the lower of this and its own limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestBudget {
+    /// What the search may ask of the store.
+    pub budget: Budget,
+    /// Time from the request to its answer, in milliseconds.
+    pub deadline_ms: Option<u64>,
+}
+
+/// A request to the search API, as it came in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// In upper case: `GET`, `POST`.
+    pub method: String,
+    /// The path of the URL, percent-encoded as it came.
+    pub path: String,
+    /// What follows the `?`, percent-encoded as it came; empty without one.
+    pub query: String,
+    /// The body; empty without one.
+    pub body: Vec<u8>,
+}
+
+/// The search API's answer. A host adds headers of its own and changes nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// The status code.
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
 /// Which session to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionRequest {
@@ -150,6 +196,15 @@ pub enum SessionRequest {
         /// The guest's limits, a JSON object.
         limits: String,
         /// At most this many leaf requests.
+        max_leaves: u32,
+    },
+    /// Answers one request to the search API.
+    Http {
+        /// The request.
+        request: HttpRequest,
+        /// The guest's settings, a JSON object.
+        settings: String,
+        /// At most this many leaf requests, if it ends with a plan.
         max_leaves: u32,
     },
     /// Searches the splits of one leaf request (opaque, from a plan).
@@ -181,6 +236,8 @@ pub enum Outcome {
     Plan(QueryPlan),
     /// The answer of a leaf session, opaque.
     Partial(Vec<u8>),
+    /// The answer of an HTTP session, and of the root session of its plan.
+    Http(HttpResponse),
 }
 
 /// What one step comes to. A session that fails is an `Err` of the step.

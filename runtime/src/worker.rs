@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::clock::{BusyGuard, Clock};
 use crate::engine::InstanceLimits;
-use crate::session::{Progress, SessionRequest, Supply};
+use crate::session::{HostReport, Progress, RequestBudget, SessionRequest, Supply};
 use crate::{Engine, Interrupt, SearchError};
 
 /// Stack of a worker: the wasm engine may use half of it.
@@ -22,13 +22,17 @@ const STACK_LEN: usize = 4 << 20;
 
 enum Call {
     Open(SessionRequest),
-    Step(Vec<Supply>),
+    Step(Vec<Supply>, HostReport),
 }
 
-type Answer = Result<Progress, SearchError>;
+/// What a call returned: an opened session what its request asks for, a step how far it came.
+enum Reply {
+    Opened(RequestBudget),
+    Stepped(Progress),
+}
 
-/// An answer, and how long the guest computed.
-type Timed = (Answer, Duration);
+/// A reply, and how long the guest computed.
+type Timed = (Result<Reply, SearchError>, Duration);
 
 /// A handle on the thread. Dropping it interrupts the instance and lets the thread end.
 pub(crate) struct Worker {
@@ -76,19 +80,28 @@ impl Worker {
         })
     }
 
-    /// Opens a session and takes its first step.
-    pub(crate) async fn open(&self, request: SessionRequest) -> Answer {
-        self.call(Call::Open(request)).await
+    /// Opens a session, and says what its request asks the host to keep to.
+    pub(crate) async fn open(&self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
+        match self.call(Call::Open(request)).await? {
+            Reply::Opened(asked) => Ok(asked),
+            Reply::Stepped(_) => Err(gone()),
+        }
     }
 
     /// Resumes the open session.
-    pub(crate) async fn step(&self, supplies: Vec<Supply>) -> Answer {
-        self.call(Call::Step(supplies)).await
+    pub(crate) async fn step(
+        &self,
+        supplies: Vec<Supply>,
+        report: HostReport,
+    ) -> Result<Progress, SearchError> {
+        match self.call(Call::Step(supplies, report)).await? {
+            Reply::Stepped(progress) => Ok(progress),
+            Reply::Opened(_) => Err(gone()),
+        }
     }
 
-    async fn call(&self, call: Call) -> Answer {
+    async fn call(&self, call: Call) -> Result<Reply, SearchError> {
         let (reply, answer) = oneshot::channel();
-        let gone = || SearchError::internal("the guest's thread is gone");
         let (answer, cpu) = {
             let _busy = self.clock.enter_busy();
             self.calls.send((call, reply)).map_err(|_| gone())?;
@@ -126,11 +139,8 @@ fn serve(
                 none => none.insert(engine.start(limits)?),
             };
             match call {
-                Call::Open(request) => {
-                    instance.open(request)?;
-                    instance.step(Vec::new())
-                }
-                Call::Step(supplies) => instance.step(supplies),
+                Call::Open(request) => instance.open(request).map(Reply::Opened),
+                Call::Step(supplies, report) => instance.step(supplies, report).map(Reply::Stepped),
             }
         }));
         let is_broken = answer.is_err();
@@ -147,6 +157,10 @@ fn serve(
             return;
         }
     }
+}
+
+fn gone() -> SearchError {
+    SearchError::internal("the guest's thread is gone")
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {

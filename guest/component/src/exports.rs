@@ -1,4 +1,4 @@
-//! The exported interface: one resource, five functions, and the translation of the types.
+//! The exported interface: one resource, eight functions, and the translation of the types.
 
 #![allow(
     missing_docs,
@@ -28,6 +28,11 @@ impl Guest for Component {
     fn version() -> String {
         canter_guest::version()
     }
+
+    fn http_error(kind: wit::SearchErrorKind, message: String) -> wit::HttpResponse {
+        let error = canter_guest::SearchError::new(own_error_kind(kind), message);
+        wit_response(canter_guest::http_error(&error))
+    }
 }
 
 /// The resource's state. The canonical ABI hands out shared references, hence the cell; a component
@@ -56,6 +61,20 @@ impl GuestSession for Session {
         opened(canter_guest::Session::plan(&request, &limits, max_leaves))
     }
 
+    fn http(
+        request: wit::HttpRequest,
+        settings: String,
+        max_leaves: u32,
+    ) -> Result<wit::Session, wit::SearchError> {
+        let request = own::HttpRequest {
+            method: request.method,
+            path: request.path,
+            query: request.query,
+            body: request.body,
+        };
+        opened(canter_guest::Session::http(&request, &settings, max_leaves))
+    }
+
     fn leaf(leaf_request: Vec<u8>) -> Result<wit::Session, wit::SearchError> {
         opened(canter_guest::Session::leaf(&leaf_request))
     }
@@ -64,9 +83,24 @@ impl GuestSession for Session {
         opened(canter_guest::Session::root(&root, &partials))
     }
 
-    fn step(&self, supplies: Vec<wit::Supply>) -> wit::Progress {
+    fn budget(&self) -> wit::Budget {
+        let budget = self.0.borrow().budget();
+        wit::Budget {
+            max_requests: budget.max_requests,
+            max_bytes: budget.max_bytes,
+            max_waves: budget.max_waves,
+            deadline_ms: budget.deadline_ms,
+        }
+    }
+
+    fn step(&self, supplies: Vec<wit::Supply>, host: wit::HostReport) -> wit::Progress {
         let supplies = supplies.into_iter().map(supply).collect();
-        match self.0.borrow_mut().step(supplies) {
+        let report = own::HostReport {
+            elapsed_us: host.elapsed_us,
+            timed_out: host.timed_out,
+            budget_exhausted: host.budget_exhausted,
+        };
+        match self.0.borrow_mut().step(supplies, report) {
             own::Progress::Pending(demand) => wit::Progress::Pending(wit_demand(demand)),
             own::Progress::Done(outcome) => wit::Progress::Done(wit_outcome(outcome)),
             own::Progress::Failed(error) => wit::Progress::Failed(search_error(error)),
@@ -153,6 +187,15 @@ fn wit_outcome(outcome: own::Outcome) -> wit::Outcome {
             root: plan.root,
         }),
         own::Outcome::Partial(bytes) => wit::Outcome::Partial(bytes),
+        own::Outcome::Http(response) => wit::Outcome::Http(wit_response(response)),
+    }
+}
+
+fn wit_response(response: own::HttpResponse) -> wit::HttpResponse {
+    wit::HttpResponse {
+        status: response.status,
+        headers: response.headers,
+        body: response.body,
     }
 }
 
@@ -160,11 +203,23 @@ fn search_error(error: canter_guest::SearchError) -> wit::SearchError {
     wit::SearchError {
         kind: match error.kind {
             canter_guest::ErrorKind::Invalid => wit::SearchErrorKind::Invalid,
+            canter_guest::ErrorKind::NotFound => wit::SearchErrorKind::NotFound,
             canter_guest::ErrorKind::Data => wit::SearchErrorKind::Data,
             canter_guest::ErrorKind::Unavailable => wit::SearchErrorKind::Unavailable,
             canter_guest::ErrorKind::Limit => wit::SearchErrorKind::Limit,
             canter_guest::ErrorKind::Internal => wit::SearchErrorKind::Internal,
         },
         message: error.message,
+    }
+}
+
+fn own_error_kind(kind: wit::SearchErrorKind) -> canter_guest::ErrorKind {
+    match kind {
+        wit::SearchErrorKind::Invalid => canter_guest::ErrorKind::Invalid,
+        wit::SearchErrorKind::NotFound => canter_guest::ErrorKind::NotFound,
+        wit::SearchErrorKind::Data => canter_guest::ErrorKind::Data,
+        wit::SearchErrorKind::Unavailable => canter_guest::ErrorKind::Unavailable,
+        wit::SearchErrorKind::Limit => canter_guest::ErrorKind::Limit,
+        wit::SearchErrorKind::Internal => canter_guest::ErrorKind::Internal,
     }
 }

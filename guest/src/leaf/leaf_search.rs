@@ -20,7 +20,7 @@ use super::times::{TimedHits, docs_within, settle_times};
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
 use crate::partial_cache::{SplitKeys, store};
-use crate::query::{QueryShape, build_query, parse_query};
+use crate::query::{QueryShape, build_query};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
@@ -50,7 +50,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     fn new(leaf: &Leaf) -> Result<Self, SearchError> {
-        let ast = parse_query(&leaf.request.query, &leaf.limits)?;
+        let ast = leaf.request.parsed_query(&leaf.limits)?;
         Ok(Self {
             sort_keys: parse_sort_by(leaf.request.sort_by.as_deref().unwrap_or_default())?,
             aggregations: leaf.request.aggregations()?,

@@ -120,6 +120,11 @@ impl FailedSplit {
         }
     }
 
+    /// What went wrong, in words.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Whether it was left out because a budget was used up; nothing is wrong with it.
     pub(crate) fn is_skipped(&self) -> bool {
         self.kind == kind_name(ErrorKind::Limit)
@@ -130,6 +135,7 @@ impl FailedSplit {
 pub(crate) fn kind_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Invalid => "invalid",
+        ErrorKind::NotFound => "not_found",
         ErrorKind::Data => "data",
         ErrorKind::Unavailable => "unavailable",
         ErrorKind::Limit => "limit",

@@ -13,16 +13,14 @@ const MAX_ENTRY_BYTES: usize = 4 << 20;
 /// What the host's cache holds under `key`. Bytes that are not this guest's entry for this very key
 /// are a miss.
 pub(crate) async fn look_up<T: DeserializeOwned>(exchange: &Exchange, key: &str) -> Option<T> {
-    let bytes = exchange
-        .look_up(key.to_owned(), ByteClass::PartialResult)
-        .await?;
+    let bytes = exchange.look_up(key, ByteClass::PartialResult).await?;
     decode(key, &bytes)
 }
 
 /// Offers an entry to the host's cache.
 pub(crate) fn store<T: Serialize>(exchange: &Exchange, key: &str, value: &T) {
     if let Some(bytes) = encode(key, value) {
-        exchange.store(key.to_owned(), bytes, ByteClass::PartialResult);
+        exchange.store(key, bytes, ByteClass::PartialResult);
     }
 }
 

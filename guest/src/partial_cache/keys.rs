@@ -5,7 +5,6 @@ use serde_json::Value;
 use tantivy_query_grammar::UserInputAst;
 
 use crate::SearchError;
-use crate::query::parse_query;
 use crate::request::{Limits, SearchRequest, TimeFilter};
 
 /// Hex digits of a key: 160 bits, so that no two requests ever share one.
@@ -63,10 +62,11 @@ pub(crate) fn answer_key<'a>(
         return Ok(None);
     }
     let mut hasher = KeyHasher::default();
-    hasher.add_request(&parse_query(&request.query, limits)?, request, limits);
+    hasher.add_request(&request.parsed_query(limits)?, request, limits);
     hasher.add_time_filter(request.time_filter());
     hasher.add(&format!("{:?}", (request.start_offset, request.max_hits)));
     hasher.add(request.sort_by.as_deref().unwrap_or_default());
+    hasher.add(&format!("{:?}", request.snippet_fields));
     hasher.add(&index_config.to_string());
     for entry in splits {
         hasher.add_split(entry);
@@ -172,7 +172,7 @@ mod tests {
 
     fn split(request: Value, entry: &SplitEntry) -> Option<String> {
         let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
-        let ast = parse_query(&request.query, &limits()).unwrap();
+        let ast = request.parsed_query(&limits()).unwrap();
         let keys = SplitKeys::of_request(&request, &ast, &limits())?;
         Some(keys.key(entry))
     }
@@ -199,6 +199,8 @@ mod tests {
             json!({"query": "a", "start_offset": 3}),
             json!({"query": "a", "sort_by": "x"}),
             json!({"query": "a", "search_field": "x"}),
+            json!({"query": "a", "snippet_fields": "x"}),
+            json!({"query": "a", "forced_filter": "x:y"}),
             json!({"query": "a", "start_timestamp": 3}),
             json!({"query": "a", "end_timestamp": 3}),
             json!({"query": "a", "aggs": {"x": {"avg": {"field": "f"}}}}),

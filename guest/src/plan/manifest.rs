@@ -2,7 +2,7 @@
 
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 
-use crate::SearchError;
+use crate::{ErrorKind, SearchError};
 use crate::request::Limits;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
@@ -36,11 +36,16 @@ async fn read_once(
                 FetchErrorKind::Denied => "the store refused: check the credentials",
                 _ => "the manifest cannot be read",
             };
-            failure.into_search_error(&format!("{MANIFEST_OBJECT}: {hint}"))
+            let is_missing = failure.kind == FetchErrorKind::NotFound;
+            let mut error = failure.into_search_error(&format!("{MANIFEST_OBJECT}: {hint}"));
+            if is_missing {
+                error.kind = ErrorKind::NotFound;
+            }
+            error
         })?;
     if bytes.len() as u64 > limits.max_manifest_bytes {
         return Err(SearchError::new(
-            crate::ErrorKind::Limit,
+            ErrorKind::Limit,
             format!(
                 "{MANIFEST_OBJECT} is {} bytes long, more than the limit max_manifest_bytes of {}",
                 bytes.len(),

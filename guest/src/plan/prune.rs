@@ -1,11 +1,11 @@
 //! Pruning: splits that cannot hold a hit are left out by what the manifest says of them.
 
-use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig};
 use canter_split_format::{ManifestFile, SplitEntry};
 use tantivy_query_grammar::UserInputAst;
 
 use crate::leaf::HitOrder;
-use crate::query::{build_query, parse_query, required_tags};
+use crate::query::{build_query, required_tags};
 use crate::request::{Limits, SearchRequest, SortTarget, TimeFilter, parse_sort_by};
 use crate::split::HeadSource;
 use crate::{ErrorKind, SearchError};
@@ -63,7 +63,7 @@ pub(crate) fn plan_search(
         .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
     let mapper = DocMapper::new(&config)
         .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
-    let ast = parse_query(&request.query, limits)?;
+    let ast = request.parsed_query(limits)?;
     let order = check_request(request, &ast, &mapper, limits)?;
 
     let tag_fields: Vec<&str> = mapper.tag_fields().iter().map(String::as_str).collect();
@@ -127,6 +127,9 @@ fn check_request(
             require_fast(mapper, name, "sort_by")?;
         }
     }
+    for name in &request.snippet_fields {
+        require_shown_text(mapper, name)?;
+    }
     if let Some(aggregations) = request.aggregations()? {
         for name in tantivy::aggregation::agg_req::get_fast_field_names(&aggregations) {
             if !name.contains('*') {
@@ -158,6 +161,23 @@ fn require_fast(mapper: &DocMapper, name: &str, what: &str) -> Result<(), Search
     Err(SearchError::invalid(format!(
         "{what}: the field {name:?} is not fast: set fast: true in its mapping and build the index again"
     )))
+}
+
+/// Snippets are passages of text that hits show and queries find.
+fn require_shown_text(mapper: &DocMapper, name: &str) -> Result<(), SearchError> {
+    let invalid = |what: &str| {
+        Err(SearchError::invalid(format!(
+            "snippet_fields: the field {name:?} {what}"
+        )))
+    };
+    match mapper.resolve(name) {
+        None => invalid("does not exist in this index"),
+        Some(field) if !matches!(field.kind, FieldKind::Text(_)) || !field.json_path.is_empty() => {
+            invalid("is not a mapped text field")
+        }
+        Some(field) if !field.indexed || !field.stored => invalid("is not indexed and stored"),
+        Some(_) => Ok(()),
+    }
 }
 
 fn time_may_match(entry: &SplitEntry, filter: TimeFilter) -> bool {

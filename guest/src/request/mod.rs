@@ -1,15 +1,19 @@
 //! What a search asks for: the request as JSON (Quickwit's names), and its limits.
 
+mod filter;
 mod limits;
 mod sort;
 
+pub(crate) use filter::parse_filter;
 pub(crate) use limits::Limits;
 pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
 
 use serde::{Deserialize, Serialize};
 use tantivy::aggregation::agg_req::{AggregationVariants, Aggregations};
+use tantivy_query_grammar::{Occur, UserInputAst};
 
 use crate::SearchError;
+use crate::query::parse_query;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -41,9 +45,43 @@ pub(crate) struct SearchRequest {
     /// Seconds since 1970, excluded.
     #[serde(default)]
     pub(crate) end_timestamp: Option<i64>,
+    /// Fields of which hits show the passages that match, besides the documents themselves.
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub(crate) snippet_fields: Vec<String>,
+    /// A query that every hit must match besides, whatever the other asks for: what a caller may see.
+    #[serde(default)]
+    pub(crate) forced_filter: Option<String>,
     /// Only says what the search would look at, and why.
     #[serde(default)]
     pub(crate) explain: bool,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AnswerForm {
+    /// As an HTTP response; otherwise as the bare JSON object.
+    pub(crate) is_http: bool,
+    /// With the guest's account of its own work.
+    pub(crate) has_profile: bool,
+    /// With line breaks and indentation.
+    pub(crate) is_pretty: bool,
+}
+
+impl AnswerForm {
+    /// For a host that takes the answer apart.
+    pub(crate) const BARE: Self = Self {
+        is_http: false,
+        has_profile: true,
+        is_pretty: false,
+    };
+}
+
+/// A search, what it may use, and how its answer is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    pub(crate) request: SearchRequest,
+    pub(crate) limits: Limits,
+    pub(crate) form: AnswerForm,
 }
 
 fn match_all() -> String {
@@ -81,6 +119,16 @@ impl SearchRequest {
     pub(crate) fn parse(json: &str, limits: &Limits) -> Result<Self, SearchError> {
         let request: Self = serde_json::from_str(json)
             .map_err(|error| SearchError::invalid(format!("search request: {error}")))?;
+        request.check(limits)?;
+        Ok(request)
+    }
+
+    /// Checks what can be checked without looking at an index.
+    ///
+    /// # Errors
+    /// If it asks for more than the limits allow, or contradicts itself.
+    pub(crate) fn check(&self, limits: &Limits) -> Result<(), SearchError> {
+        let request = self;
         let window = request.start_offset.saturating_add(request.max_hits);
         if window > limits.max_hits {
             return Err(SearchError::new(
@@ -99,7 +147,23 @@ impl SearchRequest {
                 "start_timestamp {start} is later than end_timestamp {end}"
             )));
         }
-        Ok(request)
+        Ok(())
+    }
+
+    /// The query, with the forced filter if there is one.
+    ///
+    /// # Errors
+    /// If either is too long or not in the query language, or if the filter does not name its fields.
+    pub(crate) fn parsed_query(&self, limits: &Limits) -> Result<UserInputAst, SearchError> {
+        let query = parse_query(&self.query, limits)?;
+        let Some(filter) = &self.forced_filter else {
+            return Ok(query);
+        };
+        let filter = parse_filter(filter, limits)?;
+        // It decides what may be found, and not what is relevant.
+        let filter = UserInputAst::Boost(Box::new(filter), 0.0.into());
+        let clauses = [filter, query].map(|part| (Some(Occur::Must), part));
+        Ok(UserInputAst::Clause(clauses.into()))
     }
 
     /// How many hits each split must give: those returned and those skipped.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use serde_json::{Map, Value};
 use tantivy::{DocAddress, TantivyDocument};
 
 use crate::SearchError;
@@ -12,13 +11,19 @@ use crate::leaf::PartialHit;
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
 
+/// The document of a hit, and the split it is in.
+pub(super) struct Document<'a> {
+    pub(super) split: &'a OpenSplit,
+    pub(super) document: TantivyDocument,
+}
+
 /// The documents of `hits`, in their order; a split that fails has an error for each of its hits.
-pub(super) async fn fetch_docs(
+pub(super) async fn fetch_docs<'a>(
     hits: &[PartialHit],
     sources: &BTreeMap<u32, HeadSource>,
-    opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    opened: &'a mut BTreeMap<u32, Arc<OpenSplit>>,
     exchange: &Exchange,
-) -> Vec<Result<Map<String, Value>, SearchError>> {
+) -> Vec<Result<Document<'a>, SearchError>> {
     let mut needed: Vec<u32> = hits.iter().map(|hit| hit.split_ord).collect();
     needed.sort_unstable();
     needed.dedup();
@@ -42,6 +47,7 @@ pub(super) async fn fetch_docs(
             }
         }
     }
+    let opened = &*opened;
     let fetches = hits.iter().map(|hit| {
         let split = opened.get(&hit.split_ord);
         let failure = failures.get(&hit.split_ord);
@@ -57,11 +63,11 @@ pub(super) async fn fetch_docs(
     join_all(fetches).await
 }
 
-async fn fetch_doc(split: &OpenSplit, doc: u32) -> Result<Map<String, Value>, SearchError> {
-    let document: TantivyDocument = split
+async fn fetch_doc(split: &OpenSplit, doc: u32) -> Result<Document<'_>, SearchError> {
+    let document = split
         .searcher
         .doc_async(DocAddress::new(0, doc))
         .await
         .map_err(|error| split.error(error))?;
-    Ok(split.mapper.doc_to_json(&document))
+    Ok(Document { split, document })
 }

@@ -3,6 +3,7 @@
 mod fetch_docs;
 mod merge;
 mod response;
+mod snippets;
 
 pub(crate) use merge::Merged;
 pub(crate) use response::{CachedAnswer, PlanFacts, answer, answer_from_cache};

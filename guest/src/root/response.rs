@@ -1,4 +1,4 @@
-//! The answer as JSON. The host adds what only it knows: elapsed time and its I/O profile.
+//! The answer as JSON.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 
-use super::fetch_docs::fetch_docs;
+use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
+use super::snippets::{Snippets, Snippeter};
 use crate::SearchError;
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
 use crate::partial_cache::{look_up, store};
-use crate::request::{Limits, SearchRequest, parse_sort_by};
+use crate::request::{AnswerForm, Limits, Question, SearchRequest, parse_sort_by};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, OpenSplit};
 
@@ -36,19 +38,64 @@ pub(crate) struct CachedAnswer(String);
 struct Body {
     hits: Vec<Map<String, Value>>,
     num_hits: u64,
+    /// One for each hit, if the request names fields for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    snippets: Option<Vec<Snippets>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     aggregations: Option<Value>,
 }
 
+/// The answer. Its keys are documented: each is always there but `snippets` and `profile`.
 #[derive(Serialize)]
-struct Response {
-    #[serde(flatten)]
-    body: Body,
+struct Response<'a> {
+    hits: &'a [Map<String, Value>],
+    num_hits: u64,
+    elapsed_time_micros: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippets: Option<&'a [Snippets]>,
+    aggregations: Option<&'a Value>,
+    /// What went wrong in the splits that could not be searched, in words.
+    errors: Vec<&'a str>,
     /// Splits that could not be searched.
-    failed_splits: Vec<FailedSplit>,
+    failed_splits: &'a [FailedSplit],
     /// Splits that were not searched because a budget was used up.
-    skipped_splits: Vec<FailedSplit>,
+    skipped_splits: &'a [FailedSplit],
+    timed_out: bool,
+    budget_exhausted: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Profile>,
+}
+
+/// Splits that an answer was made without.
+#[derive(Default)]
+struct Missing {
+    failed: Vec<FailedSplit>,
+    skipped: Vec<FailedSplit>,
+}
+
+/// Writes an answer as the request wants it, with what the host last said of the search.
+fn write_answer(
+    body: &Body,
+    missing: &Missing,
     profile: Profile,
+    form: AnswerForm,
+    exchange: &Exchange,
+) -> Result<String, SearchError> {
+    let report = exchange.report();
+    let response = Response {
+        hits: &body.hits,
+        num_hits: body.num_hits,
+        elapsed_time_micros: report.elapsed_us,
+        snippets: body.snippets.as_deref(),
+        aggregations: body.aggregations.as_ref(),
+        errors: missing.failed.iter().map(FailedSplit::message).collect(),
+        failed_splits: &missing.failed,
+        skipped_splits: &missing.skipped,
+        timed_out: report.timed_out,
+        budget_exhausted: report.budget_exhausted,
+        profile: form.has_profile.then_some(profile),
+    };
+    to_json(&response, form.is_pretty)
 }
 
 /// What the guest knows of its own work.
@@ -83,6 +130,7 @@ impl Profile {
 pub(crate) async fn answer_from_cache(
     facts: &PlanFacts,
     num_splits: u64,
+    form: AnswerForm,
     exchange: &Exchange,
 ) -> Option<String> {
     let CachedAnswer(body) = look_up(exchange, facts.answer_key.as_deref()?).await?;
@@ -90,13 +138,9 @@ pub(crate) async fn answer_from_cache(
         num_splits_from_cache: num_splits,
         ..PartialResult::default()
     };
-    let response = Response {
-        body: serde_json::from_str(&body).ok()?,
-        failed_splits: Vec::new(),
-        skipped_splits: Vec::new(),
-        profile: Profile::new(facts, &result),
-    };
-    serde_json::to_string(&response).ok()
+    let body = serde_json::from_str(&body).ok()?;
+    let profile = Profile::new(facts, &result);
+    write_answer(&body, &Missing::default(), profile, form, exchange).ok()
 }
 
 /// Puts the answer together: selects the hits, fetches their documents, finishes aggregations. A
@@ -106,13 +150,15 @@ pub(crate) async fn answer_from_cache(
 /// If aggregations are larger than the limits allow.
 pub(crate) async fn answer(
     mut merged: Merged,
-    request: &SearchRequest,
-    limits: &Limits,
+    question: &Question,
     facts: &PlanFacts,
     sources: &BTreeMap<u32, HeadSource>,
     opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
+    let Question {
+        request, limits, ..
+    } = question;
     let keys = parse_sort_by(request.sort_by.as_deref().unwrap_or_default())?;
     let order = HitOrder::of_request(&keys, facts.timestamp_field.as_deref());
     let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
@@ -126,10 +172,17 @@ pub(crate) async fn answer(
 
     let mut failed_splits = std::mem::take(&mut result.failed_splits);
     let documents = fetch_docs(&result.hits, sources, opened, exchange).await;
+    let mut snippeter = Snippeter::of_request(request, limits)?;
     let mut hits = Vec::with_capacity(documents.len());
+    let mut snippets = Vec::new();
     for (hit, document) in result.hits.iter().zip(documents) {
         match document {
-            Ok(document) => hits.push(document),
+            Ok(Document { split, document }) => {
+                hits.push(split.mapper.doc_to_json(&document));
+                if let Some(snippeter) = &mut snippeter {
+                    snippets.push(snippeter.snippets(hit.split_ord, split, &document)?);
+                }
+            }
             Err(error) => {
                 let split_id = sources
                     .get(&hit.split_ord)
@@ -144,44 +197,52 @@ pub(crate) async fn answer(
         }
     }
     failed_splits.sort_by(|left, right| left.split_id.cmp(&right.split_id));
-    let aggregations = match request.aggregations()? {
-        None => None,
-        Some(aggregations) => Some(
-            intermediate
-                .into_final_result(aggregations, limits.aggregation_guard())
-                .map_err(|error| SearchError::invalid(format!("aggs: {error}")))
-                .and_then(|results| {
-                    serde_json::to_value(results)
-                        .map(canonical)
-                        .map_err(|error| SearchError::internal(format!("aggs: {error}")))
-                })?,
-        ),
+    let body = Body {
+        hits,
+        num_hits: result.num_hits,
+        snippets: snippeter.is_some().then_some(snippets),
+        aggregations: final_aggregations(intermediate, request, limits)?,
     };
-    let (skipped_splits, failed_splits): (Vec<_>, Vec<_>) =
-        failed_splits.into_iter().partition(FailedSplit::is_skipped);
-    let response = Response {
-        body: Body {
-            hits,
-            num_hits: result.num_hits,
-            aggregations,
-        },
-        failed_splits,
-        skipped_splits,
-        profile: Profile::new(facts, &result),
-    };
+    let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
+    let missing = Missing { failed, skipped };
     if let Some(key) = &facts.answer_key
-        && response.failed_splits.is_empty()
-        && response.skipped_splits.is_empty()
+        && missing.failed.is_empty()
+        && missing.skipped.is_empty()
     {
-        store(exchange, key, &CachedAnswer(to_json(&response.body)?));
+        store(exchange, key, &CachedAnswer(to_json(&body, false)?));
     }
-    exchange.hand_over_stores().await;
-    to_json(&response)
+    match question.form.is_http {
+        // Nobody adds the time to this answer later.
+        true => exchange.yield_to_host().await,
+        false => exchange.hand_over_stores().await,
+    }
+    let profile = Profile::new(facts, &result);
+    write_answer(&body, &missing, profile, question.form, exchange)
 }
 
-fn to_json<T: Serialize>(value: &T) -> Result<String, SearchError> {
-    serde_json::to_string(value)
-        .map_err(|error| SearchError::internal(format!("response: {error}")))
+/// The aggregations as the answer shows them.
+fn final_aggregations(
+    intermediate: IntermediateAggregationResults,
+    request: &SearchRequest,
+    limits: &Limits,
+) -> Result<Option<Value>, SearchError> {
+    let Some(aggregations) = request.aggregations()? else {
+        return Ok(None);
+    };
+    let results = intermediate
+        .into_final_result(aggregations, limits.aggregation_guard())
+        .map_err(|error| SearchError::invalid(format!("aggs: {error}")))?;
+    let json = serde_json::to_value(results)
+        .map_err(|error| SearchError::internal(format!("aggs: {error}")))?;
+    Ok(Some(canonical(json)))
+}
+
+fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
+    let json = match is_pretty {
+        true => serde_json::to_string_pretty(value),
+        false => serde_json::to_string(value),
+    };
+    json.map_err(|error| SearchError::internal(format!("response: {error}")))
 }
 
 /// Makes a result the same on every host. tantivy's results come out of hash maps, whose order differs

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::protocol::{
-    ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, ReadRequest, Supply, SupplyResult,
+    ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HostReport, ReadRequest, Supply,
+    SupplyResult,
 };
 use crate::{ErrorKind, SearchError};
 
@@ -20,10 +21,13 @@ use crate::{ErrorKind, SearchError};
 #[derive(Clone, Default)]
 pub(crate) struct Exchange {
     state: Arc<Mutex<State>>,
+    /// Begins the name of every object and cache key: which of the host's indexes is meant.
+    prefix: Arc<str>,
 }
 
 #[derive(Default)]
 struct State {
+    report: HostReport,
     next_id: u64,
     demand: Demand,
     slots: BTreeMap<u64, Slot>,
@@ -57,6 +61,32 @@ impl FetchFailure {
 }
 
 impl Exchange {
+    /// The same border post for another index: what is asked for through it has this name in front.
+    pub(crate) fn of_index(&self, name: &str) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            prefix: format!("{name}/").into(),
+        }
+    }
+
+    /// The same border post, with a prefix that [`Exchange::prefix`] gave.
+    pub(crate) fn with_prefix(&self, prefix: &str) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            prefix: prefix.into(),
+        }
+    }
+
+    /// What stands in front of the names of objects and cache keys.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// What the host last said of the search.
+    pub(crate) fn report(&self) -> HostReport {
+        self.lock().report.clone()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -73,7 +103,7 @@ impl Exchange {
         let id = state.fresh_slot();
         state.demand.reads.push(ReadRequest {
             id,
-            object: object.to_owned(),
+            object: format!("{}{object}", self.prefix),
             offset,
             len,
             class,
@@ -128,7 +158,8 @@ impl Exchange {
     }
 
     /// Asks the host's cache. A failure counts as a miss.
-    pub(crate) async fn look_up(&self, key: String, class: ByteClass) -> Option<Vec<u8>> {
+    pub(crate) async fn look_up(&self, key: &str, class: ByteClass) -> Option<Vec<u8>> {
+        let key = format!("{}{key}", self.prefix);
         let id = {
             let mut state = self.lock();
             let id = state.fresh_slot();
@@ -142,7 +173,8 @@ impl Exchange {
     }
 
     /// Offers the host's cache an entry.
-    pub(crate) fn store(&self, key: String, bytes: Vec<u8>, class: ByteClass) {
+    pub(crate) fn store(&self, key: &str, bytes: Vec<u8>, class: ByteClass) {
+        let key = format!("{}{key}", self.prefix);
         self.lock()
             .demand
             .stores
@@ -152,12 +184,20 @@ impl Exchange {
     /// Waits until the host has taken what was offered to its cache: a session that is over hands
     /// nothing out any more.
     pub(crate) async fn hand_over_stores(&self) {
-        let mut is_handed_over = false;
+        if !self.lock().demand.stores.is_empty() {
+            self.yield_to_host().await;
+        }
+    }
+
+    /// Hands out what was asked for, even if that is nothing, and goes on in the next step: with the
+    /// host's latest report.
+    pub(crate) async fn yield_to_host(&self) {
+        let mut has_yielded = false;
         poll_fn(|context| {
-            if is_handed_over || self.lock().demand.stores.is_empty() {
+            if has_yielded {
                 return Poll::Ready(());
             }
-            is_handed_over = true;
+            has_yielded = true;
             context.waker().wake_by_ref();
             Poll::Pending
         })
@@ -165,10 +205,11 @@ impl Exchange {
     }
 
     /// Hands what arrived to whoever waits for it. Unknown ids are ignored.
-    pub(crate) fn accept(&self, supplies: Vec<Supply>) {
+    pub(crate) fn accept(&self, supplies: Vec<Supply>, report: HostReport) {
         let mut wakers = Vec::new();
         {
             let mut state = self.lock();
+            state.report = report;
             for supply in supplies {
                 if let Some(slot) = state.slots.get_mut(&supply.id) {
                     slot.arrived = Some(supply.outcome);

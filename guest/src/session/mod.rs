@@ -9,7 +9,8 @@
 //!                     └▶ leaf ─┘
 //! ```
 //!
-//! Inside it is ordinary `async` code. A step polls it once: whatever it then waits for is one wave.
+//! An HTTP session is a request to the search API: it finds out what is asked for, and is then one of the
+//! above. Inside it is ordinary `async` code. A step polls it once: whatever it then waits for is one wave.
 
 pub(crate) mod exchange;
 pub mod protocol;
@@ -20,9 +21,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use crate::SearchError;
-use crate::request::{Limits, SearchRequest};
+use crate::api::ApiSettings;
+use crate::request::{AnswerForm, Limits, Question, SearchRequest};
 use exchange::Exchange;
-use protocol::{Outcome, Progress, Supply};
+use protocol::{Budget, HostReport, HttpRequest, Outcome, Progress, Supply};
 
 type Work = Pin<Box<dyn Future<Output = Result<Outcome, SearchError>> + Send>>;
 
@@ -34,6 +36,7 @@ pub struct Session {
     exchange: Exchange,
     /// `None` once the session is over.
     work: Option<Work>,
+    budget: Budget,
 }
 
 impl std::fmt::Debug for Session {
@@ -54,6 +57,7 @@ impl Session {
         Self {
             work: Some(Box::pin(make(exchange.clone()))),
             exchange,
+            budget: Budget::default(),
         }
     }
 
@@ -63,11 +67,8 @@ impl Session {
     /// # Errors
     /// If either is not what it should be.
     pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
-        let limits = Limits::parse(limits)?;
-        let request = SearchRequest::parse(request, &limits)?;
-        Ok(Self::start(|exchange| {
-            run::search(request, limits, exchange)
-        }))
+        let question = bare_question(request, limits)?;
+        Ok(Self::start(|exchange| run::search(question, exchange)))
     }
 
     /// Reads the manifest, prunes splits and cuts the rest into at most `max_leaves` leaf requests.
@@ -76,11 +77,31 @@ impl Session {
     /// # Errors
     /// As [`Session::search`].
     pub fn plan(request: &str, limits: &str, max_leaves: u32) -> Result<Self, SearchError> {
-        let limits = Limits::parse(limits)?;
-        let request = SearchRequest::parse(request, &limits)?;
+        let question = bare_question(request, limits)?;
         Ok(Self::start(|exchange| {
-            run::plan(request, limits, max_leaves, exchange)
+            run::plan(question, max_leaves, exchange)
         }))
+    }
+
+    /// Answers one request to the search API. Its objects and cache keys begin with the name of their
+    /// index and a slash. A request that is wrong is answered, and not refused here. With `max_leaves`
+    /// above 1 a large search may end with a plan, whose root then answers.
+    ///
+    /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits` and
+    /// `keeps_partial_results`.
+    ///
+    /// # Errors
+    /// If the settings are not what they should be.
+    pub fn http(
+        request: &HttpRequest,
+        settings: &str,
+        max_leaves: u32,
+    ) -> Result<Self, SearchError> {
+        let settings = ApiSettings::parse(settings)?;
+        let call = crate::api::read_call(request, &settings);
+        let budget = call.budget();
+        let session = Self::start(|exchange| call.run(settings, max_leaves, exchange));
+        Ok(Self { budget, ..session })
     }
 
     /// Searches the splits of one leaf request.
@@ -107,12 +128,18 @@ impl Session {
         }))
     }
 
-    /// Resumes with what has arrived. The first call passes nothing.
+    /// What the request asks its host to keep to. Known from the start.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// Resumes with what has arrived, and what the host has to say of the search so far. The first call
+    /// passes no supplies.
     ///
     /// A host may also pass only part of what was asked; the session then asks for nothing new
     /// until it can go on.
-    pub fn step(&mut self, supplies: Vec<Supply>) -> Progress {
-        self.exchange.accept(supplies);
+    pub fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Progress {
+        self.exchange.accept(supplies, report);
         let Some(work) = &mut self.work else {
             return Progress::Failed(SearchError::internal("this session is over"));
         };
@@ -128,4 +155,14 @@ impl Session {
             }
         }
     }
+}
+
+/// A question whose answer a host takes apart itself.
+fn bare_question(request: &str, limits: &str) -> Result<Question, SearchError> {
+    let limits = Limits::parse(limits)?;
+    Ok(Question {
+        request: SearchRequest::parse(request, &limits)?,
+        limits,
+        form: AnswerForm::BARE,
+    })
 }

@@ -59,7 +59,8 @@ pub struct CacheStore {
     pub class: ByteClass,
 }
 
-/// Everything one step needs. Every read and every lookup must be answered by a [`Supply`].
+/// Everything one step needs. Every read and every lookup must be answered by a [`Supply`]. It may be
+/// empty: the session then only wants the next report of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// Ranges to fetch, all at once.
@@ -83,7 +84,8 @@ pub enum FetchErrorKind {
     Protocol,
     /// The store did not answer, or not in time.
     Unavailable,
-    /// The host's budget (requests, bytes, time) does not allow this read.
+    /// The budget of the search (requests, bytes, waves, time) does not allow this read. Splits that
+    /// lack it are skipped and named in the answer.
     Budget,
 }
 
@@ -112,6 +114,55 @@ pub struct Supply {
     pub outcome: SupplyResult,
 }
 
+/// What only the host knows of the search so far. The answer says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostReport {
+    /// Microseconds since the request came in.
+    pub elapsed_us: u64,
+    /// Whether reads were given up because the time was up.
+    pub timed_out: bool,
+    /// The limit of the budget that was reached first, by name.
+    pub budget_exhausted: Option<String>,
+}
+
+/// What a request asks its host to keep to; a host takes the lower of this and its own limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// Most requests to the store.
+    pub max_requests: Option<u64>,
+    /// Most bytes read.
+    pub max_bytes: Option<u64>,
+    /// Most dependent rounds of requests.
+    pub max_waves: Option<u64>,
+    /// Time from the request to its answer, in milliseconds.
+    pub deadline_ms: Option<u64>,
+}
+
+/// A request to the search API, as it came in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// In upper case: `GET`, `POST`.
+    pub method: String,
+    /// The path of the URL, percent-encoded as it came.
+    pub path: String,
+    /// What follows the `?`, percent-encoded as it came; empty without one.
+    pub query: String,
+    /// The body; empty without one.
+    pub body: Vec<u8>,
+}
+
+/// The API's answer. A host adds headers of its own and changes nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// The status code.
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
 /// What a plan session ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryPlan {
@@ -130,6 +181,8 @@ pub enum Outcome {
     Plan(QueryPlan),
     /// The answer of a leaf session: an opaque partial result for the root.
     Partial(Vec<u8>),
+    /// The answer of an HTTP session, and of the root session of its plan.
+    Http(HttpResponse),
 }
 
 /// What one step comes to.

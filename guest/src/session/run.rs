@@ -8,11 +8,12 @@ use super::exchange::Exchange;
 use super::protocol::{Outcome, QueryPlan};
 use super::wire::{LeafRequest, RootRequest, partial_to_bytes};
 use crate::SearchError;
+use crate::api::to_http;
 use crate::explain::explain;
 use crate::leaf::{Leaf, PartialResult, search_leaf};
 use crate::partial_cache::answer_key;
 use crate::plan::{PlannedSplit, PruneReason, SearchPlan, plan_search, read_manifest};
-use crate::request::{Limits, SearchRequest};
+use crate::request::{Limits, Question, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
 use crate::split::HeadSource;
 
@@ -47,11 +48,10 @@ enum Planned {
 }
 
 /// The first part of every search: manifest, pruning, and what the host's cache knows.
-async fn make_plan(
-    request: &SearchRequest,
-    limits: &Limits,
-    exchange: &Exchange,
-) -> Result<Planned, SearchError> {
+async fn make_plan(question: &Question, exchange: &Exchange) -> Result<Planned, SearchError> {
+    let Question {
+        request, limits, ..
+    } = question;
     let manifest = read_manifest(exchange, limits).await?;
     let plan = plan_search(manifest, request, limits)?;
     let facts = facts_of(&plan, request, limits)?;
@@ -63,7 +63,7 @@ async fn make_plan(
     }
     let num_splits = plan.splits.len() as u64;
     Ok(
-        match answer_from_cache(&facts, num_splits, exchange).await {
+        match answer_from_cache(&facts, num_splits, question.form, exchange).await {
             Some(answer) => Planned::Answered(answer),
             None => Planned::Open(Box::new(plan), facts),
         },
@@ -71,14 +71,13 @@ async fn make_plan(
 }
 
 /// The whole search.
-pub(super) async fn search(
-    request: SearchRequest,
-    limits: Limits,
+pub(crate) async fn search(
+    question: Question,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    match make_plan(&request, &limits, &exchange).await? {
+    match make_plan(&question, &exchange).await? {
         Planned::Answered(answer) => Ok(Outcome::Response(answer)),
-        Planned::Open(plan, facts) => run_plan(*plan, facts, request, limits, exchange).await,
+        Planned::Open(plan, facts) => run_plan(*plan, facts, question, exchange).await,
     }
 }
 
@@ -100,26 +99,17 @@ pub(crate) fn leaf_of(plan: &SearchPlan, request: SearchRequest, limits: Limits)
 async fn run_plan(
     plan: SearchPlan,
     facts: PlanFacts,
-    request: SearchRequest,
-    limits: Limits,
+    question: Question,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let leaf = leaf_of(&plan, request.clone(), limits.clone());
+    let leaf = leaf_of(&plan, question.request.clone(), question.limits.clone());
     let sources = sources_of(plan.splits);
     let mut opened = BTreeMap::new();
     let mut merged = Merged::default();
     merged.add(search_leaf(leaf, &exchange, &mut opened).await?);
-    answer(
-        merged,
-        &request,
-        &limits,
-        &facts,
-        &sources,
-        &mut opened,
-        &exchange,
-    )
-    .await
-    .map(Outcome::Response)
+    answer(merged, &question, &facts, &sources, &mut opened, &exchange)
+        .await
+        .map(Outcome::Response)
 }
 
 fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
@@ -130,38 +120,38 @@ fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
 }
 
 /// The plan of a search that several leaves share; the whole search if one leaf is all it takes.
-pub(super) async fn plan(
-    request: SearchRequest,
-    limits: Limits,
+pub(crate) async fn plan(
+    question: Question,
     max_leaves: u32,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let (plan, facts) = match make_plan(&request, &limits, &exchange).await? {
+    let (plan, facts) = match make_plan(&question, &exchange).await? {
         Planned::Answered(answer) => return Ok(Outcome::Response(answer)),
         Planned::Open(plan, facts) => (*plan, facts),
     };
-    let leaves = divide(&plan, max_leaves, limits.min_docs_per_leaf);
+    let leaves = divide(&plan, max_leaves, question.limits.min_docs_per_leaf);
     if leaves.len() <= 1 {
-        return run_plan(plan, facts, request, limits, exchange).await;
+        return run_plan(plan, facts, question, exchange).await;
     }
     let time_ranges = time_ranges_of(&plan);
     let leaves = leaves
         .into_iter()
         .map(|splits| {
             LeafRequest {
-                request: request.clone(),
-                limits: limits.clone(),
+                request: question.request.clone(),
+                limits: question.limits.clone(),
                 splits,
                 time_ranges: time_ranges.clone(),
+                prefix: exchange.prefix().to_owned(),
             }
             .to_bytes()
         })
         .collect::<Result<Vec<_>, _>>()?;
     let root = RootRequest {
         facts,
-        request,
-        limits,
+        question,
         splits: plan.splits,
+        prefix: exchange.prefix().to_owned(),
     }
     .to_bytes()?;
     Ok(Outcome::Plan(QueryPlan { leaves, root }))
@@ -193,6 +183,7 @@ fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec
 
 /// One leaf of a divided search.
 pub(super) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Outcome, SearchError> {
+    let exchange = exchange.with_prefix(&request.prefix);
     let leaf = Leaf {
         request: request.request,
         limits: request.limits,
@@ -214,20 +205,26 @@ pub(super) async fn root(
     partials: Vec<PartialResult>,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
+    let exchange = exchange.with_prefix(&request.prefix);
+    let question = &request.question;
     let mut merged = Merged::default();
     for partial in partials {
         merged.add(partial);
     }
     let sources = sources_of(request.splits);
-    answer(
+    let opened = &mut BTreeMap::new();
+    let answer = answer(
         merged,
-        &request.request,
-        &request.limits,
+        question,
         &request.facts,
         &sources,
-        &mut BTreeMap::new(),
+        opened,
         &exchange,
     )
     .await
-    .map(Outcome::Response)
+    .map(Outcome::Response);
+    match question.form.is_http {
+        true => Ok(to_http(answer)),
+        false => answer,
+    }
 }

@@ -9,7 +9,7 @@ use serde_bytes::ByteBuf;
 use crate::SearchError;
 use crate::leaf::PartialResult;
 use crate::plan::PlannedSplit;
-use crate::request::{Limits, SearchRequest};
+use crate::request::{AnswerForm, Limits, Question, SearchRequest};
 use crate::root::PlanFacts;
 use crate::split::HeadSource;
 
@@ -20,15 +20,18 @@ pub(super) struct LeafRequest {
     pub(super) limits: Limits,
     pub(super) splits: Vec<PlannedSplit>,
     pub(super) time_ranges: Vec<Option<TimeRange>>,
+    /// Stands in front of what it asks for.
+    pub(super) prefix: String,
 }
 
 /// What the root session needs.
 #[derive(Debug)]
 pub(super) struct RootRequest {
-    pub(super) request: SearchRequest,
-    pub(super) limits: Limits,
+    pub(super) question: Question,
     pub(super) splits: Vec<PlannedSplit>,
     pub(super) facts: PlanFacts,
+    /// Stands in front of what it asks for.
+    pub(super) prefix: String,
 }
 
 /// JSON for what describes itself, bytes for the heads.
@@ -39,6 +42,8 @@ struct Envelope {
     splits: String,
     rest: String,
     heads: Vec<Option<ByteBuf>>,
+    prefix: String,
+    form: AnswerForm,
 }
 
 fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, SearchError> {
@@ -78,6 +83,7 @@ impl Envelope {
         limits: &Limits,
         splits: &[PlannedSplit],
         rest: &R,
+        prefix: &str,
     ) -> Result<Self, SearchError> {
         let entries: Vec<(u32, &SplitEntry)> = splits
             .iter()
@@ -92,6 +98,8 @@ impl Envelope {
                 .iter()
                 .map(|split| split.source.inlined.clone().map(ByteBuf::from))
                 .collect(),
+            prefix: prefix.to_owned(),
+            form: AnswerForm::BARE,
         })
     }
 
@@ -121,6 +129,7 @@ impl LeafRequest {
             &self.limits,
             &self.splits,
             &self.time_ranges,
+            &self.prefix,
         )?)
     }
 
@@ -132,18 +141,22 @@ impl LeafRequest {
             request: from_json(WHAT, &envelope.request)?,
             limits: from_json(WHAT, &envelope.limits)?,
             time_ranges: from_json(WHAT, &envelope.rest)?,
+            prefix: envelope.prefix,
         })
     }
 }
 
 impl RootRequest {
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
-        encode(&Envelope::new(
-            &self.request,
-            &self.limits,
-            &self.splits,
-            &self.facts,
-        )?)
+        let Question {
+            request,
+            limits,
+            form,
+        } = &self.question;
+        encode(&Envelope {
+            form: *form,
+            ..Envelope::new(request, limits, &self.splits, &self.facts, &self.prefix)?
+        })
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
@@ -151,9 +164,13 @@ impl RootRequest {
         let mut envelope: Envelope = decode(WHAT, bytes)?;
         Ok(Self {
             splits: envelope.splits(WHAT)?,
-            request: from_json(WHAT, &envelope.request)?,
-            limits: from_json(WHAT, &envelope.limits)?,
+            question: Question {
+                request: from_json(WHAT, &envelope.request)?,
+                limits: from_json(WHAT, &envelope.limits)?,
+                form: envelope.form,
+            },
             facts: from_json(WHAT, &envelope.rest)?,
+            prefix: envelope.prefix,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The traits of an engine and of one instance of it.
 
-use crate::session::{Progress, SessionRequest, Supply};
+use crate::session::{HostReport, Progress, RequestBudget, SessionRequest, Supply};
 use crate::{Interrupt, SearchError};
 
 /// Starts instances of the guest.
@@ -32,10 +32,11 @@ pub struct InstanceLimits {
 
 /// One instance: it runs one session at a time, on the thread that started it.
 pub trait EngineInstance {
-    /// Opens a session; a session that was open before is dropped.
-    fn open(&mut self, request: SessionRequest) -> Result<(), SearchError>;
+    /// Opens a session, and says what its request asks the host to keep to. A session that was open
+    /// before is dropped.
+    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError>;
 
-    /// Resumes the open session with what has arrived; nothing the first time. After `Done` or an
-    /// error the session is over.
-    fn step(&mut self, supplies: Vec<Supply>) -> Result<Progress, SearchError>;
+    /// Resumes the open session with what has arrived (nothing the first time) and with what the host
+    /// has to say of the search so far. After `Done` or an error the session is over.
+    fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Result<Progress, SearchError>;
 }

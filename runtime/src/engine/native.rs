@@ -5,10 +5,10 @@ use canter_guest::session::protocol as guest;
 use super::{Engine, EngineInstance, InstanceLimits};
 use crate::fetch::FetchErrorKind;
 use crate::session::{
-    ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
-    SessionRequest, Supply, SupplyResult,
+    ByteClass, CacheLookup, CacheStore, Demand, HostReport, HttpResponse, Outcome, Progress,
+    QueryPlan, ReadRequest, RequestBudget, SessionRequest, Supply, SupplyResult,
 };
-use crate::{ErrorKind, Interrupt, SearchError};
+use crate::{Budget, ErrorKind, Interrupt, SearchError};
 
 /// Instances hold nothing but their session, so this only bounds the number of threads.
 const MAX_INSTANCES: usize = 256;
@@ -47,7 +47,7 @@ struct NativeInstance {
 }
 
 impl EngineInstance for NativeInstance {
-    fn open(&mut self, request: SessionRequest) -> Result<(), SearchError> {
+    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
         self.session = None;
         let session = match request {
             SessionRequest::Search { request, limits } => {
@@ -58,23 +58,49 @@ impl EngineInstance for NativeInstance {
                 limits,
                 max_leaves,
             } => canter_guest::Session::plan(&request, &limits, max_leaves),
+            SessionRequest::Http {
+                request,
+                settings,
+                max_leaves,
+            } => {
+                let request = guest::HttpRequest {
+                    method: request.method,
+                    path: request.path,
+                    query: request.query,
+                    body: request.body,
+                };
+                canter_guest::Session::http(&request, &settings, max_leaves)
+            }
             SessionRequest::Leaf(request) => canter_guest::Session::leaf(&request),
             SessionRequest::Root { root, partials } => {
                 canter_guest::Session::root(&root, &partials)
             }
         };
-        self.session = Some(session.map_err(search_error)?);
-        Ok(())
+        let session = self.session.insert(session.map_err(search_error)?);
+        let asked = session.budget();
+        Ok(RequestBudget {
+            budget: Budget {
+                max_requests: asked.max_requests,
+                max_bytes: asked.max_bytes,
+                max_waves: asked.max_waves,
+            },
+            deadline_ms: asked.deadline_ms,
+        })
     }
 
-    fn step(&mut self, supplies: Vec<Supply>) -> Result<Progress, SearchError> {
+    fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Result<Progress, SearchError> {
         self.interrupt.check()?;
         let session = self
             .session
             .as_mut()
             .ok_or_else(|| SearchError::internal("a step without an open session"))?;
         let supplies = supplies.into_iter().map(guest_supply).collect();
-        match session.step(supplies) {
+        let report = guest::HostReport {
+            elapsed_us: report.elapsed_us,
+            timed_out: report.timed_out,
+            budget_exhausted: report.budget_exhausted,
+        };
+        match session.step(supplies, report) {
             guest::Progress::Pending(demand) => Ok(Progress::Pending(host_demand(demand))),
             guest::Progress::Done(outcome) => Ok(Progress::Done(host_outcome(outcome))),
             guest::Progress::Failed(error) => Err(search_error(error)),
@@ -162,12 +188,18 @@ fn host_outcome(outcome: guest::Outcome) -> Outcome {
             root: plan.root,
         }),
         guest::Outcome::Partial(bytes) => Outcome::Partial(bytes),
+        guest::Outcome::Http(response) => Outcome::Http(HttpResponse {
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+        }),
     }
 }
 
 fn search_error(error: canter_guest::SearchError) -> SearchError {
     let kind = match error.kind {
         canter_guest::ErrorKind::Invalid => ErrorKind::Invalid,
+        canter_guest::ErrorKind::NotFound => ErrorKind::NotFound,
         canter_guest::ErrorKind::Data => ErrorKind::Data,
         canter_guest::ErrorKind::Unavailable => ErrorKind::Unavailable,
         canter_guest::ErrorKind::Limit => ErrorKind::Limit,

@@ -9,6 +9,7 @@
 //! for an object's size: a short answer is found by counting the bytes that came.
 
 mod allowance;
+mod by_index;
 pub mod coalesce;
 mod fetcher;
 mod hedge;
@@ -21,6 +22,7 @@ mod recording;
 mod retry;
 mod uri;
 
+pub(crate) use by_index::ByIndex;
 pub use canter_stores::{Settings, StoreFault};
 pub use coalesce::CoalesceOptions;
 pub use fetcher::{

@@ -17,6 +17,7 @@
 mod flights;
 mod gate;
 mod manifest;
+mod namespaces;
 mod observed;
 mod pieces;
 mod planning;
@@ -29,5 +30,6 @@ mod session_manifest;
 pub(crate) use gate::{Gate, Gated};
 pub(crate) use manifest::ManifestKeeper;
 pub use manifest::ManifestOptions;
+pub(crate) use namespaces::Namespaces;
 pub(crate) use search_io::{SearchIo, SharedIo};
 pub(crate) use session_io::{Answer, PlannedRequest, SessionIo};

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use super::flights::{Flights, Landed};
 use super::gate::Gate;
 use super::manifest::ManifestKeeper;
+use super::namespaces::Namespaces;
 use super::pieces;
 use super::planning::Request;
 use crate::cache::{CachedPiece, RangeCache};
@@ -38,7 +39,7 @@ pub(crate) struct SharedIo {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) cache: Option<Arc<dyn RangeCache>>,
     /// Begins every key of the cache, so that several indexes can share one.
-    pub(crate) namespace: Arc<str>,
+    pub(crate) namespaces: Namespaces,
     /// Whether reads are widened to the blocks of the cache, so that neighbours find them there.
     pub(crate) reads_blocks: bool,
     pub(crate) coalesce: CoalesceOptions,
@@ -56,7 +57,7 @@ impl SharedIo {
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         cache: Option<Arc<dyn RangeCache>>,
-        namespace: Arc<str>,
+        namespaces: Namespaces,
         max_concurrent_requests: usize,
     ) -> Self {
         let max_objects = NonZeroUsize::new(MAX_KNOWN_OBJECTS).unwrap_or(NonZeroUsize::MIN);
@@ -64,7 +65,7 @@ impl SharedIo {
             clock,
             reads_blocks: true,
             cache,
-            namespace,
+            namespaces,
             coalesce: CoalesceOptions::default(),
             max_part_bytes: u64::MAX,
             fetch_permits: Semaphore::new(max_concurrent_requests),
@@ -76,7 +77,7 @@ impl SharedIo {
     }
 
     pub(super) fn cache_key(&self, name: &str) -> String {
-        format!("{}/{name}", self.namespace)
+        self.namespaces.key(name)
     }
 
     /// The cache, if ranges of this class may be cached: the manifest is the one mutable object.

@@ -27,16 +27,17 @@ pub(super) const OK: &str = "ok";
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// The kinds of queries, as a label.
-pub(super) const QUERY_KINDS: [&str; 2] = ["search", "explain"];
+pub(super) const QUERY_KINDS: [&str; 3] = ["search", "explain", "http"];
 
 /// What becomes of queries, as a label.
-pub(super) const QUERY_OUTCOMES: [&str; 10] = [
+pub(super) const QUERY_OUTCOMES: [&str; 11] = [
     OK,
     "partial",
     "timed_out",
     "budget_exhausted",
     CANCELLED,
     "invalid",
+    "not_found",
     "data",
     "unavailable",
     "limit",

@@ -16,7 +16,7 @@ pub use metrics::Metrics;
 pub use redact::redact;
 pub use server_timing::ServerTiming;
 
-pub(crate) use query::observe_query;
+pub(crate) use query::{Answered, observe_query};
 pub(crate) use sources::SearcherSource;
 pub(crate) use store::Observed;
 

@@ -84,7 +84,7 @@ impl Underway {
         Self {
             metrics,
             clock: Arc::clone(&shared.clock),
-            span: spans::query(&shared.namespace, kind),
+            span: spans::query(&shared.namespaces.label(), kind),
             kind,
             started: shared.clock.now(),
             has_ended: false,

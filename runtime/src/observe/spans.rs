@@ -58,6 +58,7 @@ pub(crate) fn session(request: &SessionRequest) -> Span {
     let kind = match request {
         SessionRequest::Search { .. } => "search",
         SessionRequest::Plan { .. } => "plan",
+        SessionRequest::Http { .. } => "http",
         SessionRequest::Leaf(_) => "leaf",
         SessionRequest::Root { .. } => "root",
     };

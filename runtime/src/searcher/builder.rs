@@ -1,5 +1,6 @@
 //! Puts a searcher together from its parts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -7,10 +8,10 @@ use tokio::sync::Semaphore;
 use super::Searcher;
 use crate::clock::{Clock, SystemClock};
 use crate::fetch::{
-    CoalesceOptions, HedgeOptions, HedgeState, OpenOptions, RangeFetcher, RetryOptions, RetryState,
-    cache_namespace, open_store,
+    ByIndex, CoalesceOptions, HedgeOptions, HedgeState, OpenOptions, RangeFetcher, RetryOptions,
+    RetryState, cache_namespace, open_store,
 };
-use crate::io::{ManifestKeeper, SharedIo};
+use crate::io::{ManifestKeeper, Namespaces, SharedIo};
 use crate::observe::{Observed, SearcherSource};
 use crate::{Engine, ManifestOptions, Metrics, RangeCache, SearchError};
 
@@ -28,6 +29,8 @@ pub(super) struct Settings {
     pub(super) supply_order: Option<u64>,
     /// Whether the guest is told that there is a cache for what it computes.
     pub(super) keeps_partial_results: bool,
+    /// The names of the indexes, if they were opened by name.
+    pub(super) indexes: Vec<String>,
 }
 
 /// Collects the parts of a [`Searcher`].
@@ -35,6 +38,8 @@ pub(super) struct Settings {
 pub struct SearcherBuilder {
     engine: Option<Arc<dyn Engine>>,
     fetcher: Option<Arc<dyn RangeFetcher>>,
+    indexes: BTreeMap<String, Arc<dyn RangeFetcher>>,
+    namespaces: BTreeMap<String, String>,
     cache: Option<Arc<dyn RangeCache>>,
     namespace: String,
     coalesce: CoalesceOptions,
@@ -70,6 +75,41 @@ impl SearcherBuilder {
         self.fetcher = Some(open_store(uri, options)?);
         self.retry = options.retry;
         self.namespace = cache_namespace(uri, options);
+        Ok(self)
+    }
+
+    /// Adds an index by name, for the search API ([`Searcher::http`]); any number may be added. They share
+    /// limits, hedges and the cache, where each has the same keys as if it were open alone.
+    ///
+    /// # Errors
+    /// If the URI cannot be used, or if the name is empty, holds a slash, or is another index's already.
+    pub fn index(self, name: &str, uri: &str, options: &OpenOptions) -> Result<Self, SearchError> {
+        let fetcher = open_store(uri, options)?;
+        let namespace = cache_namespace(uri, options);
+        let mut builder = self.index_from(name, fetcher, &namespace)?;
+        builder.retry = options.retry;
+        Ok(builder)
+    }
+
+    /// As [`SearcherBuilder::index`], from a fetcher; `namespace` begins its keys in the cache.
+    pub fn index_from(
+        mut self,
+        name: &str,
+        fetcher: Arc<dyn RangeFetcher>,
+        namespace: &str,
+    ) -> Result<Self, SearchError> {
+        if name.is_empty() || name.contains('/') {
+            return Err(SearchError::invalid(format!(
+                "an index cannot have the name {name:?}: it is a part of a path"
+            )));
+        }
+        if self.indexes.insert(name.to_owned(), fetcher).is_some() {
+            return Err(SearchError::invalid(format!(
+                "two indexes have the name {name:?}: give one of them another"
+            )));
+        }
+        self.namespaces
+            .insert(name.to_owned(), namespace.to_owned());
         Ok(self)
     }
 
@@ -160,7 +200,20 @@ impl SearcherBuilder {
     pub fn build(self) -> Result<Searcher, SearchError> {
         let missing = |what: &str| SearchError::invalid(format!("a searcher needs {what}"));
         let engine = self.engine.ok_or_else(|| missing("an engine"))?;
-        let fetcher = self.fetcher.ok_or_else(|| missing("a fetcher or a URI"))?;
+        let indexes: Vec<String> = self.indexes.keys().cloned().collect();
+        let (fetcher, namespaces): (Arc<dyn RangeFetcher>, _) = match self.fetcher {
+            Some(_) if !indexes.is_empty() => {
+                let what = "a searcher has one index, or several by name, and not both";
+                return Err(SearchError::invalid(what));
+            }
+            Some(fetcher) => (fetcher, Namespaces::One(self.namespace.into())),
+            None if indexes.is_empty() => return Err(missing("an index")),
+            None => {
+                let indexes = self.indexes;
+                let namespaces = Namespaces::ByIndex(Arc::new(self.namespaces));
+                (Arc::new(ByIndex { indexes }), namespaces)
+            }
+        };
         let num_cores = std::thread::available_parallelism().map_or(1, usize::from);
         let num_cores = u32::try_from(num_cores).unwrap_or(u32::MAX);
         let max_instances = engine.max_instances().clamp(1, Semaphore::MAX_PERMITS);
@@ -192,7 +245,7 @@ impl SearcherBuilder {
             max_part_bytes: self.max_part_bytes.unwrap_or(MAX_PART_BYTES).max(1),
             manifest: ManifestKeeper::new(self.manifest),
             metrics,
-            ..SharedIo::new(clock, self.cache, self.namespace.into(), max_requests)
+            ..SharedIo::new(clock, self.cache, namespaces, max_requests)
         };
         Ok(Searcher {
             settings: Settings {
@@ -201,6 +254,7 @@ impl SearcherBuilder {
                 max_parallel_leaves: self.max_parallel_leaves.unwrap_or(num_cores).max(1),
                 supply_order: self.supply_order,
                 keeps_partial_results,
+                indexes,
             },
             instance_permits,
             shared: Arc::new(shared),

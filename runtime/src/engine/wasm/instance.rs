@@ -11,10 +11,10 @@ use super::ticker::Running;
 use crate::engine::{EngineInstance, InstanceLimits};
 use crate::fetch::FetchErrorKind;
 use crate::session::{
-    ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
-    SessionRequest, Supply, SupplyResult,
+    ByteClass, CacheLookup, CacheStore, Demand, HostReport, HttpResponse, Outcome, Progress,
+    QueryPlan, ReadRequest, RequestBudget, SessionRequest, Supply, SupplyResult,
 };
-use crate::{ErrorKind, Interrupt, SearchError};
+use crate::{Budget, ErrorKind, Interrupt, SearchError};
 
 #[allow(
     missing_docs,
@@ -169,7 +169,7 @@ impl WasmInstance {
 }
 
 impl EngineInstance for WasmInstance {
-    fn open(&mut self, request: SessionRequest) -> Result<(), SearchError> {
+    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
         self.check_usable()?;
         if let Some(session) = self.session.take() {
             session
@@ -187,6 +187,19 @@ impl EngineInstance for WasmInstance {
                 limits,
                 max_leaves,
             } => sessions.call_plan(store, request, limits, *max_leaves),
+            SessionRequest::Http {
+                request,
+                settings,
+                max_leaves,
+            } => {
+                let request = wit::HttpRequest {
+                    method: &request.method,
+                    path: &request.path,
+                    query: &request.query,
+                    body: &request.body,
+                };
+                sessions.call_http(store, request, settings, *max_leaves)
+            }
             SessionRequest::Leaf(request) => sessions.call_leaf(store, request),
             SessionRequest::Root { root, partials } => {
                 let partials: Vec<&[u8]> = partials.iter().map(Vec::as_slice).collect();
@@ -197,20 +210,36 @@ impl EngineInstance for WasmInstance {
             .map_err(|error| self.trapped(&error))?
             .map_err(search_error)?;
         self.session = Some(session);
-        Ok(())
+        let sessions = self.guest.canter_search_engine().session();
+        let asked = sessions
+            .call_budget(&mut self.store, session)
+            .map_err(|error| self.trapped(&error))?;
+        Ok(RequestBudget {
+            budget: Budget {
+                max_requests: asked.max_requests,
+                max_bytes: asked.max_bytes,
+                max_waves: asked.max_waves,
+            },
+            deadline_ms: asked.deadline_ms,
+        })
     }
 
-    fn step(&mut self, supplies: Vec<Supply>) -> Result<Progress, SearchError> {
+    fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Result<Progress, SearchError> {
         self.check_usable()?;
         let session = self
             .session
             .ok_or_else(|| SearchError::internal("a step without an open session"))?;
         let supplies: Vec<wit::Supply<'_>> = supplies.iter().map(wit_supply).collect();
+        let report = wit::HostReport {
+            elapsed_us: report.elapsed_us,
+            timed_out: report.timed_out,
+            budget_exhausted: report.budget_exhausted.as_deref(),
+        };
         let progress = self
             .guest
             .canter_search_engine()
             .session()
-            .call_step(&mut self.store, session, &supplies)
+            .call_step(&mut self.store, session, &supplies, report)
             .map_err(|error| self.trapped(&error))?;
         match progress {
             wit::Progress::Pending(demand) => Ok(Progress::Pending(host_demand(demand))),
@@ -306,12 +335,18 @@ fn host_outcome(outcome: wit::Outcome) -> Outcome {
             root: plan.root,
         }),
         wit::Outcome::Partial(bytes) => Outcome::Partial(bytes),
+        wit::Outcome::Http(response) => Outcome::Http(HttpResponse {
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+        }),
     }
 }
 
 fn search_error(error: wit::SearchError) -> SearchError {
     let kind = match error.kind {
         wit::SearchErrorKind::Invalid => ErrorKind::Invalid,
+        wit::SearchErrorKind::NotFound => ErrorKind::NotFound,
         wit::SearchErrorKind::Data => ErrorKind::Data,
         wit::SearchErrorKind::Unavailable => ErrorKind::Unavailable,
         wit::SearchErrorKind::Limit => ErrorKind::Limit,

@@ -75,7 +75,11 @@ fn search_in(engine: &WasmEngine, interrupt: &Interrupt) -> SearchError {
             let error = instance.open(request()).unwrap_err();
             // Once broken, always an error, and never a second call into the guest.
             assert!(instance.open(request()).is_err());
-            assert!(instance.step(Vec::<Supply>::new()).is_err());
+            assert!(
+                instance
+                    .step(Vec::<Supply>::new(), HostReport::default())
+                    .is_err()
+            );
             error
         };
         let thread = std::thread::Builder::new().stack_size(4 << 20);

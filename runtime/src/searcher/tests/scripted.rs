@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::engine::{Engine, EngineInstance, InstanceLimits};
 use crate::session::{
-    ByteClass, CacheLookup, CacheStore, Demand, Outcome, Progress, QueryPlan, ReadRequest,
-    SessionRequest, Supply, SupplyResult,
+    ByteClass, CacheLookup, CacheStore, Demand, HostReport, Outcome, Progress, QueryPlan,
+    ReadRequest, RequestBudget, SessionRequest, Supply, SupplyResult,
 };
 use crate::{Interrupt, SearchError};
 
@@ -62,7 +62,7 @@ struct ScriptedInstance {
 }
 
 impl EngineInstance for ScriptedInstance {
-    fn open(&mut self, request: SessionRequest) -> Result<(), SearchError> {
+    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
         self.arrived.clear();
         let script = match request {
             SessionRequest::Search { request, .. } => {
@@ -77,6 +77,7 @@ impl EngineInstance for ScriptedInstance {
                 self.end = Some(Outcome::Plan(QueryPlan { leaves, root }));
                 json!({"waves": [[["manifest", 0, null, "manifest"]]]}).to_string()
             }
+            SessionRequest::Http { .. } => return Err(SearchError::invalid("not scripted")),
             SessionRequest::Leaf(leaf) => {
                 let leaf: Value = serde_json::from_slice(&leaf).unwrap();
                 self.end = Some(Outcome::Partial(leaf["leaf"].to_string().into_bytes()));
@@ -110,10 +111,10 @@ impl EngineInstance for ScriptedInstance {
             .iter()
             .cloned()
             .collect();
-        Ok(())
+        Ok(RequestBudget::default())
     }
 
-    fn step(&mut self, supplies: Vec<Supply>) -> Result<Progress, SearchError> {
+    fn step(&mut self, supplies: Vec<Supply>, _: HostReport) -> Result<Progress, SearchError> {
         for supply in supplies {
             let outcome = match supply.outcome {
                 SupplyResult::Bytes(bytes) => json!(String::from_utf8_lossy(&bytes)),

@@ -1,0 +1,165 @@
+//! From a path to what is asked for, and doing it.
+
+use percent_encoding::percent_decode_str;
+
+use super::http::{http_error, json_response, message_response, to_http};
+use super::indexes::{IndexFilter, describe, list, ready};
+use super::params::{index_parameters, search_parameters};
+use super::settings::ApiSettings;
+use crate::SearchError;
+use crate::request::Question;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::{Budget, HttpRequest, HttpResponse, Outcome};
+use crate::session::run;
+
+/// What a request asks for.
+#[derive(Debug)]
+pub(crate) enum Call {
+    /// The answer is known already: the request is wrong, or nothing has to be read for it.
+    Answered(HttpResponse),
+    /// To search an index.
+    Search {
+        index: String,
+        question: Box<Question>,
+        budget: Budget,
+    },
+    /// The indexes with such names.
+    Indexes(IndexFilter),
+    /// What there is to say of one index.
+    Index { index: String, is_pretty: bool },
+    /// Whether every index can be read.
+    Ready,
+}
+
+/// The paths there are, for the one who asked for another.
+const PATHS: &str = "there are /api/v1/<index>/search, /api/v1/indexes, /api/v1/indexes/<index>, \
+                     /health/livez and /health/readyz";
+
+/// Reads a request.
+pub(crate) fn read_call(request: &HttpRequest, settings: &ApiSettings) -> Call {
+    Call::read(request, settings).unwrap_or_else(|error| Call::Answered(http_error(&error)))
+}
+
+impl Call {
+    fn read(request: &HttpRequest, settings: &ApiSettings) -> Result<Self, SearchError> {
+        let segments = segments_of(&request.path)?;
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let allowed: &[&str] = match segments.as_slice() {
+            ["api", "v1", "indexes"]
+            | ["api", "v1", "indexes", _]
+            | ["health", "livez" | "readyz"] => &["GET"],
+            ["api", "v1", _, "search"] => &["GET", "POST"],
+            _ => {
+                let message = format!("there is nothing at {}; {PATHS}", request.path);
+                return Ok(Self::Answered(message_response(404, &message)));
+            }
+        };
+        if !allowed.contains(&request.method.as_str()) {
+            return Ok(Self::Answered(wrong_method(request, allowed)));
+        }
+        Ok(match segments.as_slice() {
+            ["health", "livez"] => Self::Answered(json_response(200, "true".to_owned())),
+            ["health", _] => Self::Ready,
+            ["api", "v1", "indexes"] => Self::Indexes(index_parameters(request, true)?),
+            ["api", "v1", "indexes", index] => Self::Index {
+                index: known(index, settings)?,
+                is_pretty: index_parameters(request, false)?.is_pretty,
+            },
+            [_, _, index, ..] => {
+                let index = known(index, settings)?;
+                let (question, budget) = search_parameters(request, settings)?;
+                Self::Search {
+                    index,
+                    question: Box::new(question),
+                    budget,
+                }
+            }
+            _ => return Err(SearchError::internal("a path that was known is not")),
+        })
+    }
+
+    /// What the request asks its host to keep to.
+    pub(crate) fn budget(&self) -> Budget {
+        match self {
+            Self::Search { budget, .. } => *budget,
+            _ => Budget::default(),
+        }
+    }
+
+    /// Does it. Ends with a response, or with a plan that is still to be carried out.
+    pub(crate) async fn run(
+        self,
+        settings: ApiSettings,
+        max_leaves: u32,
+        exchange: Exchange,
+    ) -> Result<Outcome, SearchError> {
+        Ok(match self {
+            Self::Answered(response) => Outcome::Http(response),
+            Self::Ready => to_http(ready(&settings, &exchange).await),
+            Self::Indexes(filter) => to_http(list(&filter, &settings, &exchange).await),
+            Self::Index { index, is_pretty } => {
+                to_http(describe(&index, is_pretty, &settings, &exchange).await)
+            }
+            Self::Search {
+                index, question, ..
+            } => {
+                let exchange = exchange.of_index(&index);
+                to_http(match max_leaves {
+                    0 | 1 => run::search(*question, exchange).await,
+                    _ => run::plan(*question, max_leaves, exchange).await,
+                })
+            }
+        })
+    }
+}
+
+/// The parts of a path, decoded. An empty last one (a slash at the end) does not count.
+fn segments_of(path: &str) -> Result<Vec<String>, SearchError> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    path.split('/')
+        .map(|segment| {
+            let decoded = percent_decode_str(segment).decode_utf8();
+            decoded.map(String::from).map_err(|_| {
+                SearchError::invalid(format!("the path {path:?} is not UTF-8 when decoded"))
+            })
+        })
+        .collect()
+}
+
+fn wrong_method(request: &HttpRequest, allowed: &[&str]) -> HttpResponse {
+    let allowed = allowed.join(", ");
+    let message = format!(
+        "{} takes {allowed}, and not {}",
+        request.path, request.method
+    );
+    let mut response = message_response(405, &message);
+    response.headers.push(("allow".to_owned(), allowed));
+    response
+}
+
+/// Most names that a message lists.
+const MAX_LISTED: usize = 10;
+
+/// The index of that name, if the caller may search it.
+fn known(index: &str, settings: &ApiSettings) -> Result<String, SearchError> {
+    let names = &settings.indexes;
+    if names.iter().any(|name| name == index) {
+        return Ok(index.to_owned());
+    }
+    let listed: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
+    let more = match names.len() > MAX_LISTED {
+        true => " and more",
+        false => "",
+    };
+    Err(SearchError::new(
+        crate::ErrorKind::NotFound,
+        match listed.is_empty() {
+            true => format!("there is no index {index:?} here"),
+            false => format!(
+                "there is no index {index:?} here; there are {}{more}",
+                listed.join(", ")
+            ),
+        },
+    ))
+}

@@ -1,0 +1,60 @@
+//! Responses of the API, and which status an error has.
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::session::protocol::{HttpResponse, Outcome};
+use crate::{ErrorKind, SearchError};
+
+/// A response with a JSON body.
+pub(super) fn json_response(status: u16, body: String) -> HttpResponse {
+    let headers = [
+        ("content-type", "application/json"),
+        // An answer is true of a moment: the index may have more a second later.
+        ("cache-control", "no-store"),
+    ];
+    HttpResponse {
+        status,
+        headers: headers.map(|(name, value)| (name.into(), value.into())).into(),
+        body: body.into_bytes(),
+    }
+}
+
+/// A response that says what is wrong.
+pub(super) fn message_response(status: u16, message: &str) -> HttpResponse {
+    json_response(status, json!({ "message": message }).to_string())
+}
+
+/// A value as the body of a response.
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub(super) fn written<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
+    let json = match is_pretty {
+        true => serde_json::to_string_pretty(value),
+        false => serde_json::to_string(value),
+    };
+    json.map_err(|error| SearchError::internal(format!("response: {error}")))
+}
+
+/// The response to an error. Its status says what a client should do: mend the request (4xx), try again
+/// (503), or have the index looked after (500).
+pub fn http_error(error: &SearchError) -> HttpResponse {
+    let status = match error.kind {
+        // What is more than a limit allows is asked for by the request.
+        ErrorKind::Invalid | ErrorKind::Limit => 400,
+        ErrorKind::NotFound => 404,
+        ErrorKind::Unavailable => 503,
+        ErrorKind::Data | ErrorKind::Internal => 500,
+    };
+    message_response(status, &error.message)
+}
+
+/// How a session ends that answers over HTTP: an error is an answer, a plan is still to be carried out.
+pub(crate) fn to_http(end: Result<Outcome, SearchError>) -> Outcome {
+    match end {
+        Ok(Outcome::Response(body)) => Outcome::Http(json_response(200, body)),
+        Ok(outcome) => outcome,
+        Err(error) => Outcome::Http(http_error(&error)),
+    }
+}

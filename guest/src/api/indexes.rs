@@ -1,0 +1,168 @@
+//! What the API says of indexes: their config, and how much is in them.
+
+use futures_util::future::join_all;
+use serde_json::{Map, Value, json};
+
+use canter_split_format::{Manifest, SplitEntry};
+
+use super::http::written;
+use super::settings::ApiSettings;
+use crate::plan::read_manifest;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::Outcome;
+use crate::{ErrorKind, SearchError};
+
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// Which indexes are asked for.
+#[derive(Debug)]
+pub(crate) struct IndexFilter {
+    /// Names in which `*` stands for anything. One of them must match.
+    pub(super) patterns: Vec<String>,
+    pub(super) is_pretty: bool,
+}
+
+impl IndexFilter {
+    fn matches(&self, name: &str) -> bool {
+        self.patterns
+            .iter()
+            .any(|pattern| matches_pattern(pattern, name))
+    }
+}
+
+/// Whether `name` is `pattern`, in which each `*` stands for any text.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut name) = name.strip_prefix(start) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    for part in parts {
+        match name.split_once(part) {
+            Some((_, after)) => name = after,
+            None => return false,
+        }
+    }
+    name.ends_with(end)
+}
+
+/// Whether every index can be read.
+pub(super) async fn ready(
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Result<Outcome, SearchError> {
+    for (name, manifest) in manifests(&settings.indexes, settings, exchange).await {
+        if let Err(error) = manifest {
+            let message = format!("the index {name} cannot be read: {}", error.message);
+            return Err(SearchError::new(ErrorKind::Unavailable, message));
+        }
+    }
+    Ok(Outcome::Response("true".to_owned()))
+}
+
+/// The indexes that there are. One that is allowed and has not been created yet is not among them.
+pub(super) async fn list(
+    filter: &IndexFilter,
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Result<Outcome, SearchError> {
+    let names = settings.indexes.iter().filter(|name| filter.matches(name));
+    let names: Vec<String> = names.cloned().collect();
+    let mut indexes = Vec::new();
+    for (name, manifest) in manifests(&names, settings, exchange).await {
+        match manifest {
+            Ok(manifest) => indexes.push(metadata(name, &manifest, settings)),
+            Err(error) if error.kind == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    written(&indexes, filter.is_pretty).map(Outcome::Response)
+}
+
+/// One index.
+pub(super) async fn describe(
+    index: &str,
+    is_pretty: bool,
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Result<Outcome, SearchError> {
+    let exchange = exchange.of_index(index);
+    let file = read_manifest(&exchange, &settings.limits).await?;
+    written(&metadata(index, &file.manifest, settings), is_pretty).map(Outcome::Response)
+}
+
+/// The manifests of these indexes, read at once.
+async fn manifests<'a>(
+    names: &'a [String],
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Vec<(&'a str, Result<Manifest, SearchError>)> {
+    let reads = names.iter().map(|name| async move {
+        let exchange = exchange.of_index(name);
+        let file = read_manifest(&exchange, &settings.limits).await;
+        (name.as_str(), file.map(|file| file.manifest))
+    });
+    join_all(reads).await
+}
+
+/// An index as Quickwit's API shows it. Its id is the name under which it is searched here, which need not
+/// be the one in its config. A caller who may see a part of the documents only learns no totals.
+fn metadata(name: &str, manifest: &Manifest, settings: &ApiSettings) -> Value {
+    let mut config = manifest.index_config.clone();
+    if let Value::Object(config) = &mut config {
+        config.insert("index_id".to_owned(), name.into());
+    }
+    let mut index = Map::new();
+    index.insert("version".to_owned(), config["version"].clone());
+    index.insert("index_uid".to_owned(), name.into());
+    let timestamp_field = config["doc_mapping"]["timestamp_field"].clone();
+    index.insert("index_config".to_owned(), config);
+    if settings.forced_filter.is_none() {
+        let sum = |of: fn(&SplitEntry) -> u64| {
+            let splits = manifest.splits.iter();
+            splits.fold(0u64, |sum, split| sum.saturating_add(of(split)))
+        };
+        let ranges = || manifest.splits.iter().filter_map(|split| split.time_range);
+        let start_ns = ranges().map(|range| range.start_ns).min();
+        let end_ns = ranges().map(|range| range.end_ns).max();
+        let totals = json!({
+            "num_published_docs": sum(|split| split.num_docs),
+            "num_published_splits": manifest.splits.len(),
+            "size_published_splits": sum(|split| split.len),
+            "size_published_docs_uncompressed": sum(|split| split.raw_num_bytes),
+            "timestamp_field_name": timestamp_field,
+            "min_timestamp": start_ns.map(|ns| ns.div_euclid(SECOND_NS)),
+            "max_timestamp": end_ns.map(|ns| ns.div_euclid(SECOND_NS)),
+        });
+        if let Value::Object(totals) = totals {
+            index.extend(totals);
+        }
+    }
+    index.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, name, expect) in [
+            ("logs", "logs", true),
+            ("logs", "logs-2", false),
+            ("*", "", true),
+            ("logs-*", "logs-2", true),
+            ("logs-*", "log", false),
+            ("*-eu-*", "logs-eu-2", true),
+            ("a*b*c", "abc", true),
+            ("a*b*c", "acb", false),
+            ("a*a", "a", false),
+            ("*a", "aba", true),
+        ] {
+            assert_eq!(matches_pattern(pattern, name), expect, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Parameters of the API, from the URL and from a JSON body: each known by name and checked by type.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::indexes::IndexFilter;
+use super::settings::ApiSettings;
+use crate::SearchError;
+use crate::request::{AnswerForm, Question, SearchRequest};
+use crate::session::protocol::{Budget, HttpRequest};
+
+/// What a parameter may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    /// A whole number, 0 or more.
+    Count,
+    /// A whole number.
+    Integer,
+    Flag,
+    /// Names: a list, or one text with commas.
+    Fields,
+    /// A JSON object; in a URL, its text.
+    Object,
+}
+
+/// The parameters of a search: the name, the one it stands for, and what it may hold.
+const SEARCH: [(&str, &str, Kind); 16] = [
+    ("query", "query", Kind::Text),
+    ("start_timestamp", "start_timestamp", Kind::Integer),
+    ("end_timestamp", "end_timestamp", Kind::Integer),
+    ("start_offset", "start_offset", Kind::Count),
+    ("max_hits", "max_hits", Kind::Count),
+    ("search_field", "search_field", Kind::Fields),
+    ("search_fields", "search_field", Kind::Fields),
+    ("snippet_fields", "snippet_fields", Kind::Fields),
+    ("sort_by", "sort_by", Kind::Text),
+    ("sort_by_field", "sort_by", Kind::Text),
+    ("format", FORMAT, Kind::Text),
+    ("aggs", "aggs", Kind::Object),
+    ("aggregations", "aggs", Kind::Object),
+    ("profile", PROFILE, Kind::Flag),
+    ("budget", BUDGET, Kind::Object),
+    ("pretty", PRETTY, Kind::Flag),
+];
+
+const FORMAT: &str = "format";
+const PROFILE: &str = "profile";
+const BUDGET: &str = "budget";
+const PRETTY: &str = "pretty";
+const PATTERNS: &str = "index_id_patterns";
+
+/// The parameters of requests for indexes. Only a list takes patterns.
+const INDEX: [(&str, &str, Kind); 3] = [
+    ("format", FORMAT, Kind::Text),
+    ("pretty", PRETTY, Kind::Flag),
+    (PATTERNS, PATTERNS, Kind::Fields),
+];
+
+/// Reads the parameters of a search.
+///
+/// # Errors
+/// If one is unknown, given twice, of another type, or asks for what the limits do not allow.
+pub(super) fn search_parameters(
+    request: &HttpRequest,
+    settings: &ApiSettings,
+) -> Result<(Question, Budget), SearchError> {
+    let mut given = Given::new(&SEARCH);
+    given.read_url(&request.query)?;
+    given.read_body(&request.body)?;
+    let form = AnswerForm {
+        is_http: true,
+        has_profile: given.take(PROFILE).is_some_and(|value| value == true),
+        is_pretty: given.take_is_pretty()?,
+    };
+    let budget = match given.take(BUDGET) {
+        None => Budget::default(),
+        Some(budget) => Budget::deserialize(budget)
+            .map_err(|error| SearchError::invalid(format!("budget: {error}")))?,
+    };
+    let mut search = SearchRequest::deserialize(Value::Object(given.values))
+        .map_err(|error| SearchError::invalid(format!("search request: {error}")))?;
+    search.forced_filter.clone_from(&settings.forced_filter);
+    search.check(&settings.limits)?;
+    let question = Question {
+        request: search,
+        limits: settings.limits.clone(),
+        form,
+    };
+    Ok((question, budget))
+}
+
+/// Reads the parameters of a request for indexes.
+///
+/// # Errors
+/// As [`search_parameters`].
+pub(super) fn index_parameters(
+    request: &HttpRequest,
+    is_list: bool,
+) -> Result<IndexFilter, SearchError> {
+    let [format, pretty, _] = &INDEX;
+    let mut given = match is_list {
+        true => Given::new(&INDEX),
+        false => Given::new(&[*format, *pretty]),
+    };
+    given.read_url(&request.query)?;
+    let patterns = match given.take(PATTERNS) {
+        Some(Value::String(patterns)) => patterns,
+        _ => "*".to_owned(),
+    };
+    Ok(IndexFilter {
+        patterns: patterns.split(',').map(|name| name.trim().to_owned()).collect(),
+        is_pretty: given.take_is_pretty()?,
+    })
+}
+
+/// The parameters that a request gives, by the names they stand for.
+struct Given {
+    known: Vec<(&'static str, &'static str, Kind)>,
+    values: Map<String, Value>,
+}
+
+impl Given {
+    fn new(known: &[(&'static str, &'static str, Kind)]) -> Self {
+        Self {
+            known: known.to_vec(),
+            values: Map::new(),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.values.shift_remove(name)
+    }
+
+    /// Whether the answer is to have line breaks: `format=pretty_json`, or Elasticsearch's `pretty`.
+    fn take_is_pretty(&mut self) -> Result<bool, SearchError> {
+        let is_pretty = self.take(PRETTY).is_some_and(|value| value == true);
+        match self.take(FORMAT).as_ref().and_then(Value::as_str) {
+            None | Some("json") => Ok(is_pretty),
+            Some("pretty_json" | "prettyjson" | "pretty-json") => Ok(true),
+            Some(other) => Err(SearchError::invalid(format!(
+                "format: {other:?} is not known; there are json and pretty_json"
+            ))),
+        }
+    }
+
+    fn put(&mut self, name: &str, read: impl Fn(Kind) -> Option<Value>) -> Result<(), SearchError> {
+        let Some((_, canonical, kind)) = self.known.iter().find(|(known, ..)| *known == name)
+        else {
+            let known: Vec<&str> = self.known.iter().map(|(known, ..)| *known).collect();
+            return Err(SearchError::invalid(format!(
+                "the parameter {name:?} is not known; there are {}",
+                known.join(", ")
+            )));
+        };
+        let Some(value) = read(*kind) else {
+            return Err(SearchError::invalid(format!("{name}: {}", expected(*kind))));
+        };
+        if self.values.contains_key(*canonical) {
+            return Err(SearchError::invalid(format!("{name} is given twice")));
+        }
+        self.values.insert((*canonical).to_owned(), value);
+        Ok(())
+    }
+
+    fn read_url(&mut self, query: &str) -> Result<(), SearchError> {
+        for (name, text) in form_urlencoded::parse(query.as_bytes()) {
+            self.put(&name, |kind| from_text(&text, kind))?;
+        }
+        Ok(())
+    }
+
+    /// An empty body gives nothing. A key that is null is as good as absent.
+    fn read_body(&mut self, body: &[u8]) -> Result<(), SearchError> {
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(());
+        }
+        let body: Value = serde_json::from_slice(body)
+            .map_err(|error| SearchError::invalid(format!("the body is not JSON: {error}")))?;
+        let Value::Object(body) = body else {
+            return Err(SearchError::invalid(
+                "the body is not a JSON object, such as {\"query\": \"level:error\"}",
+            ));
+        };
+        for (name, value) in body {
+            if !value.is_null() {
+                self.put(&name, |kind| from_json(&value, kind))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn from_text(text: &str, kind: Kind) -> Option<Value> {
+    match kind {
+        Kind::Text | Kind::Fields => Some(text.into()),
+        Kind::Count => text.parse::<u64>().ok().map(Value::from),
+        Kind::Integer => text.parse::<i64>().ok().map(Value::from),
+        // A flag that is only named is meant.
+        Kind::Flag => match text {
+            "true" | "" => Some(true.into()),
+            "false" => Some(false.into()),
+            _ => None,
+        },
+        Kind::Object => serde_json::from_str(text).ok().filter(Value::is_object),
+    }
+}
+
+fn from_json(value: &Value, kind: Kind) -> Option<Value> {
+    let is_good = match kind {
+        Kind::Text => value.is_string(),
+        Kind::Count => value.is_u64(),
+        Kind::Integer => value.is_i64(),
+        Kind::Flag => value.is_boolean(),
+        Kind::Object => value.is_object(),
+        Kind::Fields => match value {
+            Value::Array(names) => names.iter().all(Value::is_string),
+            value => value.is_string(),
+        },
+    };
+    is_good.then(|| value.clone())
+}
+
+fn expected(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "this must be text",
+        Kind::Count => "this must be a whole number, 0 or more",
+        Kind::Integer => "this must be a whole number",
+        Kind::Flag => "this must be true or false",
+        Kind::Fields => "this must be names: one, several with commas, or a list of them",
+        Kind::Object => "this must be a JSON object",
+    }
+}

@@ -1,0 +1,48 @@
+//! What a host decides for all requests of a caller.
+
+use serde::Deserialize;
+
+use crate::SearchError;
+use crate::request::{Limits, parse_filter};
+
+/// The settings of one HTTP session. Unknown keys are refused by name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApiSettings {
+    /// The names of the indexes that the caller may search.
+    pub(super) indexes: Vec<String>,
+    /// A query that every hit must match.
+    #[serde(default)]
+    pub(super) forced_filter: Option<String>,
+    #[serde(default)]
+    pub(super) limits: Limits,
+    /// Whether the host has a cache for what the guest computes.
+    #[serde(default)]
+    keeps_partial_results: bool,
+}
+
+impl ApiSettings {
+    /// Reads settings from JSON.
+    ///
+    /// # Errors
+    /// If they are no settings, or if a name or the filter cannot be used.
+    pub(crate) fn parse(json: &str) -> Result<Self, SearchError> {
+        let invalid = |what: String| SearchError::invalid(format!("settings: {what}"));
+        let mut settings: Self =
+            serde_json::from_str(json).map_err(|error| invalid(error.to_string()))?;
+        for name in &settings.indexes {
+            if name.is_empty() || name.contains('/') {
+                return Err(invalid(format!(
+                    "an index cannot have the name {name:?}: it is a part of a path"
+                )));
+            }
+        }
+        settings.indexes.sort();
+        settings.indexes.dedup();
+        if let Some(filter) = &settings.forced_filter {
+            parse_filter(filter, &settings.limits)?;
+        }
+        settings.limits.partial_result_cache |= settings.keeps_partial_results;
+        Ok(settings)
+    }
+}

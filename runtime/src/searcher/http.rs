@@ -1,0 +1,148 @@
+//! The search API: a request over HTTP in, a response out. The guest knows the API; this carries it.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::{SearchEnd, Searcher};
+use crate::observe::{Answered, observe_query};
+use crate::session::{HttpRequest, HttpResponse, SessionRequest};
+use crate::{ErrorKind, Limits, Profile, SearchError};
+
+/// Who asks, as far as a search depends on it. The host finds out; the default may search everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The names of the indexes that may be searched; all that are open if absent.
+    pub indexes: Option<Vec<String>>,
+    /// A query that every hit must match; each of its terms names its field.
+    pub forced_filter: Option<String>,
+}
+
+/// An answer over HTTP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HttpAnswer {
+    /// The response, whatever became of the request.
+    pub response: HttpResponse,
+    /// The I/O of the search; nothing if it failed.
+    pub profile: Profile,
+    /// Time from the call to the answer.
+    pub elapsed: Duration,
+    outcome: &'static str,
+}
+
+impl Answered for HttpAnswer {
+    fn outcome(&self) -> &'static str {
+        self.outcome
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+}
+
+impl Searcher {
+    /// Answers one request to the search API. Every failure is an answer too.
+    ///
+    /// The searcher has its indexes by name ([`crate::SearcherBuilder::index`]). The request may lower
+    /// `limits`. Otherwise as [`Searcher::search`].
+    pub async fn http(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpAnswer {
+        let started = self.shared.clock.now();
+        let answer = observe_query(
+            &self.shared,
+            "http",
+            self.answer_http(request, caller, limits),
+        );
+        let result = answer.await;
+        let elapsed = self.shared.clock.now().saturating_sub(started);
+        result.unwrap_or_else(|error| {
+            let is_late = elapsed.as_millis() >= u128::from(limits.deadline_ms);
+            HttpAnswer {
+                response: error_response(&error, is_late),
+                profile: Profile::default(),
+                elapsed,
+                outcome: error.kind.as_str(),
+            }
+        })
+    }
+
+    async fn answer_http(
+        &self,
+        request: HttpRequest,
+        caller: &Caller,
+        limits: &Limits,
+    ) -> Result<HttpAnswer, SearchError> {
+        let started = self.shared.clock.now();
+        let driver = self.driver_from(started, limits, self.shared.clone(), false);
+        let max_leaves = self.settings.max_parallel_leaves;
+        let session = SessionRequest::Http {
+            request,
+            settings: self.http_settings(caller, limits),
+            max_leaves,
+        };
+        let first = self.first_worker(&driver).await?;
+        let session = driver.open(&first, session).await?;
+        let limits = limits.lowered_to(session.asked);
+        let driver = self.driver_from(started, &limits, self.shared.clone(), false);
+        let (end, profile) = driver.run_open(&first, session, 0).await?;
+        let (end, profile) = self.finish(&driver, &first, end, profile).await?;
+        let SearchEnd::Http(response) = end else {
+            return Err(super::unexpected("HTTP"));
+        };
+        let gate = &driver.io.gate;
+        let outcome = match response.status {
+            200..300 if gate.is_timed_out() => "timed_out",
+            200..300 if gate.exhausted().is_some() => "budget_exhausted",
+            200..300 => "ok",
+            400..500 => ErrorKind::Invalid.as_str(),
+            503 => ErrorKind::Unavailable.as_str(),
+            _ => ErrorKind::Data.as_str(),
+        };
+        Ok(HttpAnswer {
+            response,
+            profile,
+            elapsed: self.shared.clock.now().saturating_sub(started),
+            outcome,
+        })
+    }
+
+    /// The guest's settings.
+    fn http_settings(&self, caller: &Caller, limits: &Limits) -> String {
+        let open = || self.settings.indexes.iter();
+        let indexes: Vec<&String> = match &caller.indexes {
+            None => open().collect(),
+            Some(allowed) => open().filter(|name| allowed.contains(name)).collect(),
+        };
+        let mut settings = Map::new();
+        settings.insert("indexes".to_owned(), json!(indexes));
+        if let Some(filter) = &caller.forced_filter {
+            settings.insert("forced_filter".to_owned(), json!(filter));
+        }
+        settings.insert("limits".to_owned(), limits.guest.clone().into());
+        let keeps = self.settings.keeps_partial_results;
+        settings.insert("keeps_partial_results".to_owned(), keeps.into());
+        Value::Object(settings).to_string()
+    }
+}
+
+/// The response to a failure that ended a search from outside the guest, in the API's form. `is_late` says
+/// that the search's time was up.
+fn error_response(error: &SearchError, is_late: bool) -> HttpResponse {
+    let status = match error.kind {
+        ErrorKind::Limit if is_late => 504,
+        ErrorKind::Invalid | ErrorKind::Limit => 400,
+        ErrorKind::NotFound => 404,
+        ErrorKind::Unavailable => 503,
+        ErrorKind::Data | ErrorKind::Internal => 500,
+    };
+    let headers = [
+        ("content-type", "application/json"),
+        ("cache-control", "no-store"),
+    ];
+    HttpResponse {
+        status,
+        headers: headers
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        body: json!({"message": error.message}).to_string().into_bytes(),
+    }
+}
