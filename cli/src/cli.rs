@@ -4,7 +4,8 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    cache, demo, doctor, index_create, index_describe, index_ingest, prices, search, split_inspect,
+    cache, demo, doctor, index_create, index_describe, index_ingest, prices, search, serve,
+    split_inspect,
 };
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
@@ -16,6 +17,7 @@ Examples:
   canter index ingest --index ./logs --input app.ndjson.gz
   canter search --index ./logs --query 'severity_text:ERROR' --max-hits 5
   canter search --index https://example.org/logs --query '*' --max-hits 0 --aggs @aggs.json
+  canter serve --index s3://bucket/logs
   canter doctor https://example.org/logs
   canter split inspect ./logs/splits/0123abcd.split
 
@@ -49,6 +51,8 @@ enum Command {
     Index(IndexCommand),
     /// Search an index.
     Search(Box<search::SearchArgs>),
+    /// Answer searches over HTTP, with Quickwit's search API.
+    Serve(Box<serve::ServeArgs>),
     /// Check whether a web server or bucket serves ranges as Canter, and browsers, need them.
     Doctor(doctor::DoctorArgs),
     /// Look into a split.
@@ -96,6 +100,7 @@ impl Cli {
             Command::Index(IndexCommand::Ingest(args)) => index_ingest::run(args),
             Command::Index(IndexCommand::Describe(args)) => index_describe::run(args, &screen),
             Command::Search(args) => search::run(args, &screen),
+            Command::Serve(args) => serve::run(args),
             Command::Doctor(args) => doctor::run(args, &screen),
             Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
             Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),
@@ -195,6 +200,12 @@ mod tests {
             "search --index i --query q --max-requests 3 --max-bytes 1MB --max-waves 2",
             true,
         );
+        check(
+            "serve --index ./logs --index b=s3://b/c --listen 127.0.0.1:0",
+            true,
+        );
+        check("serve", false);
+        check("serve --index ..", false);
         check("doctor https://example.org/logs", true);
         check("doctor s3://b/p --ranges 5 --browser --format json", true);
         check("doctor", false);

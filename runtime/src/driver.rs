@@ -97,6 +97,7 @@ impl Driver {
         let mut is_idle = false;
         loop {
             let step = worker.step(supplies, self.report());
+            let step = step.instrument(spans::guest(io.profile.num_steps));
             let progress = self.in_time(step, &mut io.profile).await?;
             io.profile.num_steps += 1;
             let demand = match progress {
@@ -157,7 +158,6 @@ impl Driver {
         profile: &mut Profile,
     ) -> Result<T, SearchError> {
         let started = self.clock().now();
-        let call = call.instrument(spans::guest(profile.num_steps));
         let result = timeout_at(self.clock(), self.deadline, call).await;
         let took = self.clock().now().saturating_sub(started);
         profile.guest_us += u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

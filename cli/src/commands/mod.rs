@@ -8,4 +8,5 @@ pub(crate) mod index_describe;
 pub(crate) mod index_ingest;
 pub(crate) mod prices;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod split_inspect;

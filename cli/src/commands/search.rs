@@ -13,6 +13,8 @@ use std::io::{self, Write};
 use anyhow::Result;
 
 pub(crate) use args::SearchArgs;
+pub(crate) use cache::CacheArgs;
+pub(crate) use limits::LimitArgs;
 
 use crate::cli::Format;
 use crate::exit::note;

@@ -15,7 +15,9 @@ pub(super) fn json_response(status: u16, body: String) -> HttpResponse {
     ];
     HttpResponse {
         status,
-        headers: headers.map(|(name, value)| (name.into(), value.into())).into(),
+        headers: headers
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
         body: body.into_bytes(),
     }
 }

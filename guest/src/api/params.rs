@@ -109,7 +109,10 @@ pub(super) fn index_parameters(
         _ => "*".to_owned(),
     };
     Ok(IndexFilter {
-        patterns: patterns.split(',').map(|name| name.trim().to_owned()).collect(),
+        patterns: patterns
+            .split(',')
+            .map(|name| name.trim().to_owned())
+            .collect(),
         is_pretty: given.take_is_pretty()?,
     })
 }

@@ -2,10 +2,10 @@
 
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 
-use crate::{ErrorKind, SearchError};
 use crate::request::Limits;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
+use crate::{ErrorKind, SearchError};
 
 /// Reads the index's manifest.
 ///

@@ -10,7 +10,7 @@ use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResult
 
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
-use super::snippets::{Snippets, Snippeter};
+use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
 use crate::partial_cache::{look_up, store};

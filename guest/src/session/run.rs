@@ -71,10 +71,7 @@ async fn make_plan(question: &Question, exchange: &Exchange) -> Result<Planned, 
 }
 
 /// The whole search.
-pub(crate) async fn search(
-    question: Question,
-    exchange: Exchange,
-) -> Result<Outcome, SearchError> {
+pub(crate) async fn search(question: Question, exchange: Exchange) -> Result<Outcome, SearchError> {
     match make_plan(&question, &exchange).await? {
         Planned::Answered(answer) => Ok(Outcome::Response(answer)),
         Planned::Open(plan, facts) => run_plan(*plan, facts, question, exchange).await,

@@ -27,8 +27,8 @@ Examples:
   canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
     --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
 
-With --format json the answer is one object: hits, num_hits, elapsed_time_micros, aggregations,
-failed_splits (damaged or unreachable), skipped_splits (a limit was reached before their turn),
+With --format json the answer is one object: hits, num_hits, elapsed_time_micros, aggregations, errors
+(in words), failed_splits (damaged or unreachable), skipped_splits (a limit was reached before their turn),
 timed_out, budget_exhausted (the name of that limit, or null) and, with --profile, profile.
 If some splits failed or were skipped, the answer is that of the others and warnings name them; if
 no split answered, the exit code is 1.

@@ -43,7 +43,7 @@ pub(crate) struct CacheArgs {
 
 impl CacheArgs {
     /// Memory over the folder, if there is one.
-    pub(super) fn open(&self) -> Result<Option<Arc<dyn RangeCache>>> {
+    pub(crate) fn open(&self) -> Result<Option<Arc<dyn RangeCache>>> {
         let folder = self.cache.as_deref().filter(|folder| !folder.is_empty());
         let Some(folder) = folder.filter(|_| !self.no_cache) else {
             return Ok(None);
@@ -59,7 +59,7 @@ impl CacheArgs {
     }
 
     /// How long a cached manifest counts.
-    pub(super) fn manifest(&self) -> ManifestOptions {
+    pub(crate) fn manifest(&self) -> ManifestOptions {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         ManifestOptions {
             ttl_ms: millis(self.manifest_ttl),

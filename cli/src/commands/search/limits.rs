@@ -61,7 +61,7 @@ pub(crate) struct LimitArgs {
 
     /// Most requests in flight at once [default: 64].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) max_concurrent_requests: Option<u16>,
+    pub(crate) max_concurrent_requests: Option<u16>,
 
     /// Most memory of one guest in WebAssembly [default: 512 MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -70,13 +70,13 @@ pub(crate) struct LimitArgs {
 
 impl LimitArgs {
     /// Most memory of one guest, if a limit was given.
-    pub(super) fn max_memory_bytes(&self) -> Option<usize> {
+    pub(crate) fn max_memory_bytes(&self) -> Option<usize> {
         let limit = self.max_memory_bytes?;
         Some(usize::try_from(limit).unwrap_or(usize::MAX))
     }
 
     /// The limits that were given; the guest knows the others' defaults.
-    pub(super) fn of_search(&self) -> Limits {
+    pub(crate) fn of_search(&self) -> Limits {
         let given = [
             ("max_hits", self.max_result_window),
             ("max_splits", self.max_splits),

@@ -7,7 +7,7 @@ use wit_parser::Resolve;
 
 use super::{WasmEngine, WasmOptions};
 use crate::engine::{Engine, InstanceLimits};
-use crate::session::{SessionRequest, Supply};
+use crate::session::{HostReport, SessionRequest, Supply};
 use crate::{ErrorKind, Interrupt, SearchError};
 
 /// A component that fits the contract, and whose `search` does `body` (the others trap).
@@ -27,8 +27,12 @@ fn guest(body: &str) -> Vec<u8> {
             (func (export "{prefix}[static]session.leaf") (param i32 i32) (result i32) unreachable)
             (func (export "{prefix}[static]session.root") (param i32 i32 i32 i32) (result i32)
                 unreachable)
-            (func (export "{prefix}[method]session.step") (param i32 i32 i32) (result i32)
-                unreachable)
+            (func (export "{prefix}[static]session.http")
+                (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32) unreachable)
+            (func (export "{prefix}[method]session.budget") (param i32) (result i32) unreachable)
+            (func (export "{prefix}[method]session.step")
+                (param i32 i32 i32 i64 i32 i32 i32 i32) (result i32) unreachable)
+            (func (export "{prefix}http-error") (param i32 i32 i32) (result i32) unreachable)
             (func (export "{prefix}version") (result i32) unreachable))"#
     );
     let mut module = wat::parse_str(module).unwrap();

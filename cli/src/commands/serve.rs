@@ -1,0 +1,105 @@
+//! `canter serve`: the search API over HTTP.
+
+mod app;
+mod args;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use canter_runtime::fetch::OpenOptions;
+use canter_runtime::{Caller, Metrics, Searcher};
+use tokio::net::TcpListener;
+
+pub(crate) use args::ServeArgs;
+
+use crate::exit::{WrongUse, note, warn};
+use crate::open::tokio_runtime;
+use app::{App, router};
+
+/// Serves until it is told to stop, and then ends the searches that are under way.
+pub(crate) fn run(args: &ServeArgs) -> Result<()> {
+    let app = Arc::new(open(args)?);
+    tokio_runtime()?.block_on(async {
+        let listener = TcpListener::bind(&args.listen).await;
+        let listener = listener.map_err(|error| {
+            WrongUse(format!(
+                "cannot listen on {}: {error}; choose another address with --listen",
+                args.listen
+            ))
+        })?;
+        let address = listener.local_addr().context("cannot tell the address")?;
+        if !address.ip().is_loopback() {
+            warn(format_args!(
+                "{address} can be reached from other machines, and whoever reaches it can search: \
+                 there is no authentication here"
+            ));
+        }
+        // On standard output, for programs that start a server: with port 0 only this tells the port.
+        let mut out = io::stdout().lock();
+        writeln!(out, "listening on http://{address}")?;
+        out.flush()?;
+        drop(out);
+        for (name, uri) in &args.indexes {
+            note(format_args!("  /api/v1/{name}/search  {uri}"));
+        }
+        axum::serve(listener, router(Arc::clone(&app), args)?)
+            .with_graceful_shutdown(told_to_stop())
+            .await
+            .context("the server has failed")?;
+        app.searcher.settle().await;
+        Ok(())
+    })
+}
+
+/// Starts the engine and opens the indexes and the cache. Reads nothing yet.
+fn open(args: &ServeArgs) -> Result<App> {
+    let metrics = Arc::new(Metrics::new());
+    let mut builder = Searcher::builder()
+        .metrics(Arc::clone(&metrics))
+        .engine(args.engine.start(args.limits.max_memory_bytes())?)
+        .manifest(args.cache.manifest());
+    for (name, uri) in &args.indexes {
+        builder = builder.index(name, uri, &OpenOptions::default())?;
+    }
+    if let Some(cache) = args.cache.open()? {
+        builder = builder.cache(cache);
+    }
+    if let Some(threads) = args.threads {
+        builder = builder.max_parallel_leaves(threads);
+    }
+    if let Some(max) = args.limits.max_concurrent_requests {
+        builder = builder.max_concurrent_requests(usize::from(max));
+    }
+    Ok(App {
+        searcher: builder.build()?,
+        limits: args.limits.of_search(),
+        caller: Caller {
+            indexes: None,
+            forced_filter: args.forced_filter.clone(),
+        },
+        metrics,
+    })
+}
+
+/// Ends when the process is asked to: by the terminal, or by whatever manages services.
+async fn told_to_stop() {
+    let interrupted = async {
+        // A system without such signals is stopped in its own way.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                () = interrupted => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    interrupted.await;
+}

@@ -1,0 +1,118 @@
+//! From axum's requests to the searcher's, and back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, OriginalUri, State};
+use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{Caller, HttpAnswer, Limits, Metrics, Searcher};
+use tower_http::cors::{AllowOrigin, Any, CorsLayer};
+
+use super::args::ServeArgs;
+use crate::exit::WrongUse;
+
+/// How long a browser need not ask again whether it may search.
+const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
+
+/// What every request is answered with.
+pub(super) struct App {
+    pub(super) searcher: Searcher,
+    pub(super) limits: Limits,
+    pub(super) caller: Caller,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+/// The API, and what there is beside it. The guest knows the API's paths, so all but one go there.
+pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Result<Router> {
+    let max_body_bytes = usize::try_from(args.max_body_bytes).unwrap_or(usize::MAX);
+    let router = Router::new()
+        .route("/metrics", get(metrics))
+        .fallback(search)
+        .layer(DefaultBodyLimit::max(max_body_bytes))
+        .with_state(app);
+    Ok(match args.cors_origins.is_empty() {
+        true => router,
+        false => router.layer(cors(&args.cors_origins)?),
+    })
+}
+
+fn cors(origins: &[String]) -> Result<CorsLayer> {
+    let layer = CorsLayer::new()
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([CONTENT_TYPE])
+        .expose_headers(Any)
+        .max_age(PREFLIGHT_AGE);
+    if origins.iter().any(|origin| origin == "*") {
+        return Ok(layer.allow_origin(Any));
+    }
+    let origins = origins.iter().map(|origin| {
+        let is_origin = origin.contains("://") && !origin.ends_with('/');
+        let value = HeaderValue::from_str(origin).ok().filter(|_| is_origin);
+        value.ok_or_else(|| {
+            WrongUse(format!(
+                "{origin:?} is no origin, such as https://example.org: scheme and host, without a path"
+            ))
+        })
+    });
+    let origins = origins.collect::<Result<Vec<_>, _>>()?;
+    Ok(layer.allow_origin(AllowOrigin::list(origins)))
+}
+
+async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(CONTENT_TYPE, content_type)], app.metrics.encode())
+}
+
+/// Dropped when the client hangs up, which cancels the search.
+async fn search(
+    State(app): State<Arc<App>>,
+    method: Method,
+    OriginalUri(uri): OriginalUri,
+    body: Bytes,
+) -> Response {
+    let request = HttpRequest {
+        method: method.as_str().to_owned(),
+        path: uri.path().to_owned(),
+        query: uri.query().unwrap_or_default().to_owned(),
+        body: body.into(),
+    };
+    let answer = app.searcher.http(request, &app.caller, &app.limits).await;
+    respond(answer)
+}
+
+/// The guest's response, with what this host has to say of the search.
+fn respond(answer: HttpAnswer) -> Response {
+    let HttpAnswer {
+        response,
+        profile,
+        elapsed,
+        ..
+    } = answer;
+    let mut headers = response.headers;
+    let mut say = |name: &str, value: String| headers.push((name.to_owned(), value));
+    say("server-timing", profile.server_timing(elapsed).to_string());
+    say("x-canter-waves", profile.num_waves.to_string());
+    say("x-canter-requests", profile.num_requests.to_string());
+    say("x-canter-bytes", profile.num_bytes.to_string());
+    let num_cache_hits = profile.num_cache_hits.total();
+    say("x-canter-cache-hits", num_cache_hits.to_string());
+    let mut http = Response::new(Body::from(response.body));
+    *http.status_mut() =
+        StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in headers {
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::try_from(name.as_str()),
+            HeaderValue::try_from(value),
+        ) {
+            http.headers_mut().insert(name, value);
+        }
+    }
+    http
+}

@@ -1,0 +1,111 @@
+//! What `canter serve` is told on the command line.
+
+use clap::Args;
+
+use crate::amounts::parse_bytes;
+use crate::commands::search::{CacheArgs, LimitArgs};
+use crate::open::EngineChoice;
+
+const AFTER_HELP: &str = "\
+Paths:
+  GET|POST /api/v1/NAME/search   query, start_timestamp, end_timestamp, start_offset, max_hits,
+                                 search_field, snippet_fields, sort_by, format, aggs, budget, profile
+  GET /api/v1/indexes            the indexes;  /api/v1/indexes/NAME  one of them
+  GET /health/livez              alive;  /health/readyz  every index can be read
+  GET /metrics                   what was searched and fetched, for Prometheus
+
+Examples:
+  canter serve --index logs=s3://bucket/logs --cache ~/.cache/canter
+  curl 'http://127.0.0.1:7280/api/v1/logs/search?query=severity_text:ERROR&max_hits=5'
+  curl http://127.0.0.1:7280/api/v1/logs/search -d '{\"query\": \"error\", \"max_hits\": 5}'
+
+It has no authentication of its own. Let others than this machine reach it through a proxy that has.";
+
+/// Arguments of `canter serve`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ServeArgs {
+    /// An index to serve: a folder, s3://…, gs://…, az://… or https://…. Without NAME= in front it has
+    /// the last part of its URI as its name. May be given several times.
+    #[arg(long = "index", value_name = "[NAME=]URI", required = true, value_parser = parse_index)]
+    pub(super) indexes: Vec<(String, String)>,
+
+    /// The address and port; port 0 takes any that is free.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7280")]
+    pub(super) listen: String,
+
+    /// How the search engine (the guest) runs.
+    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
+    pub(super) engine: EngineChoice,
+
+    /// A query that every hit must match, whatever is asked for; each of its terms names its field.
+    #[arg(long, value_name = "QUERY")]
+    pub(super) forced_filter: Option<String>,
+
+    /// Let pages of this origin search from a browser, such as https://example.org; * is any. May be
+    /// given several times.
+    #[arg(long = "cors-origin", value_name = "ORIGIN")]
+    pub(super) cors_origins: Vec<String>,
+
+    /// Longest request that is accepted.
+    #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = parse_bytes)]
+    pub(super) max_body_bytes: u64,
+
+    /// Parts of a search that run at once, each in a guest of its own [default: one per core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(super) threads: Option<u32>,
+
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
+
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+}
+
+/// `NAME=URI`, or a URI that ends in the name.
+fn parse_index(text: &str) -> Result<(String, String), String> {
+    let is_name = |name: &str| {
+        let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        !name.is_empty() && name.chars().all(is_good)
+    };
+    if let Some((name, uri)) = text.split_once('=').filter(|(name, _)| is_name(name)) {
+        return match uri.is_empty() {
+            true => Err(format!("{name:?} has no URI")),
+            false => Ok((name.to_owned(), uri.to_owned())),
+        };
+    }
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    let last = path.trim_end_matches('/').rsplit('/').next();
+    let last = last.unwrap_or_default();
+    match is_name(last) && last != "." && last != ".." {
+        true => Ok((last.to_owned(), text.to_owned())),
+        false => Err(format!(
+            "{last:?} cannot be a name; put one in front, such as logs={text}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_has_a_name_of_its_own_or_its_uris_last_part() {
+        let check = |text: &str, expect: Option<(&str, &str)>| {
+            let parsed = parse_index(text).ok();
+            let parsed = parsed
+                .as_ref()
+                .map(|(name, uri)| (name.as_str(), uri.as_str()));
+            assert_eq!(parsed, expect, "{text}");
+        };
+        check("./logs", Some(("logs", "./logs")));
+        check("s3://b/x/logs/", Some(("logs", "s3://b/x/logs/")));
+        check("logs=s3://b/2026", Some(("logs", "s3://b/2026")));
+        check("https://h/a?sig=b", Some(("a", "https://h/a?sig=b")));
+        check("l=https://h/a?sig=b", Some(("l", "https://h/a?sig=b")));
+        check("logs=", None);
+        check("..", None);
+        check("./my logs", None);
+        check("mine=./my logs", Some(("mine", "./my logs")));
+    }
+}

@@ -1,0 +1,213 @@
+//! `canter serve`: the same answers as `canter search`, over HTTP.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{canter, indexed, run, search};
+
+/// A server under test. Dropping it kills it.
+struct Server {
+    child: Child,
+    url: String,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Server {
+    fn start(folder: &Path, more: &[&str]) -> Self {
+        let args = ["serve", "--index", "logs=index", "--listen", "127.0.0.1:0"];
+        let args = [&args[..], &["--engine", "native"], more].concat();
+        let mut child = canter(folder, &args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let stdout = child.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let url = line
+            .strip_prefix("listening on ")
+            .unwrap()
+            .trim()
+            .to_owned();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        Self {
+            child,
+            url,
+            runtime,
+        }
+    }
+
+    fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
+        let request = reqwest::Client::new().request(method, format!("{}{path}", self.url));
+        let request = headers.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        self.runtime.block_on(async {
+            let response = request.body(body).send().await.unwrap();
+            Answer {
+                status: response.status().as_u16(),
+                headers: response.headers().clone(),
+                text: response.text().await.unwrap(),
+            }
+        })
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, &[], String::new())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::POST, path, &[], body.to_string())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Answer {
+    status: u16,
+    headers: reqwest::header::HeaderMap,
+    text: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+#[test]
+fn it_answers_as_the_command_line_does() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &[]);
+    let from_shell = search(
+        folder.path(),
+        &["--query", "severity_text:INFO", "--max-hits", "3"],
+    );
+    let get = server.get("/api/v1/logs/search?query=severity_text:INFO&max_hits=3");
+    let post = json!({"query": "severity_text:INFO", "max_hits": 3});
+    let post = server.post("/api/v1/logs/search", &post);
+    let timeless = |mut json: Value| {
+        json["elapsed_time_micros"] = Value::Null;
+        json
+    };
+    let keys =
+        |json: &Value| -> Vec<String> { json.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(keys(&get.json()), keys(&from_shell));
+    assert_eq!(timeless(get.json()), timeless(from_shell));
+    assert_eq!(timeless(get.json()), timeless(post.json()));
+    assert_eq!(get.header("content-type"), Some("application/json"));
+    assert!(
+        get.header("server-timing")
+            .unwrap()
+            .starts_with("total;dur=")
+    );
+    let requests: u64 = get.header("x-canter-requests").unwrap().parse().unwrap();
+    assert!(requests >= 1);
+}
+
+#[test]
+fn wrong_requests_are_refused_with_a_message() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &["--max-body-bytes", "2000"]);
+    for (path, status, part) in [
+        ("/api/v1/other/search", 404, "logs"),
+        ("/api/v1/logs/search?max_hit=1", 400, "max_hit"),
+        ("/favicon.ico", 404, "there is nothing at"),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, status, "{path}");
+        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(part), "{message}");
+    }
+    let long = json!({"query": "a ".repeat(2_000)});
+    assert_eq!(server.post("/api/v1/logs/search", &long).status, 413);
+    let path = "/api/v1/logs/search";
+    let put = server.send(Method::PUT, path, &[], String::new());
+    assert_eq!((put.status, put.header("allow")), (405, Some("GET, POST")));
+}
+
+#[test]
+fn pages_of_allowed_origins_may_search_and_no_others() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &["--cors-origin", "https://example.org"]);
+    let preflight = |origin: &str| {
+        let headers = [
+            ("origin", origin),
+            ("access-control-request-method", "POST"),
+            ("access-control-request-headers", "content-type"),
+        ];
+        let path = "/api/v1/logs/search";
+        let answer = server.send(Method::OPTIONS, path, &headers, String::new());
+        answer
+            .header("access-control-allow-origin")
+            .map(str::to_owned)
+    };
+    let allowed = Some("https://example.org".to_owned());
+    assert_eq!(preflight("https://example.org"), allowed);
+    assert_eq!(preflight("https://example.com"), None);
+    let closed = Server::start(folder.path(), &[]);
+    let headers = [("origin", "https://example.org")];
+    let answer = closed.send(Method::GET, "/health/livez", &headers, String::new());
+    assert_eq!(answer.header("access-control-allow-origin"), None);
+    let args = ["serve", "--index", "index", "--cors-origin", "example.org"];
+    let (_, stderr) = run(folder.path(), &args, 2);
+    assert!(stderr.contains("is no origin"), "{stderr}");
+}
+
+#[test]
+fn it_counts_what_it_does_and_ends_when_it_is_told_to() {
+    let folder = indexed();
+    let mut server = Server::start(folder.path(), &["--cache", "cache"]);
+    for _ in 0..2 {
+        assert_eq!(server.get("/api/v1/logs/search").status, 200);
+    }
+    let metrics = server.get("/metrics").text;
+    let line = "canter_queries_total{kind=\"http\",outcome=\"ok\"} 2";
+    assert!(metrics.contains(line), "{metrics}");
+    let id = server.child.id().to_string();
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &id])
+        .status();
+    assert!(killed.unwrap().success());
+    assert!(server.child.wait().unwrap().success());
+    // What it fetched is there for the next.
+    let (stats, _) = run(
+        folder.path(),
+        &["cache", "stats", "cache", "--format", "json"],
+        0,
+    );
+    assert!(stats.contains("doc_store"), "{stats}");
+}
+
+#[test]
+fn an_address_in_use_and_names_given_twice_are_wrong_use() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &[]);
+    let address = server.url.strip_prefix("http://").unwrap();
+    let args = [
+        "serve", "--index", "index", "--listen", address, "--engine", "native",
+    ];
+    let (_, stderr) = run(folder.path(), &args, 2);
+    assert!(stderr.contains("choose another address"), "{stderr}");
+    let args = [
+        "serve", "--index", "index", "--index", "./index", "--engine", "native",
+    ];
+    let (_, stderr) = run(folder.path(), &args, 2);
+    assert!(stderr.contains("two indexes"), "{stderr}");
+}

@@ -1,0 +1,262 @@
+//! What the API makes of requests before anything is read. Answers of real indexes are tested end to end.
+
+use serde_json::Value;
+
+use crate::Session;
+use crate::session::protocol::{
+    Budget, FetchErrorKind, HostReport, HttpRequest, HttpResponse, Outcome, Progress, Supply,
+    SupplyResult,
+};
+
+const SETTINGS: &str = r#"{"indexes": ["logs", "a b"]}"#;
+
+fn request(line: &str, body: &str) -> HttpRequest {
+    let (method, target) = line.split_once(' ').unwrap();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    HttpRequest {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        body: body.as_bytes().to_vec(),
+    }
+}
+
+fn open(line: &str, body: &str) -> Session {
+    Session::http(&request(line, body), SETTINGS, 1).unwrap()
+}
+
+/// The response, if it is known without reading anything; otherwise the objects that are read first.
+fn first_step(line: &str, body: &str) -> Result<HttpResponse, Vec<String>> {
+    match open(line, body).step(Vec::new(), HostReport::default()) {
+        Progress::Done(Outcome::Http(response)) => Ok(response),
+        Progress::Pending(demand) => {
+            Err(demand.reads.into_iter().map(|read| read.object).collect())
+        }
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn message(response: &HttpResponse) -> String {
+    let body: Value = serde_json::from_slice(&response.body).unwrap();
+    body["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn wrong_requests_are_answered_at_once_and_say_what_is_wrong() {
+    for (line, body, status, part) in [
+        ("GET /", "", 404, "/api/v1/<index>/search"),
+        ("GET /api/v1/logs", "", 404, "there is nothing at"),
+        ("GET /api/v1/nope/search", "", 404, "\"nope\""),
+        ("GET /api/v1/nope/search", "", 404, "logs"),
+        ("PUT /api/v1/logs/search", "", 405, "GET, POST, and not PUT"),
+        ("POST /api/v1/indexes", "", 405, "takes GET"),
+        (
+            "GET /api/v1/logs/search?max_hit=1",
+            "",
+            400,
+            "\"max_hit\" is not known",
+        ),
+        (
+            "GET /api/v1/logs/search?max_hits=x",
+            "",
+            400,
+            "max_hits: this must be a whole number",
+        ),
+        ("GET /api/v1/logs/search?max_hits=-1", "", 400, "max_hits"),
+        ("GET /api/v1/logs/search?max_hits=10001", "", 400, "10000"),
+        (
+            "GET /api/v1/logs/search?query=a&query=b",
+            "",
+            400,
+            "query is given twice",
+        ),
+        (
+            "GET /api/v1/logs/search?aggs=5",
+            "",
+            400,
+            "aggs: this must be a JSON object",
+        ),
+        ("GET /api/v1/logs/search?format=xml", "", 400, "pretty_json"),
+        (
+            "GET /api/v1/logs/search?forced_filter=a:b",
+            "",
+            400,
+            "\"forced_filter\" is not known",
+        ),
+        (
+            "GET /api/v1/logs/search?explain=true",
+            "",
+            400,
+            "\"explain\" is not known",
+        ),
+        (
+            "GET /api/v1/logs/search?start_timestamp=9&end_timestamp=1",
+            "",
+            400,
+            "later than",
+        ),
+        ("POST /api/v1/logs/search", "{", 400, "not JSON"),
+        ("POST /api/v1/logs/search", "[]", 400, "not a JSON object"),
+        (
+            "POST /api/v1/logs/search",
+            "{\"query\": 5}",
+            400,
+            "query: this must be text",
+        ),
+        (
+            "POST /api/v1/logs/search",
+            "{\"quer\": \"a\"}",
+            400,
+            "\"quer\" is not known",
+        ),
+        (
+            "POST /api/v1/logs/search?query=a",
+            "{\"query\": \"b\"}",
+            400,
+            "given twice",
+        ),
+        (
+            "POST /api/v1/logs/search",
+            "{\"budget\": {\"max_cost\": 1}}",
+            400,
+            "max_cost",
+        ),
+        (
+            "GET /api/v1/indexes/logs?index_id_patterns=l*",
+            "",
+            400,
+            "index_id_patterns",
+        ),
+        ("GET /%ff", "", 400, "UTF-8"),
+    ] {
+        let response = first_step(line, body).unwrap_or_else(|reads| panic!("{line}: {reads:?}"));
+        assert_eq!(response.status, status, "{line} {body}");
+        let message = message(&response);
+        assert!(message.contains(part), "{line} {body}: {message}");
+        let headers = &response.headers;
+        assert_eq!(
+            headers[0],
+            ("content-type".into(), "application/json".into())
+        );
+        let allows = headers.iter().any(|(name, _)| name == "allow");
+        assert_eq!(allows, status == 405, "{line}");
+    }
+}
+
+#[test]
+fn good_requests_read_the_manifests_they_are_about() {
+    for (line, body, objects) in [
+        (
+            "GET /api/v1/logs/search?query=a",
+            "",
+            vec!["logs/manifest.canter"],
+        ),
+        ("GET /api/v1/a%20b/search/", "", vec!["a b/manifest.canter"]),
+        (
+            "POST /api/v1/logs/search",
+            " ",
+            vec!["logs/manifest.canter"],
+        ),
+        (
+            "POST /api/v1/logs/search",
+            "{\"query\": null}",
+            vec!["logs/manifest.canter"],
+        ),
+        (
+            "GET /api/v1/indexes/logs?pretty",
+            "",
+            vec!["logs/manifest.canter"],
+        ),
+        (
+            "GET /api/v1/indexes?index_id_patterns=l*,x",
+            "",
+            vec!["logs/manifest.canter"],
+        ),
+        (
+            "GET /api/v1/indexes",
+            "",
+            vec!["a b/manifest.canter", "logs/manifest.canter"],
+        ),
+        (
+            "GET /health/readyz",
+            "",
+            vec!["a b/manifest.canter", "logs/manifest.canter"],
+        ),
+    ] {
+        assert_eq!(first_step(line, body).unwrap_err(), objects, "{line}");
+    }
+    let alive = first_step("GET /health/livez", "").unwrap();
+    assert_eq!(
+        (alive.status, alive.body.as_slice()),
+        (200, b"true".as_slice())
+    );
+}
+
+#[test]
+fn a_missing_index_is_404_and_an_unreadable_one_503() {
+    for (kind, of_search, of_list, of_ready) in [
+        (FetchErrorKind::NotFound, 404, 200, 503),
+        (FetchErrorKind::Unavailable, 503, 503, 503),
+    ] {
+        for (line, status) in [
+            ("GET /api/v1/logs/search", of_search),
+            ("GET /api/v1/indexes/logs", of_search),
+            ("GET /api/v1/indexes", of_list),
+            ("GET /health/readyz", of_ready),
+        ] {
+            let mut session = open(line, "");
+            let mut supplies = Vec::new();
+            let response = loop {
+                match session.step(supplies, HostReport::default()) {
+                    Progress::Done(Outcome::Http(response)) => break response,
+                    Progress::Pending(demand) => {
+                        let failed = |id| Supply {
+                            id,
+                            outcome: SupplyResult::Failed {
+                                kind,
+                                message: "no".to_owned(),
+                            },
+                        };
+                        supplies = demand.reads.iter().map(|read| failed(read.id)).collect();
+                    }
+                    other => panic!("{line}: {other:?}"),
+                }
+            };
+            assert_eq!(response.status, status, "{line} {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_budget_is_known_before_the_first_step() {
+    let body = r#"{"query": "a", "budget": {"max_requests": 7, "deadline_ms": 50}}"#;
+    let expect = Budget {
+        max_requests: Some(7),
+        deadline_ms: Some(50),
+        ..Budget::default()
+    };
+    assert_eq!(open("POST /api/v1/logs/search", body).budget(), expect);
+    let url =
+        "GET /api/v1/logs/search?budget=%7B%22max_requests%22%3A7%2C%22deadline_ms%22%3A50%7D";
+    assert_eq!(open(url, "").budget(), expect);
+    assert_eq!(
+        open("GET /api/v1/logs/search", "").budget(),
+        Budget::default()
+    );
+}
+
+#[test]
+fn wrong_settings_are_the_hosts_mistake() {
+    for settings in [
+        "",
+        "{}",
+        r#"{"indexes": ["a/b"]}"#,
+        r#"{"indexes": [""]}"#,
+        r#"{"indexes": [], "forced_filter": "no field"}"#,
+        r#"{"indexes": [], "limits": {"max_hit": 1}}"#,
+        r#"{"indexes": [], "cors": true}"#,
+    ] {
+        let opened = Session::http(&request("GET /health/livez", ""), settings, 1);
+        assert!(opened.is_err(), "{settings}");
+    }
+}
