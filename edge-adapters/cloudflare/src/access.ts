@@ -42,6 +42,7 @@ const EXPOSED = [
   "x-canter-waves",
   "x-canter-cache-hits",
   "x-canter-subrequests",
+  "x-canter-memory",
 ].join(", ");
 
 /** The CORS headers for the origin that a request names; none if it may not call. */

@@ -91,10 +91,13 @@ async function answer(
     return response;
   }
   const forcedFilter = access?.forcedFilter;
-  return canter.fetch(request, {
+  const response = await canter.fetch(request, {
     waitUntil: (work) => ctx.waitUntil(work),
     ...(forcedFilter === undefined ? {} : { forcedFilter }),
   });
+  // Of the 128 MB of an isolate, this is what the guest has.
+  response.headers.set("x-canter-memory", String(canter.memoryBytes));
+  return response;
 }
 
 function asResponse(error: CanterError): Response {

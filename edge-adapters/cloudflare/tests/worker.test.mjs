@@ -3,9 +3,13 @@
  */
 
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { buildIndex, sampleDocuments } from "./support/index.mjs";
+import { buildIndex, sampleDocuments } from "../../js/tests/support/index.mjs";
+import { watchHeap } from "./support/heap.mjs";
 import { startWorker } from "./support/worker.mjs";
 
 const documents = sampleDocuments();
@@ -41,13 +45,26 @@ test("searches are answered from R2, and again from the cache", async (t) => {
 });
 
 test("a cold term query takes at most 20 sub-requests, and a warm one at most 3", async (t) => {
-  const worker = await started(t);
-  const query = { query: "request:contact OR status:500", max_hits: 10 };
-  const cold = await worker.search(query);
+  const cacheFolder = mkdtempSync(join(tmpdir(), "canter-worker-cache-"));
+  t.after(() => rmSync(cacheFolder, { recursive: true, force: true }));
+  const query = { query: "status:500", max_hits: 10 };
+  // What is stored behind the answer counts as well: the Worker is allowed no more than these.
+  const bindings = { BUDGET: { max_subrequests: 20 } };
+  const first = await startWorker({ objects, bindings, cacheFolder });
+  const cold = await first.search(query);
+  const warm = await first.search(query);
+  await first.stop();
+  assert.equal(cold.body.budget_exhausted, null);
   assert.ok(cold.subrequests <= 20, `cold: ${cold.subrequests}`);
-  const warm = await worker.search(query);
   assert.ok(warm.subrequests <= 3, `warm: ${warm.subrequests}`);
   assert.deepEqual(warm.body.hits, cold.body.hits);
+
+  // An isolate that has nothing in memory, in a data centre whose cache has been filled.
+  const second = await started(t, { cacheFolder });
+  const again = await second.search(query);
+  assert.ok(again.subrequests <= 3, `again: ${again.subrequests}`);
+  assert.equal(again.requests, 1);
+  assert.deepEqual(again.body.hits, cold.body.hits);
 });
 
 test("errors are the API's, with its status", async (t) => {
@@ -140,15 +157,26 @@ test("leaf searches have no URL", async (t) => {
   }
 });
 
-test("ten searches at once in one isolate are all right", async (t) => {
+test("ten searches at once in one isolate are all right, and leave it room", async (t) => {
   const worker = await started(t, { bindings: { PLAN: "paid" } });
-  const statuses = [200, 302, 304, 400, 403, 404, 500];
+  const heap = await watchHeap(worker.worker);
+  const statuses = [...new Set(documents.map((doc) => doc.status))];
+  const statusOf = (ord) => statuses[ord % statuses.length];
   const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, ord) => worker.search({ query: `status:${statuses[ord % statuses.length]}`, max_hits: 3, aggs: BY_STATUS })),
+    Array.from({ length: 10 }, (_, ord) => {
+      const aggs = { ...BY_STATUS, [`size_${ord}`]: { stats: { field: "size" } } };
+      return worker.search({ query: `status:${statusOf(ord)}`, max_hits: 3, aggs });
+    }),
   );
+  const peakBytes = await heap.stop();
   for (const [ord, { status, body }] of answers.entries()) {
     assert.equal(status, 200, JSON.stringify(body));
-    assert.equal(body.num_hits, withStatus(statuses[ord % statuses.length]));
-    assert.deepEqual(body.failed_splits, []);
+    assert.equal(body.num_hits, withStatus(statusOf(ord)));
+    assert.deepEqual([body.failed_splits, body.skipped_splits], [[], []]);
   }
+  const guestBytes = Math.max(...answers.map(({ headers }) => Number(headers.get("x-canter-memory"))));
+  assert.ok(guestBytes > 1_000_000, "the guest's memory is told");
+  assert.ok(peakBytes > 1_000_000, "the heap is told");
+  t.diagnostic(`JavaScript: ${(peakBytes / 1e6).toFixed(1)} MB, guest: ${(guestBytes / 1e6).toFixed(1)} MB`);
+  assert.ok(peakBytes + guestBytes < 128_000_000, `${peakBytes} + ${guestBytes} bytes`);
 });

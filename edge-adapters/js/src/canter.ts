@@ -84,6 +84,9 @@ export function createCanter(options: CanterOptions): Canter {
   return new Host(options);
 }
 
+/** Opens a session that may end with at most so many leaves. */
+type Open = (guest: Guest, maxLeaves: number) => Session;
+
 class Host implements Canter {
   private readonly shared: SharedIo;
   private readonly instances: Instances;
@@ -137,8 +140,8 @@ class Host implements Canter {
     const { fanOut } = this.options;
     const maxLeaves = options.dividesSearches === false ? 1 : (fanOut?.maxLeaves ?? 1);
     try {
-      const open = (guest: Guest) => guest.Session.http(request, settings, maxLeaves);
-      const outcome = await this.run(open, report, options);
+      const open: Open = (guest, leaves) => guest.Session.http(request, settings, leaves);
+      const outcome = await this.run(open, maxLeaves, report, options);
       if (outcome.tag === "http") return { response: outcome.val, report };
       throw new CanterError("internal", `the guest answered a request with ${outcome.tag}`);
     } catch (error) {
@@ -159,7 +162,7 @@ class Host implements Canter {
   }
 
   async leaf(leaf: Uint8Array, options: CallOptions = {}): Promise<Uint8Array> {
-    const outcome = await this.run((guest) => guest.Session.leaf(leaf), newReport(), options);
+    const outcome = await this.run((guest) => guest.Session.leaf(leaf), 1, newReport(), options);
     if (outcome.tag === "partial") return outcome.val;
     throw new CanterError("internal", `the guest answered a leaf request with ${outcome.tag}`);
   }
@@ -180,7 +183,8 @@ class Host implements Canter {
 
   /** Runs a session, and the leaves and the root of what it plans. */
   private async run(
-    open: (guest: Guest) => Session,
+    open: Open,
+    maxLeaves: number,
     report: SearchReport,
     options: CallOptions,
   ): Promise<Outcome> {
@@ -194,8 +198,10 @@ class Host implements Canter {
     try {
       return await this.onInstance(hostMs, signal, async (live) => {
         // What the request asks of its host is known as soon as its session is open.
-        let session: Session | undefined = live.call(open);
+        let session: Session | undefined = live.call((guest) => open(guest, maxLeaves));
         const budget = live.call(() => (session as Session).budget());
+        // Leaves do not know what the others have spent, so a search with a budget of its own is not divided.
+        if (maxLeaves > 1 && hasBudget(budget)) session = live.call((guest) => open(guest, 1));
         const deadlineMs = lower(hostMs, numberOf(budget.deadlineMs));
         clearTimeout(timer);
         const leftMs = startedMs + deadlineMs - performance.now();
@@ -249,12 +255,9 @@ class Host implements Canter {
   private async runPlan(live: LiveGuest, io: SearchIo, plan: QueryPlan): Promise<Outcome> {
     const { fanOut } = this.options;
     if (fanOut === undefined) throw new CanterError("internal", "the guest divided a search unasked");
-    const partials = await Promise.all(
-      plan.leaves.map((leaf) => {
-        io.gate.admit("a leaf search", { offset: 0 });
-        return fanOut.runLeaf(leaf, io.signal);
-      }),
-    );
+    // All or none: a search that does not fit says so before it starts.
+    for (const _ of plan.leaves) io.gate.admit("a leaf search", { offset: 0 });
+    const partials = await Promise.all(plan.leaves.map((leaf) => fanOut.runLeaf(leaf, io.signal)));
     if (io.signal.aborted) throw tooLate(io);
     return drive(live, io, (guest) => guest.Session.root(plan.root, partials));
   }
@@ -365,6 +368,10 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
     at += part.length;
   }
   return body;
+}
+
+function hasBudget({ maxRequests, maxBytes, maxWaves }: Budget): boolean {
+  return maxRequests !== undefined || maxBytes !== undefined || maxWaves !== undefined;
 }
 
 function numberOf(value: bigint | undefined): number | undefined {

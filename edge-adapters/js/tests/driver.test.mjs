@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { createCanter, httpStore, memoryCache } from "../dist/index.js";
+import { CanterError, createCanter, httpStore, memoryCache } from "../dist/index.js";
 import { digest, run, scriptedGuest } from "./support/scripted-guest.mjs";
 import { someBytes, startStore } from "./support/store.mjs";
 
@@ -290,6 +290,36 @@ test("more searches than may run at once wait for their turn", async () => {
   const all = await Promise.all(Array.from({ length: 9 }, (_, at) => run(canter, { waves: [wave(read("a", at * 100, 10))] })));
   assert.ok(all.every(({ status }) => status === 200));
   assert.ok(store.maxAtOnce <= 2);
+});
+
+const DIVIDED = {
+  waves: [wave(manifest)],
+  leaves: [[wave(read("a", 0, 10))], [wave(read("b", 0, 10))]],
+  rootWaves: [wave(read("a", 500_000, 10))],
+};
+
+test("a search is divided among other instances, and its leaves count as sub-requests", async () => {
+  const elsewhere = canterOn();
+  let numLeaves = 0;
+  const runLeaf = (leaf, signal) => (numLeaves++, elsewhere.leaf(leaf, { signal }));
+  const canter = canterOn({ fanOut: { maxLeaves: 4, runLeaf } });
+  const { status, supplied } = await run(canter, DIVIDED);
+  assert.equal(status, 200);
+  assert.equal(numLeaves, 2);
+  const expected = [part(OBJECT, 0, 10), part(OTHER, 0, 10), part(OBJECT, 500_000, 10)];
+  assert.deepEqual(new Set(supplied.map((one) => one.digest)), new Set(expected));
+  const whole = await run(canter, { ...DIVIDED, waves: [] }, { dividesSearches: false });
+  assert.deepEqual([whole.status, numLeaves], [200, 2]);
+  const budgeted = await run(canter, { ...DIVIDED, waves: [], budget: { maxRequests: 5 } });
+  assert.deepEqual([budgeted.status, numLeaves], [200, 2]);
+  const tight = canterOn({ fanOut: { maxLeaves: 4, runLeaf }, budget: { maxSubrequests: 2 } });
+  assert.match((await run(tight, DIVIDED)).message, /2 sub-requests/);
+});
+
+test("a leaf that fails fails the search with its reason", async () => {
+  const runLeaf = () => Promise.reject(new CanterError("unavailable", "the leaf is away"));
+  const { status, message } = await run(canterOn({ fanOut: { maxLeaves: 2, runLeaf } }), DIVIDED);
+  assert.deepEqual([status, message], [503, "the leaf is away"]);
 });
 
 test("settings reach the guest: indexes, limits, filters", async () => {

@@ -10,11 +10,13 @@ import { Miniflare } from "miniflare";
 const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
 
 /** Starts the Worker over `objects` in R2 under the prefix `tenants/logs`, or over `urls`. */
-export async function startWorker({ objects, urls, bindings = {}, self = true }) {
+export async function startWorker({ objects, urls, bindings = {}, self = true, cacheFolder }) {
   if (!existsSync(`${dist}worker.js`)) throw new Error("run `npm run build` first");
   const worker = new Miniflare({
     host: "127.0.0.1",
     port: 0,
+    inspectorPort: 0,
+    ...(cacheFolder === undefined ? {} : { cachePersist: cacheFolder }),
     workers: [
       {
         name: "canter-search",

@@ -2,11 +2,14 @@
  * A guest that asks for what the body of its request says, and answers with what it was given. It stands in
  * for the search engine where a test is about the host: which bytes come, how often is asked, what fails.
  *
- * Body: `{ waves: [{ reads: […], lookups: […], stores: […] }], budget: {…}, trapAt: 2 }`
+ * Body: `{ waves: [{ reads: […], lookups: […], stores: […] }], budget: {…}, trapAt: 2, leaves: [waves, …] }`.
+ * With `leaves`, the search is divided if the host allows it: each leaf runs its waves, and the root's answer
+ * lists what all were given.
  */
 
 import { createHash } from "node:crypto";
 
+const decode = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
 const encode = (value) => new TextEncoder().encode(JSON.stringify(value));
 
 /** The digest by which answers tell which bytes came. */
@@ -30,12 +33,27 @@ function httpError(kind, message) {
 }
 
 class Session {
-  static http(request, settings) {
-    const session = new Session();
-    session.script = JSON.parse(new TextDecoder().decode(request.body));
+  constructor(script, kind = "http") {
+    this.script = script;
+    this.kind = kind;
+    this.wave = 0;
+    this.supplied = [];
+  }
+
+  static http(request, settings, maxLeaves) {
+    const session = new Session(decode(request.body));
     session.settings = JSON.parse(settings);
-    session.wave = 0;
-    session.supplied = [];
+    if (maxLeaves > 1 && session.script.leaves !== undefined) session.kind = "plan";
+    return session;
+  }
+
+  static leaf(leaf) {
+    return new Session({ waves: decode(leaf) }, "leaf");
+  }
+
+  static root(root, partials) {
+    const session = new Session(decode(root));
+    session.supplied = partials.flatMap(decode);
     return session;
   }
 
@@ -53,7 +71,7 @@ class Session {
     }
     if (this.script.trapAt === this.wave) throw new WebAssembly.RuntimeError("unreachable");
     const wave = this.script.waves[this.wave++];
-    if (wave === undefined) return { tag: "done", val: { tag: "http", val: this.answer(host) } };
+    if (wave === undefined) return { tag: "done", val: this.outcome(host) };
     let id = this.wave * 1000;
     const reads = (wave.reads ?? []).map(({ object, offset = 0, len, class: byteClass = "postings" }) => {
       const read = { id: BigInt(id++), object, offset: BigInt(offset), class: byteClass };
@@ -64,6 +82,13 @@ class Session {
       return { key, bytes: new TextEncoder().encode(text), class: "partial-result" };
     });
     return { tag: "pending", val: { reads, lookups, stores } };
+  }
+
+  outcome(host) {
+    if (this.kind === "leaf") return { tag: "partial", val: encode(this.supplied) };
+    if (this.kind === "http") return { tag: "http", val: this.answer(host) };
+    const leaves = this.script.leaves.map(encode);
+    return { tag: "plan", val: { leaves, root: encode({ waves: this.script.rootWaves ?? [] }) } };
   }
 
   answer(host) {

@@ -18,7 +18,7 @@ export function buildIndex(after) {
   if (!existsSync(canter)) {
     throw new Error(`there is no ${canter}: run \`cargo xtask js test\`, or set CANTER to a build of it`);
   }
-  const folder = mkdtempSync(join(tmpdir(), "canter-worker-"));
+  const folder = mkdtempSync(join(tmpdir(), "canter-index-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
   const config = join(sample, "index-config.yaml");
   const input = join(sample, "access-logs.ndjson");
