@@ -41,7 +41,10 @@ execFileSync(tsc, ["--project", join(root, "tsconfig.json")], { stdio: "inherit"
 
 const entry = (name) => join(root, "dist/entry", `${name}.js`);
 await build({
-  entryPoints: { "canter-browser": entry("browser"), "canter-browser-worker": entry("browser-worker") },
+  entryPoints: {
+    "canter-browser": entry("browser"),
+    "canter-browser-worker": entry("browser-worker"),
+  },
   outdir: join(root, "dist/bundle"),
   bundle: true,
   minify: true,

@@ -4,7 +4,15 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,11 +34,21 @@ copyFileSync(worker, join(dist, "canter-worker.js"));
 for (const name of readdirSync(join(adapter, "guest")).filter((name) => name.endsWith(".wasm"))) {
   copyFileSync(join(adapter, "guest", name), join(dist, "guest", name));
 }
-for (const name of ["index.html", "style.css", "settings.json", "icon.svg"]) {
+for (const name of ["index.html", "style.css", "results.css", "settings.json", "icon.svg"]) {
   copyFileSync(join(root, "src", name), join(dist, name));
 }
-const options = { bundle: true, minify: true, format: "esm", target: "es2022", logLevel: "warning" };
-await build({ ...options, entryPoints: [join(root, "src/main.ts")], outfile: join(dist, "app.js") });
+const options = {
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  logLevel: "warning",
+};
+await build({
+  ...options,
+  entryPoints: [join(root, "src/main.ts")],
+  outfile: join(dist, "app.js"),
+});
 
 // The page's own files, and a name for this version of them.
 const shell = readdirSync(dist, { recursive: true, withFileTypes: true })

@@ -32,7 +32,9 @@ async function answer(request, response, page, index) {
   } catch {
     return response.writeHead(400).end();
   }
-  const [folder, name] = path.startsWith("/index/") ? [index, path.slice(7)] : [page, path.slice(1) || "index.html"];
+  const [folder, name] = path.startsWith("/index/")
+    ? [index, path.slice(7)]
+    : [page, path.slice(1) || "index.html"];
   const file = join(folder, name);
   const isInside = resolve(file).startsWith(resolve(folder) + sep);
   const handle = isInside ? await open(file).catch(() => undefined) : undefined;

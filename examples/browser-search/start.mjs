@@ -30,7 +30,9 @@ if (!existsSync(join(index, "manifest.canter"))) {
   }
   console.log(`making an index of ${NUM_DOCS} log lines in ${index}`);
   const size = ["--docs", String(NUM_DOCS), "--splits", "8"];
-  execFileSync(canter, ["demo", ...size, "--dir", index], { stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(canter, ["demo", ...size, "--dir", index], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
 }
 const server = await serve({ page, index, port: Number(process.env.PORT ?? 8080) });
 console.log(`search at http://127.0.0.1:${server.address().port}/ (Ctrl-C ends it)`);

@@ -15,11 +15,13 @@ import { fileURLToPath } from "node:url";
 
 const adapter = fileURLToPath(new URL("../../edge-adapters/cloudflare/", import.meta.url));
 const sample = fileURLToPath(new URL("../access-logs/", import.meta.url));
-const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../../target", import.meta.url));
+const target =
+  process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../../target", import.meta.url));
 const canter = process.env.CANTER ?? join(target, "debug/canter");
 const dist = join(adapter, "dist/");
 
-if (!existsSync(join(dist, "worker.js"))) fail(`there is no ${dist}worker.js: run \`cargo xtask js\` first`);
+if (!existsSync(join(dist, "worker.js")))
+  fail(`there is no ${dist}worker.js: run \`cargo xtask js\` first`);
 const { Miniflare } = createRequire(join(adapter, "package.json"))("miniflare");
 
 const index = process.env.INDEX ?? makeIndex();
@@ -36,7 +38,12 @@ const worker = new Miniflare({
   compatibilityDate: "2026-07-01",
   r2Buckets: ["BUCKET"],
   serviceBindings: { SELF: { name: "canter-search", entrypoint: "LeafSearch" } },
-  bindings: { INDEXES: { logs: "logs" }, PLAN: "free", ALLOWED_ORIGINS: "*", TOKENS: process.env.TOKENS ?? "" },
+  bindings: {
+    INDEXES: { logs: "logs" },
+    PLAN: "free",
+    ALLOWED_ORIGINS: "*",
+    TOKENS: process.env.TOKENS ?? "",
+  },
 });
 const url = await worker.ready;
 await upload(await worker.getR2Bucket("BUCKET"));
@@ -54,7 +61,8 @@ async function upload(bucket) {
 
 /** The sample in four splits, in a folder that goes when this ends. */
 function makeIndex() {
-  if (!existsSync(canter)) fail(`there is no ${canter}: run \`cargo xtask demo --docs 1000\` first, or set CANTER`);
+  if (!existsSync(canter))
+    fail(`there is no ${canter}: run \`cargo xtask demo --docs 1000\` first, or set CANTER`);
   const folder = mkdtempSync(join(tmpdir(), "canter-worker-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit());
@@ -65,7 +73,9 @@ function makeIndex() {
     "--rejects": join(folder, "rejects.ndjson"),
     "--split-num-docs": "100",
   };
-  execFileSync(canter, ["index", "ingest", ...Object.entries(options).flat()], { stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(canter, ["index", "ingest", ...Object.entries(options).flat()], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   return join(folder, "index");
 }
 

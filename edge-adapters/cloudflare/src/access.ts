@@ -46,7 +46,10 @@ const EXPOSED = [
 ].join(", ");
 
 /** The CORS headers for the origin that a request names; none if it may not call. */
-export function corsHeaders(request: Request, { allowedOrigins }: Settings): Record<string, string> {
+export function corsHeaders(
+  request: Request,
+  { allowedOrigins }: Settings,
+): Record<string, string> {
   const origin = request.headers.get("origin");
   if (origin === null) return {};
   const isOpen = allowedOrigins.includes("*");

@@ -13,7 +13,13 @@ import {
 } from "canter-search/cloudflare";
 
 import { accessOf, corsHeaders, preflight } from "./access.js";
-import { type Env, type LeafResult, type LeafService, readSettings, type Settings } from "./settings.js";
+import {
+  type Env,
+  type LeafResult,
+  type LeafService,
+  readSettings,
+  type Settings,
+} from "./settings.js";
 
 /** One for each isolate: the guest's instance, the memory cache, and what is on its way. */
 let made: { readonly env: Env; readonly settings: Settings; readonly canter: Canter } | undefined;

@@ -40,7 +40,10 @@ test("searches are answered from R2, and again from the cache", async (t) => {
 
   const counted = await worker.search({ query: "*", max_hits: 0, aggs: BY_STATUS });
   const { buckets } = counted.body.aggregations.by_status;
-  assert.equal(buckets.reduce((sum, bucket) => sum + bucket.doc_count, 0), documents.length);
+  assert.equal(
+    buckets.reduce((sum, bucket) => sum + bucket.doc_count, 0),
+    documents.length,
+  );
   for (const { key, doc_count } of buckets) assert.equal(doc_count, withStatus(key));
 });
 
@@ -101,7 +104,10 @@ test("a token is asked for, and decides what is seen", async (t) => {
   const tokens = { "a-token-that-sees-all": "", "a-token-for-errors-only": "status:500" };
   const worker = await started(t, { bindings: { TOKENS: JSON.stringify(tokens) } });
   const search = (token) =>
-    worker.search({ query: "*", max_hits: 0 }, token ? { headers: { authorization: `Bearer ${token}` } } : {});
+    worker.search(
+      { query: "*", max_hits: 0 },
+      token ? { headers: { authorization: `Bearer ${token}` } } : {},
+    );
   for (const wrong of [undefined, "a-token-that-sees-al", "a-token-that-sees-all-", "status:500"]) {
     const { status, body } = await search(wrong);
     assert.equal(status, 401);
@@ -174,9 +180,13 @@ test("ten searches at once in one isolate are all right, and leave it room", asy
     assert.equal(body.num_hits, withStatus(statusOf(ord)));
     assert.deepEqual([body.failed_splits, body.skipped_splits], [[], []]);
   }
-  const guestBytes = Math.max(...answers.map(({ headers }) => Number(headers.get("x-canter-memory"))));
+  const guestBytes = Math.max(
+    ...answers.map(({ headers }) => Number(headers.get("x-canter-memory"))),
+  );
   assert.ok(guestBytes > 1_000_000, "the guest's memory is told");
   assert.ok(peakBytes > 1_000_000, "the heap is told");
-  t.diagnostic(`JavaScript: ${(peakBytes / 1e6).toFixed(1)} MB, guest: ${(guestBytes / 1e6).toFixed(1)} MB`);
+  t.diagnostic(
+    `JavaScript: ${(peakBytes / 1e6).toFixed(1)} MB, guest: ${(guestBytes / 1e6).toFixed(1)} MB`,
+  );
   assert.ok(peakBytes + guestBytes < 128_000_000, `${peakBytes} + ${guestBytes} bytes`);
 });

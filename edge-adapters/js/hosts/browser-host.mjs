@@ -2,7 +2,9 @@
  * A page for a browser: it serves `page.html`, the built package, and the indexes under `/store/NAME/`, so
  * that page and indexes have one origin. Once the page has loaded, `window.canterFetch` answers.
  *
- * Bytes of indexes are passed on as they come, with all that a store does wrong.
+ * Bytes of indexes are passed on as they come, with all that a store does wrong. With `?direct` behind the
+ * page's address they are read from where they are, which must allow that (CORS). `--cache opfs` keeps them in
+ * the private file system, anything but that and `none` in the Cache API.
  */
 
 import { createReadStream } from "node:fs";
@@ -14,6 +16,7 @@ import { announce, readArguments } from "./arguments.mjs";
 
 const { port, indexes, cache } = readArguments(process.argv.slice(2));
 const root = fileURLToPath(new URL("..", import.meta.url));
+const CACHES = ["none", "opfs"];
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
 
 const server = createServer((incoming, outgoing) => {
@@ -23,7 +26,7 @@ const server = createServer((incoming, outgoing) => {
   if (url.pathname === "/settings.json") {
     const names = Object.keys(indexes);
     outgoing.setHeader("content-type", "application/json");
-    return outgoing.end(JSON.stringify({ names, cache: cache === "none" ? "none" : "cache-api" }));
+    return outgoing.end(JSON.stringify({ names, indexes, cache: CACHES.includes(cache) ? cache : "cache-api" }));
   }
   const path = url.pathname === "/" ? "/hosts/page.html" : normalize(url.pathname);
   if (!/^\/(hosts|dist|guest)\//.test(path)) return outgoing.writeHead(404).end();
@@ -45,7 +48,9 @@ function passOn(name, path, incoming, outgoing) {
     answer.on("aborted", () => outgoing.destroy());
     answer.on("error", () => outgoing.destroy());
   });
-  outward.on("error", () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()));
+  outward.on("error", () =>
+    outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end(),
+  );
   outgoing.on("close", () => outward.destroy());
   outward.end();
 }

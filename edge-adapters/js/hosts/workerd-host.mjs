@@ -15,7 +15,9 @@ const adapter = new URL("../../cloudflare/", import.meta.url);
 const { Miniflare } = createRequire(new URL("package.json", adapter))("miniflare");
 const dist = fileURLToPath(new URL("dist/", adapter));
 if (!existsSync(`${dist}worker.js`)) {
-  console.error(`there is no ${dist}worker.js: run \`npm ci && npm run build\` in edge-adapters/cloudflare`);
+  console.error(
+    `there is no ${dist}worker.js: run \`npm ci && npm run build\` in edge-adapters/cloudflare`,
+  );
   process.exit(1);
 }
 

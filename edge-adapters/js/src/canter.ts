@@ -5,6 +5,7 @@
 import { BlockCache } from "./cache/blocks.js";
 import { drive, tooLate } from "./driver.js";
 import { CanterError } from "./errors.js";
+import { errorOf, plainAnswer, readBody, responseOf } from "./http.js";
 import { guestSource, InstanceLost, Instances, type LiveGuest } from "./guest.js";
 import { Gate } from "./io/gate.js";
 import { DEFAULT_COALESCE } from "./io/planning.js";
@@ -12,7 +13,15 @@ import { newReport, type SearchReport } from "./io/report.js";
 import { DEFAULT_RETRY } from "./io/retry.js";
 import { SearchIo, SharedIo } from "./io/shared.js";
 import { type BudgetOptions, type CanterOptions, checkOptions } from "./options.js";
-import type { Budget, Guest, HttpRequest, HttpResponse, Outcome, QueryPlan, Session } from "./protocol.js";
+import type {
+  Budget,
+  Guest,
+  HttpRequest,
+  HttpResponse,
+  Outcome,
+  QueryPlan,
+  Session,
+} from "./protocol.js";
 
 const DEADLINE_MS = 30_000;
 const CONNECTIONS = 6;
@@ -115,7 +124,9 @@ class Host implements Canter {
 
   async warmUp(): Promise<string> {
     const { signal } = new AbortController();
-    return this.instances.use(DEADLINE_MS, signal, async (live) => live.call((guest) => guest.version()));
+    return this.instances.use(DEADLINE_MS, signal, async (live) =>
+      live.call((guest) => guest.version()),
+    );
   }
 
   async fetch(request: Request, options: CallOptions = {}): Promise<Response> {
@@ -124,7 +135,8 @@ class Host implements Canter {
     try {
       body = await readBody(request, this.options.maxBodyBytes ?? MAX_BODY_BYTES);
     } catch (error) {
-      const failure = error instanceof CanterError ? error : new CanterError("invalid", "the body broke off");
+      const failure =
+        error instanceof CanterError ? error : new CanterError("invalid", "the body broke off");
       return responseOf(plainAnswer(failure), newReport());
     }
     const { method } = request;
@@ -177,7 +189,8 @@ class Host implements Canter {
       keeps_partial_results: this.shared.cache !== undefined,
     };
     if (filters.length === 1) settings["forced_filter"] = filters[0];
-    else if (filters.length > 1) settings["forced_filter"] = filters.map((f) => `(${f})`).join(" AND ");
+    else if (filters.length > 1)
+      settings["forced_filter"] = filters.map((f) => `(${f})`).join(" AND ");
     return settings;
   }
 
@@ -192,7 +205,10 @@ class Host implements Canter {
     const over = new AbortController();
     const signals = options.signal === undefined ? [over.signal] : [over.signal, options.signal];
     const signal = AbortSignal.any(signals);
-    const hostMs = lower(this.options.budget?.deadlineMs ?? DEADLINE_MS, options.budget?.deadlineMs);
+    const hostMs = lower(
+      this.options.budget?.deadlineMs ?? DEADLINE_MS,
+      options.budget?.deadlineMs,
+    );
     let timer = setTimeout(() => over.abort(), hostMs);
     let io: SearchIo | undefined;
     try {
@@ -206,7 +222,14 @@ class Host implements Canter {
         clearTimeout(timer);
         const leftMs = startedMs + deadlineMs - performance.now();
         timer = setTimeout(() => over.abort(), Math.max(leftMs, 0));
-        const search = (io ??= this.searchIo(report, budget, options, startedMs, deadlineMs, signal));
+        const search = (io ??= this.searchIo(
+          report,
+          budget,
+          options,
+          startedMs,
+          deadlineMs,
+          signal,
+        ));
         const outcome = await drive(live, search, () => {
           const opened = session as Session;
           session = undefined;
@@ -219,7 +242,7 @@ class Host implements Canter {
       clearTimeout(timer);
       report.elapsed_us = Math.round((performance.now() - startedMs) * 1000);
       if (io !== undefined) {
-        report.num_cache_operations = io.gate.numCacheOperations;
+        report.num_subrequests = io.gate.numSubrequests;
         const stored = io.settle();
         const waitUntil = options.waitUntil ?? this.options.waitUntil;
         // Without somebody to wait for it, the answer does.
@@ -248,13 +271,22 @@ class Host implements Canter {
     });
     const readsUntilMs = startedMs + deadlineMs * READS_SHARE;
     const documentsUntilMs = startedMs + deadlineMs * DOCUMENTS_SHARE;
-    return new SearchIo(this.shared, gate, report, startedMs, readsUntilMs, documentsUntilMs, signal);
+    return new SearchIo(
+      this.shared,
+      gate,
+      report,
+      startedMs,
+      readsUntilMs,
+      documentsUntilMs,
+      signal,
+    );
   }
 
   /** Runs the leaves side by side, wherever they run, and merges what they bring. */
   private async runPlan(live: LiveGuest, io: SearchIo, plan: QueryPlan): Promise<Outcome> {
     const { fanOut } = this.options;
-    if (fanOut === undefined) throw new CanterError("internal", "the guest divided a search unasked");
+    if (fanOut === undefined)
+      throw new CanterError("internal", "the guest divided a search unasked");
     // All or none: a search that does not fit says so before it starts.
     for (const _ of plan.leaves) io.gate.admit("a leaf search", { offset: 0 });
     const partials = await Promise.all(plan.leaves.map((leaf) => fanOut.runLeaf(leaf, io.signal)));
@@ -303,71 +335,6 @@ function asCanterError(error: unknown): CanterError {
   }
   const what = error instanceof Error ? error.message : String(error);
   return new CanterError("internal", `the guest cannot be run: ${what}`);
-}
-
-/** An answer of the same form as the guest's errors, for when there is no guest to make it. */
-export function plainAnswer(error: CanterError): HttpResponse {
-  return {
-    status: error.status,
-    headers: [["content-type", "application/json"]],
-    body: new TextEncoder().encode(JSON.stringify({ message: error.message })),
-  };
-}
-
-function errorOf(status: number, text: string): CanterError {
-  let message = text;
-  try {
-    message = String((JSON.parse(text) as { message?: unknown }).message ?? text);
-  } catch {
-    // Not what the API answers with: the text as it is.
-  }
-  const kind =
-    status === 404 ? "not-found" : status < 500 ? "invalid" : status >= 503 ? "unavailable" : "internal";
-  return new CanterError(kind, message, status);
-}
-
-/** The answer as a `Response`, with what it cost in its headers. */
-export function responseOf(answer: HttpResponse, report: SearchReport): Response {
-  const headers = new Headers(answer.headers);
-  headers.set("x-canter-requests", String(report.num_requests));
-  headers.set("x-canter-bytes", String(report.num_bytes));
-  headers.set("x-canter-waves", String(report.num_waves));
-  headers.set("x-canter-cache-hits", String(report.num_cache_hits));
-  if (report.num_cache_operations > 0) {
-    const num = report.num_requests + report.num_cache_operations;
-    headers.set("x-canter-subrequests", String(num));
-  }
-  if (report.stale_manifest_ms !== undefined) {
-    headers.set("x-canter-stale-manifest-ms", String(report.stale_manifest_ms));
-  }
-  const ms = (us: number) => (us / 1000).toFixed(1);
-  headers.set("server-timing", `total;dur=${ms(report.elapsed_us)}, guest;dur=${ms(report.guest_us)}`);
-  return new Response(new Uint8Array(answer.body), { status: answer.status, headers });
-}
-
-/** Reads the body, up to a cap, whatever the request says of its length. */
-async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const reader = request.body?.getReader();
-  const parts: Uint8Array[] = [];
-  let len = 0;
-  while (reader !== undefined) {
-    const part = await reader.read();
-    if (part.done) break;
-    len += part.value.length;
-    if (len > maxBytes) {
-      void reader.cancel().catch(() => undefined);
-      const what = `the body is longer than the ${maxBytes} bytes that a request may have`;
-      throw new CanterError("limit", what, 413);
-    }
-    parts.push(part.value);
-  }
-  const body = new Uint8Array(len);
-  let at = 0;
-  for (const part of parts) {
-    body.set(part, at);
-    at += part.length;
-  }
-  return body;
 }
 
 function hasBudget({ maxRequests, maxBytes, maxWaves }: Budget): boolean {

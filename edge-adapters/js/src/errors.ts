@@ -59,10 +59,20 @@ export class FetchFailure extends Error {
   }
 
   /** The store misbehaved. Only a body that broke off is worth another try. */
-  static misbehaved(object: string, range: NamedRange, fault: StoreFault, seen: string): FetchFailure {
+  static misbehaved(
+    object: string,
+    range: NamedRange,
+    fault: StoreFault,
+    seen: string,
+  ): FetchFailure {
     const isCut = fault === "short_body" || fault === "past_the_end";
     const message = `${object}, ${rangeText(range)}: ${fault}: ${seen}; ${REMEDIES[fault]}`;
-    return new FetchFailure(isCut ? "truncated" : "protocol", message, fault === "short_body", fault);
+    return new FetchFailure(
+      isCut ? "truncated" : "protocol",
+      message,
+      fault === "short_body",
+      fault,
+    );
   }
 
   /** The kind the guest is told: nobody shall rebuild an index because a connection broke off. */

@@ -117,7 +117,11 @@ export class Instances {
    * is given for a time only: on Workers no promise of one request may wait for another request, which
    * may be ended at any moment without a word.
    */
-  async use<T>(maxMs: number, signal: AbortSignal, work: (live: LiveGuest) => Promise<T>): Promise<T> {
+  async use<T>(
+    maxMs: number,
+    signal: AbortSignal,
+    work: (live: LiveGuest) => Promise<T>,
+  ): Promise<T> {
     while (!this.hasRoom()) {
       if (signal.aborted) {
         const what = `${this.leases.size} searches run already; try again`;

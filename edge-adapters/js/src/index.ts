@@ -2,9 +2,10 @@
  * The package's API for every runtime. What is ready for one platform is in `entry/`.
  */
 
-export { createCanter, plainAnswer, responseOf } from "./canter.js";
+export { createCanter } from "./canter.js";
 export type { Answer, CallOptions, Canter, SearchRequest, SearchResponse } from "./canter.js";
 export type { BudgetOptions, CanterOptions, FanOutOptions } from "./options.js";
+export { plainAnswer, responseOf } from "./http.js";
 export { CanterError, FetchFailure } from "./errors.js";
 export { guestSource } from "./guest.js";
 export type { GuestSource, ModuleSource } from "./guest.js";

@@ -84,7 +84,9 @@ export function checkOptions(options: CanterOptions): void {
   if (options.indexes.length === 0) throw refuse("indexes is empty: name at least one index");
   for (const name of options.indexes) {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
-      throw refuse(`${JSON.stringify(name)} is no name of an index: use letters, digits, ".", "_" and "-"`);
+      throw refuse(
+        `${JSON.stringify(name)} is no name of an index: use letters, digits, ".", "_" and "-"`,
+      );
     }
   }
   const counts: Record<string, number | undefined> = {

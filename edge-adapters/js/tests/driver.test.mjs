@@ -23,17 +23,32 @@ afterEach(() => store.close());
 function canterOn(options = {}) {
   const fetchRange = httpStore({ indexes: { logs: `${store.url}/logs` } });
   const guest = options.guest ?? scriptedGuest();
-  return createCanter({ indexes: ["logs"], retry: { initialBackoffMs: 1 }, fetchRange, ...options, guest });
+  return createCanter({
+    indexes: ["logs"],
+    retry: { initialBackoffMs: 1 },
+    fetchRange,
+    ...options,
+    guest,
+  });
 }
 
-const read = (object, offset, len, byteClass) => ({ object: `logs/${object}`, offset, len, class: byteClass });
+const read = (object, offset, len, byteClass) => ({
+  object: `logs/${object}`,
+  offset,
+  len,
+  class: byteClass,
+});
 const wave = (...reads) => ({ reads });
 const manifest = { object: "logs/manifest.canter", class: "manifest" };
 const part = (bytes, offset, len) => digest(bytes.subarray(offset, offset + len));
 
 test("every read of a wave gets its bytes, near ones in one request", async () => {
   const canter = canterOn();
-  const script = { waves: [wave(read("a", 10, 100), read("a", 5000, 100), read("a", 900_000, 50), read("b", 0, 7))] };
+  const script = {
+    waves: [
+      wave(read("a", 10, 100), read("a", 5000, 100), read("a", 900_000, 50), read("b", 0, 7)),
+    ],
+  };
   const { supplied, report } = await run(canter, script);
   assert.deepEqual(
     supplied.map((one) => one.digest),
@@ -43,12 +58,19 @@ test("every read of a wave gets its bytes, near ones in one request", async () =
   assert.equal(report.num_waves, 1);
   const ranges = store.requests.map(({ range }) => range).sort();
   assert.deepEqual(ranges, ["bytes=0-6", "bytes=10-5099", "bytes=900000-900049"]);
-  assert.ok(store.requests.every(({ method, headers }) => method === "GET" && /^identity/.test(headers["accept-encoding"])));
+  assert.ok(
+    store.requests.every(
+      ({ method, headers }) => method === "GET" && /^identity/.test(headers["accept-encoding"]),
+    ),
+  );
 });
 
 test("the manifest is read whole and without a range, and empty reads cost nothing", async () => {
   const { supplied, report } = await run(canterOn(), { waves: [wave(manifest, read("a", 5, 0))] });
-  assert.deepEqual(supplied.map((one) => one.len), [OTHER.length, 0]);
+  assert.deepEqual(
+    supplied.map((one) => one.len),
+    [OTHER.length, 0],
+  );
   assert.equal(store.requests.length, 1);
   assert.equal(store.requests[0].range, undefined);
   assert.equal(report.num_bytes, OTHER.length);
@@ -59,7 +81,9 @@ test("what was read once comes from the cache, and its neighbours in the block t
   await run(canter, { waves: [wave(read("a", 0, 10))] });
   await run(canter, { waves: [wave(read("a", 70_000, 10))] });
   const seen = store.requests.length;
-  const { supplied, report } = await run(canter, { waves: [wave(read("a", 80_000, 100), read("a", 2, 4))] });
+  const { supplied, report } = await run(canter, {
+    waves: [wave(read("a", 80_000, 100), read("a", 2, 4))],
+  });
   assert.equal(store.requests.length, seen);
   assert.equal(report.num_cache_hits, 2);
   assert.equal(supplied[0].digest, part(OBJECT, 80_000, 100));
@@ -67,7 +91,10 @@ test("what was read once comes from the cache, and its neighbours in the block t
 
 test("a read is found again under its own class, whatever it was fetched with", async () => {
   const canter = canterOn({ cache: memoryCache(1e7) });
-  const waves = [wave(read("a", 0, 100, "head")), wave(read("a", 300_000, 90_000, "fast-field"), read("a", 270_000, 100, "postings"))];
+  const waves = [
+    wave(read("a", 0, 100, "head")),
+    wave(read("a", 300_000, 90_000, "fast-field"), read("a", 270_000, 100, "postings")),
+  ];
   await run(canter, { waves });
   const seen = store.requests.length;
   const { report } = await run(canter, { waves });
@@ -162,7 +189,10 @@ for (const [name, value, said] of limits) {
     ]) {
       const { status, supplied, host } = await run(canterOn(options), script);
       assert.equal(status, 200);
-      assert.deepEqual(supplied.map((one) => one.kind ?? one.tag), ["bytes", "budget"]);
+      assert.deepEqual(
+        supplied.map((one) => one.kind ?? one.tag),
+        ["bytes", "budget"],
+      );
       assert.match(supplied[1].message, new RegExp(said));
       assert.equal(host.budgetExhausted, said);
     }
@@ -170,7 +200,10 @@ for (const [name, value, said] of limits) {
 }
 
 test("a request cannot raise the host's budget", async () => {
-  const script = { waves: [wave(read("a", 0, 9)), wave(read("b", 0, 9))], budget: { maxRequests: 100 } };
+  const script = {
+    waves: [wave(read("a", 0, 9)), wave(read("b", 0, 9))],
+    budget: { maxRequests: 100 },
+  };
   const { host } = await run(canterOn({ budget: { maxRequests: 1 } }), script);
   assert.equal(host.budgetExhausted, "max_requests");
 });
@@ -184,7 +217,10 @@ test("where operations of a cache cost, they never take what reads need", async 
     put: (key, entry) => (numOperations++, slow.put(key, entry)),
   };
   const canter = canterOn({ cache, budget: { maxSubrequests: 12 } });
-  const waves = [wave(manifest), ...[0, 1, 2, 3, 4, 5].map((at) => wave(read("a", at * 140 * KIB, 100)))];
+  const waves = [
+    wave(manifest),
+    ...[0, 1, 2, 3, 4, 5].map((at) => wave(read("a", at * 140 * KIB, 100))),
+  ];
   for (let search = 0; search < 3; search++) {
     numOperations = 0;
     store.requests.length = 0;
@@ -215,22 +251,32 @@ test("a merged request past the end of the object does not take its other reads 
 
 test("an object that is replaced during a search is an error", async () => {
   store.quirk = "etagChanges";
-  const { supplied } = await run(canterOn(), { waves: [wave(read("a", 0, 10)), wave(read("a", 500_000, 10))] });
+  const { supplied } = await run(canterOn(), {
+    waves: [wave(read("a", 0, 10)), wave(read("a", 500_000, 10))],
+  });
   assert.match(supplied[1].message, /etag_changed/);
 });
 
 test("ten searches at once ask for each range once, and no more than six requests are under way", async () => {
   const canter = canterOn({ cache: memoryCache(1e7) });
   store.delayMs = 20;
-  const waves = [wave(manifest), wave(...Array.from({ length: 8 }, (_, at) => read("a", at * 120 * KIB, 64)))];
+  const waves = [
+    wave(manifest),
+    wave(...Array.from({ length: 8 }, (_, at) => read("a", at * 120 * KIB, 64))),
+  ];
   const options = { coalesce: { maxGapBytes: 0 } };
-  const all = await Promise.all(Array.from({ length: 10 }, () => run(canterOn({ ...options }), { waves })));
+  const all = await Promise.all(
+    Array.from({ length: 10 }, () => run(canterOn({ ...options }), { waves })),
+  );
   assert.ok(all.every(({ supplied }) => supplied.every((one) => one.tag === "bytes")));
   store.requests.length = 0;
   store.maxAtOnce = 0;
   const shared = await Promise.all(Array.from({ length: 10 }, () => run(canter, { waves })));
   for (const { supplied } of shared) {
-    assert.deepEqual(supplied.slice(1).map((one) => one.digest), Array.from({ length: 8 }, (_, at) => part(OBJECT, at * 120 * KIB, 64)));
+    assert.deepEqual(
+      supplied.slice(1).map((one) => one.digest),
+      Array.from({ length: 8 }, (_, at) => part(OBJECT, at * 120 * KIB, 64)),
+    );
   }
   const asked = store.requests.map(({ path, range }) => `${path} ${range}`);
   assert.equal(new Set(asked).size, asked.length);
@@ -287,7 +333,9 @@ test("a guest that asks for nothing or without end is stopped", async () => {
 test("more searches than may run at once wait for their turn", async () => {
   const canter = canterOn({ maxSearches: 2 });
   store.delayMs = 5;
-  const all = await Promise.all(Array.from({ length: 9 }, (_, at) => run(canter, { waves: [wave(read("a", at * 100, 10))] })));
+  const all = await Promise.all(
+    Array.from({ length: 9 }, (_, at) => run(canter, { waves: [wave(read("a", at * 100, 10))] })),
+  );
   assert.ok(all.every(({ status }) => status === 200));
   assert.ok(store.maxAtOnce <= 2);
 });
@@ -341,7 +389,9 @@ test("a request and an answer of fetch keep their bytes, and say what they cost"
   assert.equal(response.headers.get("x-canter-requests"), "1");
   assert.equal(response.headers.get("x-canter-bytes"), "10");
   assert.equal((await response.json()).supplied[0].digest, part(OBJECT, 0, 10));
-  const large = await canter.fetch(new Request("http://x/", { method: "POST", body: "x".repeat(2000) }));
+  const large = await canter.fetch(
+    new Request("http://x/", { method: "POST", body: "x".repeat(2000) }),
+  );
   assert.equal(large.status, 413);
   assert.match((await large.json()).message, /1000 bytes/);
 });

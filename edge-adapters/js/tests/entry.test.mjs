@@ -16,7 +16,8 @@ import { folderCache } from "../dist/cache/folder.js";
 import { cacheApiCache, memoryCache, tieredCache } from "../dist/index.js";
 
 test("the checksum is XXH32", () => {
-  const check = (text, seed, expected) => assert.equal(xxh32(Buffer.from(text), seed), expected, text);
+  const check = (text, seed, expected) =>
+    assert.equal(xxh32(Buffer.from(text), seed), expected, text);
   check("", 0, 0x02cc5d05);
   check("a", 0, 0x550d7456);
   check("abc", 0, 0x32d153ff);
@@ -77,7 +78,10 @@ test("a folder keeps entries for the next process, within its bytes", async (t) 
   const folder = await mkdtemp(join(tmpdir(), "canter-cache-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   await folderCache(folder).put("logs/b/1", new Uint8Array([1, 2, 3]));
-  assert.deepEqual(new Uint8Array(await folderCache(folder).get("logs/b/1")), new Uint8Array([1, 2, 3]));
+  assert.deepEqual(
+    new Uint8Array(await folderCache(folder).get("logs/b/1")),
+    new Uint8Array([1, 2, 3]),
+  );
   assert.equal(await folderCache(folder).get("logs/b/2"), undefined);
 
   const small = folderCache(folder, { maxBytes: 10_000 });

@@ -23,14 +23,19 @@ before(async () => {
 });
 after(() => Promise.all([store.close(), elsewhere.close()]));
 
-async function supplyUnder(quirk, { offset = 1000, len = 500, object = "logs/a", fetchRange } = {}) {
+async function supplyUnder(
+  quirk,
+  { offset = 1000, len = 500, object = "logs/a", fetchRange } = {},
+) {
   store.quirk = quirk;
   store.requests.length = 0;
   const canter = createCanter({
     indexes: ["logs"],
     guest: scriptedGuest(),
     retry: { initialBackoffMs: 1 },
-    fetchRange: fetchRange ?? httpStore({ indexes: { logs: `${store.url}/logs` }, maxWholeObjectBytes: 50_000 }),
+    fetchRange:
+      fetchRange ??
+      httpStore({ indexes: { logs: `${store.url}/logs` }, maxWholeObjectBytes: 50_000 }),
   });
   const answer = await run(canter, { waves: [{ reads: [{ object, offset, len }] }] });
   assert.equal(answer.status, 200, answer.message);
@@ -97,10 +102,14 @@ test("a server that is not there is unavailable", async () => {
 });
 
 test("a store of the caller's that throws or brings too little fails its reads only", async () => {
-  const thrown = await supplyUnder(undefined, { fetchRange: () => Promise.reject(new Error("oh")) });
+  const thrown = await supplyUnder(undefined, {
+    fetchRange: () => Promise.reject(new Error("oh")),
+  });
   assert.equal(thrown.kind, "unavailable");
   assert.match(thrown.message, /oh/);
-  const short = await supplyUnder(undefined, { fetchRange: async () => ({ bytes: new Uint8Array(3) }) });
+  const short = await supplyUnder(undefined, {
+    fetchRange: async () => ({ bytes: new Uint8Array(3) }),
+  });
   assert.equal(short.kind, "truncated");
 });
 
@@ -127,7 +136,18 @@ test("the head of an answer is judged as the runtime judges it", () => {
   check(range, 206, answered("bytes 2-4/10"), 3);
   check(range, 206, answered("Bytes 2-4/*"), 3);
   check(open, 206, answered("bytes 2-9/10"), 8);
-  for (const wrong of ["bytes 3-5/10", "bytes 2-5/10", "bytes 2-3/10", "bytes 2-4/4", "bytes 4-2/10", "bytes 2-x/10", "bytes 2-4", "bytes */10", "lines 2-4/10", "bytes 2-18446744073709551615/*"]) {
+  for (const wrong of [
+    "bytes 3-5/10",
+    "bytes 2-5/10",
+    "bytes 2-3/10",
+    "bytes 2-4/4",
+    "bytes 4-2/10",
+    "bytes 2-x/10",
+    "bytes 2-4",
+    "bytes */10",
+    "lines 2-4/10",
+    "bytes 2-18446744073709551615/*",
+  ]) {
     check(range, 206, answered(wrong), "wrong_content_range");
   }
   check(range, 206, {}, "wrong_content_range");
@@ -153,8 +173,14 @@ test("a folder answers as a store does", async (t) => {
   assert.equal(bytes.digest, digest(OBJECT.subarray(1000, 1500)));
   assert.equal((await supplyUnder(undefined, { fetchRange, offset: 99_900 })).kind, "truncated");
   assert.equal((await supplyUnder(undefined, { fetchRange, object: "logs/b" })).kind, "not-found");
-  assert.equal((await supplyUnder(undefined, { fetchRange, object: "logs/../../etc/passwd" })).kind, "denied");
+  assert.equal(
+    (await supplyUnder(undefined, { fetchRange, object: "logs/../../etc/passwd" })).kind,
+    "denied",
+  );
   const signal = new AbortController().signal;
   const { etag } = await fetchRange({ object: "logs/a", offset: 0, signal });
-  assert.equal((await fetchRange({ object: "logs/a", offset: 0, signal, ifNoneMatch: etag })).isUnchanged, true);
+  assert.equal(
+    (await fetchRange({ object: "logs/a", offset: 0, signal, ifNoneMatch: etag })).isUnchanged,
+    true,
+  );
 });

@@ -17,7 +17,9 @@ const range = fc.tuple(fc.nat(300), fc.integer({ min: 1, max: 80 })).map(([start
 }));
 const classes = fc.constantFrom("head", "dictionary", "postings", "fast-field", "doc-store");
 const missing = fc
-  .array(fc.record({ range, object: fc.constantFrom("a", "b", "c"), class: classes }), { maxLength: 30 })
+  .array(fc.record({ range, object: fc.constantFrom("a", "b", "c"), class: classes }), {
+    maxLength: 30,
+  })
   .map((all) => all.map(({ range, ...rest }, readOrd) => ({ ...range, ...rest, readOrd })));
 const options = fc.record({
   maxGapBytes: fc.nat(60),
@@ -93,7 +95,10 @@ test("requests go out in the order in which the guest asked", () => {
   fc.assert(
     fc.property(missing, options, (missing, options) => {
       const ords = requestsOf(missing, options).map((request) => request.firstReadOrd);
-      assert.deepEqual(ords, [...ords].sort((a, b) => a - b));
+      assert.deepEqual(
+        ords,
+        [...ords].sort((a, b) => a - b),
+      );
     }),
   );
 });
@@ -105,8 +110,19 @@ test("a request taken apart again is what it was made of", () => {
         const parts = within(missing, request);
         assert.deepEqual(
           placesOf(parts),
-          placesOf(missing.filter((part) => part.object === request.object && part.start < request.end && request.start < part.end)
-            .map((part) => ({ start: Math.max(part.start, request.start), end: Math.min(part.end, request.end) }))),
+          placesOf(
+            missing
+              .filter(
+                (part) =>
+                  part.object === request.object &&
+                  part.start < request.end &&
+                  request.start < part.end,
+              )
+              .map((part) => ({
+                start: Math.max(part.start, request.start),
+                end: Math.min(part.end, request.end),
+              })),
+          ),
         );
       }
     }),

@@ -35,7 +35,11 @@ function heal() {
 }
 
 function canterOn(options = {}) {
-  return createNodeCanter({ indexes: { logs: `${store.url}/logs` }, retry: { initialBackoffMs: 1 }, ...options });
+  return createNodeCanter({
+    indexes: { logs: `${store.url}/logs` },
+    retry: { initialBackoffMs: 1 },
+    ...options,
+  });
 }
 
 function folderFor(t) {
@@ -52,8 +56,14 @@ test("answers are those of a plain scan", async () => {
     assert.ok(response.hits.every((hit) => hit.status === status));
   }
   const { response } = await canter.search({ query: "*", max_hits: 0, aggs: BY_STATUS });
-  const counts = response.aggregations.by_status.buckets.map(({ key, doc_count }) => [key, doc_count]);
-  assert.deepEqual(counts.sort(([a], [b]) => a - b), statuses.map((status) => [status, withStatus(status)]));
+  const counts = response.aggregations.by_status.buckets.map(({ key, doc_count }) => [
+    key,
+    doc_count,
+  ]);
+  assert.deepEqual(
+    counts.sort(([a], [b]) => a - b),
+    statuses.map((status) => [status, withStatus(status)]),
+  );
 });
 
 test("ten searches at once on one instance are all right", async () => {
@@ -69,7 +79,9 @@ test("ten searches at once on one instance are all right", async () => {
   for (const [ord, { response }] of answers.entries()) {
     const status = statuses[ord % statuses.length];
     assert.equal(response.num_hits, withStatus(status));
-    assert.deepEqual(response.aggregations.by_status.buckets, [{ doc_count: withStatus(status), key: status }]);
+    assert.deepEqual(response.aggregations.by_status.buckets, [
+      { doc_count: withStatus(status), key: status },
+    ]);
     assert.deepEqual([response.failed_splits, response.skipped_splits], [[], []]);
   }
 });
@@ -147,9 +159,15 @@ test("flipped bytes of the index are found, and no wrong answer is made of them"
     for (let at = 0; at < damaged.length; at += 97) damaged[at] ^= 0x55;
     store.objects[`logs/${name}`] = damaged;
   }
-  await assert.rejects(canterOn({ cache: "none" }).search({ query: "status:500" }), { kind: "internal", status: 500 });
+  await assert.rejects(canterOn({ cache: "none" }).search({ query: "status:500" }), {
+    kind: "internal",
+    status: 500,
+  });
   store.objects["logs/manifest.canter"] = objects.get("manifest.canter");
-  const { response } = await canterOn({ cache: "none" }).search({ query: "status:500", max_hits: 5 });
+  const { response } = await canterOn({ cache: "none" }).search({
+    query: "status:500",
+    max_hits: 5,
+  });
   heal();
   assert.deepEqual(response.hits, []);
   assert.ok(response.failed_splits.length > 0);
@@ -158,7 +176,13 @@ test("flipped bytes of the index are found, and no wrong answer is made of them"
 test("the Node host serves the API, from URLs and folders", async (t) => {
   const script = fileURLToPath(new URL("../hosts/node-host.mjs", import.meta.url));
   const cache = folderFor(t);
-  const host = spawn(process.execPath, [script, "--index", `logs=${store.url}/logs`, "--cache", cache]);
+  const host = spawn(process.execPath, [
+    script,
+    "--index",
+    `logs=${store.url}/logs`,
+    "--cache",
+    cache,
+  ]);
   t.after(() => host.kill());
   const url = await new Promise((resolve, reject) => {
     host.stdout.on("data", (line) => resolve(/http\S+/.exec(line)[0]));
@@ -172,6 +196,9 @@ test("the Node host serves the API, from URLs and folders", async (t) => {
     body: JSON.stringify({ query: "status:500", max_hits: 0 }),
   });
   assert.equal((await posted.json()).num_hits, withStatus(500));
-  assert.equal((await fetch(`${url}/api/v1/logs/search`, { method: "PUT", body: "x" })).status, 405);
+  assert.equal(
+    (await fetch(`${url}/api/v1/logs/search`, { method: "PUT", body: "x" })).status,
+    405,
+  );
   assert.equal((await fetch(`${url}/health/livez`)).status, 200);
 });

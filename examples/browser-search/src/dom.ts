@@ -22,7 +22,11 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return element as T;
 }
 
-function fill<T extends Element>(element: T, attributes: Attributes, children: readonly Child[]): T {
+function fill<T extends Element>(
+  element: T,
+  attributes: Attributes,
+  children: readonly Child[],
+): T {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   element.append(...children);
   return element;

@@ -43,7 +43,11 @@ export function drawHistogram(
   for (const value of [0, max / 2, max]) {
     chart.append(
       svg("line", { class: "grid", x1: axisWidth, x2: width, y1: y(value), y2: y(value) }),
-      svg("text", { class: "axis", x: axisWidth - 6, y: y(value) + 4, "text-anchor": "end" }, count(value)),
+      svg(
+        "text",
+        { class: "axis", x: axisWidth - 6, y: y(value) + 4, "text-anchor": "end" },
+        count(value),
+      ),
     );
   }
   const every = Math.ceil(LABEL_WIDTH / slot);
@@ -100,7 +104,13 @@ function showTip(tip: HTMLElement, bucket: Bucket, stepMs: number, x: number, wi
   const rows = [...bucket.levels]
     .sort((a, b) => gravity(b.name) - gravity(a.name))
     .map(({ name, numDocs }) =>
-      html("li", {}, html("i", { class: `dot ${levelClass(name)}` }), `${name} `, html("b", {}, count(numDocs))),
+      html(
+        "li",
+        {},
+        html("i", { class: `dot ${levelClass(name)}` }),
+        `${name} `,
+        html("b", {}, count(numDocs)),
+      ),
     );
   tip.replaceChildren(html("p", {}, moment(bucket.startMs, stepMs)), html("ul", {}, ...rows));
   tip.style.left = `${Math.min(Math.max(x, 70), width - 70)}px`;

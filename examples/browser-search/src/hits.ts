@@ -34,14 +34,19 @@ export function drawHits(
     );
     return html("li", {}, details);
   });
-  const none = html("li", { class: "muted" }, "Nothing matches. Try another word, or * for everything.");
+  const none = html(
+    "li",
+    { class: "muted" },
+    "Nothing matches. Try another word, or * for everything.",
+  );
   place.replaceChildren(...(rows.length === 0 ? [none] : rows));
 }
 
 /** `resource.service` of `{resource: {service: "x"}}` */
 function field(hit: Readonly<Record<string, unknown>>, path: string): unknown {
   let value: unknown = hit;
-  for (const name of path.split(".")) value = (value as Record<string, unknown> | undefined)?.[name];
+  for (const name of path.split("."))
+    value = (value as Record<string, unknown> | undefined)?.[name];
   return value;
 }
 

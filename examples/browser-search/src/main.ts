@@ -7,7 +7,14 @@ import { byId, html } from "./dom.js";
 import { age, bytes, count, duration, moment } from "./format.js";
 import { drawHistogram, drawLegend } from "./histogram.js";
 import { drawHits } from "./hits.js";
-import { type Bucket, type Found, type IndexInfo, type Question, Searcher, type Settings } from "./search.js";
+import {
+  type Bucket,
+  type Found,
+  type IndexInfo,
+  type Question,
+  Searcher,
+  type Settings,
+} from "./search.js";
 import { costOf, drawTimeline, readsOf } from "./timeline.js";
 
 const HITS = 10;
@@ -19,7 +26,9 @@ let shown: Found | undefined;
 async function main(): Promise<void> {
   if ("serviceWorker" in navigator) {
     // Without it the page works as well, but not off line.
-    navigator.serviceWorker.register("service-worker.js", { type: "module" }).catch(() => undefined);
+    navigator.serviceWorker
+      .register("service-worker.js", { type: "module" })
+      .catch(() => undefined);
   }
   const settings = (await (await fetch("settings.json")).json()) as Settings;
   byId("title").textContent = settings.title;
@@ -32,7 +41,10 @@ async function main(): Promise<void> {
   await ask(readQuestion(), false);
 }
 
-function listen(settings: Settings, ask: (question: Question, isNew?: boolean) => Promise<void>): void {
+function listen(
+  settings: Settings,
+  ask: (question: Question, isNew?: boolean) => Promise<void>,
+): void {
   const query = byId<HTMLInputElement>("query");
   byId("form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -79,7 +91,12 @@ function writeQuestion({ query, maxHits, range }: Question): void {
   history.pushState(null, "", `?${parameters}`);
 }
 
-async function answer(searcher: Searcher, info: IndexInfo, question: Question, isNew: boolean): Promise<void> {
+async function answer(
+  searcher: Searcher,
+  info: IndexInfo,
+  question: Question,
+  isNew: boolean,
+): Promise<void> {
   asked?.abort();
   const mine = new AbortController();
   asked = mine;

@@ -80,7 +80,10 @@ export class Searcher {
   }
 
   async describe(): Promise<IndexInfo> {
-    const { body } = await this.ask("GET", `/api/v1/indexes/${encodeURIComponent(this.settings.index)}`);
+    const { body } = await this.ask(
+      "GET",
+      `/api/v1/indexes/${encodeURIComponent(this.settings.index)}`,
+    );
     const info = body as Record<string, unknown>;
     return {
       numDocs: Number(info["num_published_docs"]),
@@ -139,7 +142,12 @@ interface AnswerBucket {
   readonly levels: { readonly buckets: readonly { key: string; doc_count: number }[] };
 }
 
-function readFound(answer: Answer, report: SearchReport, stepMs: number, messageField: string): Found {
+function readFound(
+  answer: Answer,
+  report: SearchReport,
+  stepMs: number,
+  messageField: string,
+): Found {
   const { buckets } = answer.aggregations.events;
   return {
     numHits: answer.num_hits,

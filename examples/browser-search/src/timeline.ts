@@ -20,10 +20,16 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** Draws the requests of one search into `place`. */
 export function drawTimeline(place: HTMLElement, report: SearchReport): void {
-  const end = Math.max(report.elapsed_us, ...report.waves.flatMap((wave) => wave.requests.map((r) => r.end_us)), 1);
+  const end = Math.max(
+    report.elapsed_us,
+    ...report.waves.flatMap((wave) => wave.requests.map((r) => r.end_us)),
+    1,
+  );
   const rows = report.waves.flatMap(({ requests }, ord) => [
     html("p", { class: "wave" }, `Wave ${ord + 1}`),
-    ...[...requests].sort((a, b) => a.start_us - b.start_us).map((request) => drawRequest(request, end)),
+    ...[...requests]
+      .sort((a, b) => a.start_us - b.start_us)
+      .map((request) => drawRequest(request, end)),
   ]);
   if (rows.length === 0) {
     place.replaceChildren(html("p", { class: "empty" }, "Nothing: all came from the cache."));
@@ -33,7 +39,13 @@ export function drawTimeline(place: HTMLElement, report: SearchReport): void {
     "div",
     { class: "request scale", "aria-hidden": "true" },
     html("span", {}),
-    html("span", { class: "track" }, html("i", {}, "0"), html("i", {}, duration(end / 2)), html("i", {}, duration(end))),
+    html(
+      "span",
+      { class: "track" },
+      html("i", {}, "0"),
+      html("i", {}, duration(end / 2)),
+      html("i", {}, duration(end)),
+    ),
     html("span", {}),
   );
   place.replaceChildren(html("div", { class: "timeline" }, ...rows, axis));
@@ -41,7 +53,9 @@ export function drawTimeline(place: HTMLElement, report: SearchReport): void {
 
 function drawRequest(request: RequestRecord, end: number): HTMLElement {
   const { start_us, end_us, length, offset, error } = request;
-  const bar = html("i", { class: error === undefined ? `bar class-${request.class}` : "bar failed" });
+  const bar = html("i", {
+    class: error === undefined ? `bar class-${request.class}` : "bar failed",
+  });
   bar.style.left = `${(100 * start_us) / end}%`;
   bar.style.width = `${Math.max((100 * (end_us - start_us)) / end, 0.6)}%`;
   const object = shortName(request.object);
@@ -51,7 +65,12 @@ function drawRequest(request: RequestRecord, end: number): HTMLElement {
   return html(
     "div",
     { class: "request", title },
-    html("span", { class: "what" }, html("b", {}, NAMES[request.class] ?? request.class), ` ${object}`),
+    html(
+      "span",
+      { class: "what" },
+      html("b", {}, NAMES[request.class] ?? request.class),
+      ` ${object}`,
+    ),
     html("span", { class: "track" }, bar),
     html("span", { class: "size" }, size),
   );
@@ -65,7 +84,9 @@ function shortName(object: string): string {
 
 /** A few words on what was read. */
 export function readsOf({ num_requests, num_bytes }: SearchReport): string {
-  return num_requests === 0 ? "no request" : `${number(num_requests, "request")}, ${bytes(num_bytes)}`;
+  return num_requests === 0
+    ? "no request"
+    : `${number(num_requests, "request")}, ${bytes(num_bytes)}`;
 }
 
 function number(count: number, what: string): string {

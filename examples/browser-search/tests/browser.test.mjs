@@ -18,22 +18,34 @@ import { chromium } from "playwright-core";
 import { serve } from "../serve.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const canter = process.env.CANTER ?? join(process.env.CARGO_TARGET_DIR ?? join(root, "../../target"), "debug/canter");
+const canter =
+  process.env.CANTER ??
+  join(process.env.CARGO_TARGET_DIR ?? join(root, "../../target"), "debug/canter");
 const program = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const skip = existsSync(program) ? false : `there is no ${program}; set CHROMIUM to a Chromium or Chrome`;
+const skip = existsSync(program)
+  ? false
+  : `there is no ${program}; set CHROMIUM to a Chromium or Chrome`;
 if (skip) console.error(`skipped: ${skip}`);
 
 const NUM_DOCS = 20_000;
 const ARGUMENTS = [
-  "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
 ];
 
 let folder;
 let browser;
 before(async () => {
   if (skip) return;
-  assert.ok(existsSync(canter), `there is no ${canter}: run \`cargo xtask js test\`, or set CANTER`);
+  assert.ok(
+    existsSync(canter),
+    `there is no ${canter}: run \`cargo xtask js test\`, or set CANTER`,
+  );
   assert.ok(existsSync(join(root, "dist/app.js")), "run `npm run build` first");
   folder = mkdtempSync(join(tmpdir(), "canter-page-"));
   const size = ["--docs", String(NUM_DOCS), "--splits", "8"];
@@ -73,12 +85,16 @@ async function read(page) {
   );
   return page.evaluate(() => ({
     numHits: Number(document.querySelector("#count b").textContent.replaceAll(",", "")),
-    bars: [...document.querySelectorAll(".bucket")].map((bar) => Number(bar.getAttribute("aria-label").split(": ")[1].replaceAll(",", ""))),
+    bars: [...document.querySelectorAll(".bucket")].map((bar) =>
+      Number(bar.getAttribute("aria-label").split(": ")[1].replaceAll(",", "")),
+    ),
     levels: [...document.querySelectorAll("#legend li")].map((item) => item.textContent),
     hits: [...document.querySelectorAll("#hits .text")].map((hit) => hit.textContent),
     requests: [...document.querySelectorAll("#timeline .what b")].map((what) => what.textContent),
     cost: document.getElementById("cost").textContent,
-    offline: document.getElementById("offline").hidden ? null : document.getElementById("offline").textContent,
+    offline: document.getElementById("offline").hidden
+      ? null
+      : document.getElementById("offline").textContent,
   }));
 }
 
@@ -120,7 +136,10 @@ test("searches, draws, and answers again without a network", { skip }, async (t)
   await page.fill("#query", "body:block");
   await page.click("form button");
   await page.waitForFunction(() => !document.body.classList.contains("busy"));
-  const said = await page.evaluate(() => document.getElementById("message").textContent + document.getElementById("count").textContent);
+  const said = await page.evaluate(
+    () =>
+      document.getElementById("message").textContent + document.getElementById("count").textContent,
+  );
   assert.match(said, /part of the index|fetch|unavailable|bytes/i);
 });
 
@@ -148,16 +167,24 @@ test("what is wrong with a query is said", { skip }, async (t) => {
   assert.match(await page.textContent("#message"), /nofield/);
 });
 
-for (const [name, width, height] of [["desktop", 1200, 900], ["phone", 390, 844]]) {
+for (const [name, width, height] of [
+  ["desktop", 1200, 900],
+  ["phone", 390, 844],
+]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`fits ${name}, ${colorScheme}`, { skip }, async (t) => {
       const { page, url } = await openPage(t, { viewport: { width, height }, colorScheme });
-      await page.goto(`${url}?q=${encodeURIComponent("severity_text:ERROR OR severity_text:WARN")}`);
+      await page.goto(
+        `${url}?q=${encodeURIComponent("severity_text:ERROR OR severity_text:WARN")}`,
+      );
       await read(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overflow <= 0, `${overflow} pixels too wide`);
       if (process.env.SCREENSHOTS) {
-        await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-${colorScheme}.png`), fullPage: true });
+        await page.screenshot({
+          path: join(process.env.SCREENSHOTS, `${name}-${colorScheme}.png`),
+          fullPage: true,
+        });
       }
     });
   }

@@ -13,7 +13,9 @@ const { WebSocket } = createRequire(require.resolve("miniflare"))("ws");
 export async function watchHeap(miniflare) {
   const inspector = await miniflare.getInspectorURL();
   const list = await (await fetch(`http://${inspector.host}/json`)).json();
-  const worker = list.find(({ webSocketDebuggerUrl: url }) => url.endsWith("core:user:canter-search"));
+  const worker = list.find(({ webSocketDebuggerUrl: url }) =>
+    url.endsWith("core:user:canter-search"),
+  );
   const socket = new WebSocket(worker.webSocketDebuggerUrl);
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
   const waiting = new Map();

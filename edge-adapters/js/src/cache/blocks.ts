@@ -151,7 +151,8 @@ export function longestRun(pieces: readonly Piece[], block: Range): Piece | unde
   const lenOf = (run: readonly Piece[]) => run.reduce((sum, piece) => sum + piece.bytes.length, 0);
   for (const piece of inside) {
     const before = current.at(-1);
-    current = before !== undefined && endOf(before) === piece.offset ? [...current, piece] : [piece];
+    current =
+      before !== undefined && endOf(before) === piece.offset ? [...current, piece] : [piece];
     if (lenOf(current) > lenOf(best)) best = current;
   }
   const first = best[0];

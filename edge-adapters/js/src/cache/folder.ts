@@ -20,7 +20,10 @@ const KEPT_SHARE = 0.9;
 const ABANDONED_MS = 3_600_000;
 
 /** Keeps entries in files of `folder`, which is made if it does not exist. */
-export function folderCache(folder: string, options: { readonly maxBytes?: number } = {}): EntryCache {
+export function folderCache(
+  folder: string,
+  options: { readonly maxBytes?: number } = {},
+): EntryCache {
   const maxBytes = options.maxBytes ?? MAX_BYTES;
   // Names of entries hold slashes and may be long.
   const pathOf = (key: string) => {

@@ -10,5 +10,7 @@ export function namespaceOf(places: Readonly<Record<string, string | URL>>): str
   const list = Object.entries(places)
     .map(([name, place]) => `${name} ${String(place).split("?", 1)[0]}`)
     .sort();
-  return xxh32(new TextEncoder().encode(list.join("\n"))).toString(16).padStart(8, "0");
+  return xxh32(new TextEncoder().encode(list.join("\n")))
+    .toString(16)
+    .padStart(8, "0");
 }

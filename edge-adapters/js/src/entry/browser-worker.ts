@@ -13,7 +13,10 @@ globalThis.addEventListener("message", ({ data }: MessageEvent<WorkerRequest>) =
   if ("abort" in data) return running.get(data.id)?.abort();
   answer(data)
     .catch((error: unknown): WorkerReply => ({ id: data.id, failure: messageOf(error) }))
-    .then((reply) => globalThis.postMessage(reply), () => undefined);
+    .then(
+      (reply) => globalThis.postMessage(reply),
+      () => undefined,
+    );
 });
 
 async function answer(message: Exclude<WorkerRequest, { abort: true }>): Promise<WorkerReply> {

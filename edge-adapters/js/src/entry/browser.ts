@@ -44,7 +44,9 @@ const BYTES_PER_ENTRY = 64 * 1024;
 /** A `Canter` on this thread. */
 export async function createBrowserCanter(options: BrowserOptions): Promise<Canter> {
   const base = globalThis.location.href;
-  const places = Object.entries(options.indexes).map(([name, url]) => [name, new URL(url, base)] as const);
+  const places = Object.entries(options.indexes).map(
+    ([name, url]) => [name, new URL(url, base)] as const,
+  );
   const indexes = Object.fromEntries(places);
   const isForeign = places.some(([, url]) => url.origin !== globalThis.location.origin);
   const cache = await cacheOf(options);
@@ -91,7 +93,10 @@ async function cacheOf(options: BrowserOptions): Promise<EntryCache | undefined>
 async function loadModule(url: URL): Promise<WebAssembly.Module> {
   const response = await fetch(url);
   if (!response.ok) {
-    throw new CanterError("unavailable", `the guest cannot be loaded: ${url.pathname}, status ${response.status}`);
+    throw new CanterError(
+      "unavailable",
+      `the guest cannot be loaded: ${url.pathname}, status ${response.status}`,
+    );
   }
   const isTyped = response.headers.get("content-type")?.startsWith("application/wasm") === true;
   // Some static hosts do not know the type of .wasm, and only with it can a stream be compiled.
@@ -127,7 +132,10 @@ export interface BrowserCanter {
 
 /** Starts the guest in `worker`, which runs `canter-search/browser-worker`. */
 export async function startCanter(worker: Worker, options: BrowserOptions): Promise<BrowserCanter> {
-  const waiting = new Map<number, { resolve(answer: WorkerAnswer | null): void; reject(error: Error): void }>();
+  const waiting = new Map<
+    number,
+    { resolve(answer: WorkerAnswer | null): void; reject(error: Error): void }
+  >();
   let lastId = 0;
   worker.addEventListener("message", ({ data }: MessageEvent<WorkerReply>) => {
     const caller = waiting.get(data.id);

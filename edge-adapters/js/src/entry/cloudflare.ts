@@ -108,7 +108,9 @@ function storeOf({ bucket, indexes, headers }: CloudflareOptions) {
 
 function cacheOf(cache: CacheLike | undefined): EntryCache {
   const near = memoryCache(MEMORY_CACHE_BYTES);
-  return cache === undefined ? near : tieredCache(near, cacheApiCache(cache, { costsRequests: true }));
+  return cache === undefined
+    ? near
+    : tieredCache(near, cacheApiCache(cache, { costsRequests: true }));
 }
 
 /** The lower of two budgets, limit by limit. */

@@ -12,8 +12,9 @@ import { folderCache } from "../cache/folder.js";
 import { memoryCache } from "../cache/memory.js";
 import { namespaceOf } from "../cache/namespace.js";
 import { tieredCache } from "../cache/tiered.js";
-import { type Canter, createCanter, plainAnswer, responseOf } from "../canter.js";
+import { type Canter, createCanter } from "../canter.js";
 import { CanterError } from "../errors.js";
+import { plainAnswer, responseOf } from "../http.js";
 import { newReport } from "../io/report.js";
 import type { CanterOptions } from "../options.js";
 import { storeByIndex } from "../store/by-index.js";
@@ -78,7 +79,8 @@ function storeOf(options: NodeOptions): FetchRange {
     const indexes = { [name]: place };
     const isUrl = /^https?:\/\//i.test(place);
     const { headers } = options;
-    if (isUrl) stores.set(name, httpStore({ indexes, ...(headers === undefined ? {} : { headers }) }));
+    if (isUrl)
+      stores.set(name, httpStore({ indexes, ...(headers === undefined ? {} : { headers }) }));
     else stores.set(name, folderStore(indexes));
   }
   return storeByIndex(stores);
@@ -100,7 +102,11 @@ export function toNodeListener(
   };
 }
 
-async function answer(canter: Canter, incoming: IncomingMessage, signal: AbortSignal): Promise<Response> {
+async function answer(
+  canter: Canter,
+  incoming: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Response> {
   const { method = "GET", url = "/" } = incoming;
   const hasBody = method !== "GET" && method !== "HEAD";
   try {

@@ -53,7 +53,10 @@ export interface HeldManifest {
 }
 
 /** Looks for the manifest in the cache. */
-export async function lookUpManifest(io: SearchIo, object: string): Promise<HeldManifest | undefined> {
+export async function lookUpManifest(
+  io: SearchIo,
+  object: string,
+): Promise<HeldManifest | undefined> {
   const { cache, options } = io.shared;
   const entry = await cache?.getEntry(keyOf(object), () => io.gate.admitCacheRead(), io.counts);
   const kept = entry && readKept(entry);

@@ -95,8 +95,7 @@ export function requestsOf(missing: readonly Missing[], options: CoalesceOptions
     }
   }
   return requests.sort(
-    (a, b) =>
-      a.firstReadOrd - b.firstReadOrd || compare(a.object, b.object) || a.start - b.start,
+    (a, b) => a.firstReadOrd - b.firstReadOrd || compare(a.object, b.object) || a.start - b.start,
   );
 }
 

@@ -33,7 +33,10 @@ export class PendingRead {
     this.end = request.len === undefined ? Infinity : this.start + Number(request.len);
     if (request.len !== undefined && request.len > MAX_READ_BYTES) {
       this.fail("budget", `a single read may have at most ${MAX_READ_BYTES} bytes`);
-    } else if (!Number.isSafeInteger(this.start) || (this.end !== Infinity && !Number.isSafeInteger(this.end))) {
+    } else if (
+      !Number.isSafeInteger(this.start) ||
+      (this.end !== Infinity && !Number.isSafeInteger(this.end))
+    ) {
       this.fail("past_the_end", "no object is as long as this");
     }
   }
@@ -83,7 +86,10 @@ export class PendingRead {
     const { id } = this.request;
     const { error } = this;
     if (error === undefined) return { id, outcome: { tag: "bytes", val: join(this.pieces) } };
-    return { id, outcome: { tag: "failed", val: { kind: error.suppliedKind, message: error.message } } };
+    return {
+      id,
+      outcome: { tag: "failed", val: { kind: error.suppliedKind, message: error.message } },
+    };
   }
 }
 

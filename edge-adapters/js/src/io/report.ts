@@ -43,8 +43,8 @@ export interface SearchReport {
   num_cache_bytes: number;
   /** Entries of the cache that were damaged, and so counted as missing. */
   num_damaged_entries: number;
-  /** Operations of a cache that the platform counts as requests. */
-  num_cache_operations: number;
+  /** Requests, operations of a cache that the platform counts as requests, and leaf searches. */
+  num_subrequests: number;
   /** Microseconds in the guest, and calls into it. */
   guest_us: number;
   num_steps: number;
@@ -67,7 +67,7 @@ export function newReport(): SearchReport {
     num_cache_misses: 0,
     num_cache_bytes: 0,
     num_damaged_entries: 0,
-    num_cache_operations: 0,
+    num_subrequests: 0,
     guest_us: 0,
     num_steps: 0,
     elapsed_us: 0,

@@ -11,7 +11,14 @@ import type { FetchedRange } from "../store/contract.js";
 import type { Landed } from "./flights.js";
 import { flyManifest, lookUpManifest } from "./manifest.js";
 import { add, gaps, join, type Piece, type Range } from "./pieces.js";
-import { align, type Missing, type Request, requestsOf, within, withoutMerging } from "./planning.js";
+import {
+  align,
+  type Missing,
+  type Request,
+  requestsOf,
+  within,
+  withoutMerging,
+} from "./planning.js";
 import { failRest, PendingRead } from "./reads.js";
 import { type Awaited, pushWave, recordOf, type RequestRecord } from "./report.js";
 import type { SearchIo } from "./shared.js";
@@ -46,7 +53,9 @@ export class SessionIo {
     const records: RequestRecord[] = [];
     const whole = await Promise.all(manifests.map((read) => this.readManifest(read, records)));
     await this.fetch(reads, seenLanded, records);
-    records.sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.offset - b.offset));
+    records.sort((a, b) =>
+      a.object < b.object ? -1 : a.object > b.object ? 1 : a.offset - b.offset,
+    );
     pushWave(this.io.report, records);
     return [...lookups, ...whole, ...reads.map((read) => read.supply())];
   }
@@ -94,7 +103,13 @@ export class SessionIo {
         if (shared.cache === undefined || read.mustAsk || !isCachable || read.isDone) return read;
         const blocks = align(read, blockLenOf(request.class), shared.objectLen(read.object));
         const admit = () => this.io.admitCacheRead();
-        read.around = await shared.cache.get(read.object, blocks, request.class, admit, this.io.counts);
+        read.around = await shared.cache.get(
+          read.object,
+          blocks,
+          request.class,
+          admit,
+          this.io.counts,
+        );
         for (const piece of read.around) read.take(piece);
         this.countRead(read.isDone, read.numBytes);
         return read;
@@ -115,7 +130,15 @@ export class SessionIo {
       return read.supply();
     }
     const { object } = read;
-    const whole = { object, start: 0, end: Infinity, class: "manifest", numReads: 1, firstReadOrd: 0, parts: [] } as const;
+    const whole = {
+      object,
+      start: 0,
+      end: Infinity,
+      class: "manifest",
+      numReads: 1,
+      firstReadOrd: 0,
+      parts: [],
+    } as const;
     for (let round = 0; round < MAX_ROUNDS && !read.isDone; round++) {
       const refused = io.gate.refuseWave(io.report.num_waves);
       if (refused !== undefined) {
@@ -125,7 +148,8 @@ export class SessionIo {
       const flights = io.shared.flights;
       const [joined] = mustAsk || read.isAlone ? [] : flights.claim(object, whole).joined;
       const flight =
-        joined ?? flights.launch(object, whole, (signal) => flyManifest(io, object, held?.kept, signal));
+        joined ??
+        flights.launch(object, whole, (signal) => flyManifest(io, object, held?.kept, signal));
       const awaited = { request: whole, flight, isOurs: joined === undefined };
       await this.awaitAll([awaited], [read], round + 1 === MAX_ROUNDS, records);
     }
@@ -241,7 +265,13 @@ export class SessionIo {
   private async cachedSince(request: Request): Promise<Uint8Array | undefined> {
     const { cache } = this.io.shared;
     if (cache === undefined || cache.costsRequests || request.end === Infinity) return undefined;
-    const pieces = await cache.get(request.object, request, request.class, () => true, this.io.counts);
+    const pieces = await cache.get(
+      request.object,
+      request,
+      request.class,
+      () => true,
+      this.io.counts,
+    );
     return gaps(request, pieces).length === 0 ? join(pieces) : undefined;
   }
 
@@ -298,9 +328,21 @@ export class SessionIo {
 
   private recordLate({ request, isOurs }: Awaited, records: RequestRecord[]): void {
     if (!isOurs) return;
-    const failure = FetchFailure.of("budget", request.object, { offset: request.start }, TIME_IS_UP);
+    const failure = FetchFailure.of(
+      "budget",
+      request.object,
+      { offset: request.start },
+      TIME_IS_UP,
+    );
     const now = performance.now();
-    const landed = { result: failure, startMs: now, endMs: now, numRetries: 0, wasSent: true, numBytes: 0 };
+    const landed = {
+      result: failure,
+      startMs: now,
+      endMs: now,
+      numRetries: 0,
+      wasSent: true,
+      numBytes: 0,
+    };
     records.push(recordOf(request, landed, this.io.startedMs));
   }
 

@@ -92,7 +92,10 @@ function checkContentRange(
   const { first, last, size } = range;
   const len = last - first + 1;
   const other = () =>
-    refuse("wrong_content_range", `the server answered with another range, ${JSON.stringify(header)}`);
+    refuse(
+      "wrong_content_range",
+      `the server answered with another range, ${JSON.stringify(header)}`,
+    );
   if (first !== asked.offset || (asked.len !== undefined && len > asked.len)) throw other();
   const endsObject = size === undefined || last + 1 === size;
   if (asked.len === undefined ? endsObject : len === asked.len) {

@@ -35,10 +35,13 @@ export function folderStore(indexes: Readonly<Record<string, string>>): FetchRan
         throw FetchFailure.misbehaved(object, request, "past_the_end", seen);
       }
       if (len === undefined && numBytes > MAX_WHOLE_OBJECT_BYTES) {
-        throw fail("budget", `the object is longer than the ${MAX_WHOLE_OBJECT_BYTES} bytes a whole read may have`);
+        throw fail(
+          "budget",
+          `the object is longer than the ${MAX_WHOLE_OBJECT_BYTES} bytes a whole read may have`,
+        );
       }
       const bytes = new Uint8Array(numBytes);
-      for (let at = 0; at < numBytes; ) {
+      for (let at = 0; at < numBytes;) {
         const { bytesRead } = await file.read(bytes, at, numBytes - at, offset + at);
         if (bytesRead === 0) {
           const seen = `only ${at} of ${numBytes} bytes came`;

@@ -8,7 +8,12 @@
 
 import { FetchFailure, messageOf } from "../errors.js";
 import { type Answer, asksForAll, checkAnswer } from "./answer.js";
-import { type FetchedRange, type FetchRange, MAX_WHOLE_OBJECT_BYTES, type RangeRequest } from "./contract.js";
+import {
+  type FetchedRange,
+  type FetchRange,
+  MAX_WHOLE_OBJECT_BYTES,
+  type RangeRequest,
+} from "./contract.js";
 
 /** Redirects that one request may follow. */
 const MAX_REDIRECTS = 5;
@@ -46,7 +51,12 @@ export function httpStore(options: HttpStoreOptions): FetchRange {
   return async (request) => {
     const url = urlOf(bases, request.object);
     if (url === undefined) {
-      throw FetchFailure.of("not-found", request.object, request, "no base URL is set for this index");
+      throw FetchFailure.of(
+        "not-found",
+        request.object,
+        request,
+        "no base URL is set for this index",
+      );
     }
     const response = await send(options, request, url);
     try {
@@ -96,7 +106,10 @@ async function send(options: HttpStoreOptions, request: RangeRequest, url: URL):
     }
     if (!isChecked && response.redirected && !isSameHost(url, new URL(response.url))) {
       void response.body?.cancel().catch(() => undefined);
-      throw refuse("redirected_to_other_host", `${url.origin} redirects to ${new URL(response.url).origin}`);
+      throw refuse(
+        "redirected_to_other_host",
+        `${url.origin} redirects to ${new URL(response.url).origin}`,
+      );
     }
     if (![301, 302, 303, 307, 308].includes(response.status)) return response;
     const { status } = response;
@@ -120,7 +133,10 @@ async function send(options: HttpStoreOptions, request: RangeRequest, url: URL):
 /** The same host and port; from `http` to `https` at the usual ports is the same host too, never back. */
 function isSameHost(asked: URL, target: URL): boolean {
   const isUpgrade =
-    asked.protocol === "http:" && target.protocol === "https:" && asked.port === "" && target.port === "";
+    asked.protocol === "http:" &&
+    target.protocol === "https:" &&
+    asked.port === "" &&
+    target.port === "";
   return asked.hostname === target.hostname && (asked.origin === target.origin || isUpgrade);
 }
 

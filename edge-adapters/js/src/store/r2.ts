@@ -48,7 +48,10 @@ export function r2Store(
         ...(ifNoneMatch === undefined ? {} : { onlyIf: { etagDoesNotMatch: bare(ifNoneMatch) } }),
       });
       if (found !== null && found.size - offset > MAX_WHOLE_OBJECT_BYTES && len === undefined) {
-        throw fail("budget", `the object is longer than the ${MAX_WHOLE_OBJECT_BYTES} bytes a whole read may have`);
+        throw fail(
+          "budget",
+          `the object is longer than the ${MAX_WHOLE_OBJECT_BYTES} bytes a whole read may have`,
+        );
       }
       bytes = found?.arrayBuffer && new Uint8Array(await found.arrayBuffer());
     } catch (error) {
@@ -67,7 +70,10 @@ export function r2Store(
 }
 
 /** R2 tells with an exception that a range begins behind the end: code 10039. */
-function rangeErrorOf(error: unknown, request: Parameters<FetchRange>[0]): FetchFailure | undefined {
+function rangeErrorOf(
+  error: unknown,
+  request: Parameters<FetchRange>[0],
+): FetchFailure | undefined {
   const message = messageOf(error);
   if (!/10039|not satisfiable/i.test(message)) return undefined;
   const seen = "the object ends before the range begins";

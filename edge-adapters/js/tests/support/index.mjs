@@ -10,13 +10,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const sample = fileURLToPath(new URL("../../../../examples/access-logs/", import.meta.url));
-const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../../../../target", import.meta.url));
+const target =
+  process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../../../../target", import.meta.url));
 const canter = process.env.CANTER ?? join(target, "debug/canter");
 
 /** Builds the index. Gives its objects by name (relative to the index), and removes it again with `t.after`. */
 export function buildIndex(after) {
   if (!existsSync(canter)) {
-    throw new Error(`there is no ${canter}: run \`cargo xtask js test\`, or set CANTER to a build of it`);
+    throw new Error(
+      `there is no ${canter}: run \`cargo xtask js test\`, or set CANTER to a build of it`,
+    );
   }
   const folder = mkdtempSync(join(tmpdir(), "canter-index-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,8 +29,20 @@ export function buildIndex(after) {
   const rejects = join(folder, "rejects.ndjson");
   execFileSync(
     canter,
-    ["index", "ingest", "--index", index, "--index-config", config, "--input", input,
-      "--split-num-docs", "50", "--rejects", rejects],
+    [
+      "index",
+      "ingest",
+      "--index",
+      index,
+      "--index-config",
+      config,
+      "--input",
+      input,
+      "--split-num-docs",
+      "50",
+      "--rejects",
+      rejects,
+    ],
     { stdio: "ignore" },
   );
   const names = readdirSync(index, { recursive: true, withFileTypes: true })

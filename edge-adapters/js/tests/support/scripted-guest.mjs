@@ -59,7 +59,8 @@ class Session {
 
   budget() {
     const budget = {};
-    for (const [name, value] of Object.entries(this.script.budget ?? {})) budget[name] = BigInt(value);
+    for (const [name, value] of Object.entries(this.script.budget ?? {}))
+      budget[name] = BigInt(value);
     return budget;
   }
 
@@ -73,11 +74,17 @@ class Session {
     const wave = this.script.waves[this.wave++];
     if (wave === undefined) return { tag: "done", val: this.outcome(host) };
     let id = this.wave * 1000;
-    const reads = (wave.reads ?? []).map(({ object, offset = 0, len, class: byteClass = "postings" }) => {
-      const read = { id: BigInt(id++), object, offset: BigInt(offset), class: byteClass };
-      return len === undefined || len === null ? read : { ...read, len: BigInt(len) };
-    });
-    const lookups = (wave.lookups ?? []).map((key) => ({ id: BigInt(id++), key, class: "partial-result" }));
+    const reads = (wave.reads ?? []).map(
+      ({ object, offset = 0, len, class: byteClass = "postings" }) => {
+        const read = { id: BigInt(id++), object, offset: BigInt(offset), class: byteClass };
+        return len === undefined || len === null ? read : { ...read, len: BigInt(len) };
+      },
+    );
+    const lookups = (wave.lookups ?? []).map((key) => ({
+      id: BigInt(id++),
+      key,
+      class: "partial-result",
+    }));
     const stores = (wave.stores ?? []).map(([key, text]) => {
       return { key, bytes: new TextEncoder().encode(text), class: "partial-result" };
     });
@@ -104,7 +111,10 @@ class Session {
 /** Sends a script and reads the answer. */
 export async function run(canter, script, options) {
   const body = encode(script);
-  const { response, report } = await canter.handle({ method: "POST", path: "/", query: "", body }, options);
+  const { response, report } = await canter.handle(
+    { method: "POST", path: "/", query: "", body },
+    options,
+  );
   const text = new TextDecoder().decode(response.body);
   return { status: response.status, ...JSON.parse(text), report };
 }

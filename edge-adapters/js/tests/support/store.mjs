@@ -7,11 +7,25 @@ import { createServer } from "node:http";
 
 /** Starts a server of `objects` (path → bytes). `quirk` may be set at any time. */
 export async function startStore(objects) {
-  const store = { requests: [], quirk: undefined, quirkCount: Infinity, delayMs: 0, numAtOnce: 0, maxAtOnce: 0 };
+  const store = {
+    requests: [],
+    quirk: undefined,
+    quirkCount: Infinity,
+    delayMs: 0,
+    numAtOnce: 0,
+    maxAtOnce: 0,
+  };
   const server = createServer(async (request, response) => {
     const { range, "if-none-match": known } = request.headers;
     const path = decodeURIComponent(request.url.split("?")[0].slice(1));
-    store.requests.push({ method: request.method, url: request.url, path, range, known, headers: request.headers });
+    store.requests.push({
+      method: request.method,
+      url: request.url,
+      path,
+      range,
+      known,
+      headers: request.headers,
+    });
     store.numAtOnce += 1;
     store.maxAtOnce = Math.max(store.maxAtOnce, store.numAtOnce);
     response.on("close", () => (store.numAtOnce -= 1));
@@ -31,7 +45,16 @@ export async function startStore(objects) {
   return store;
 }
 
+/** What lets scripts of other origins read. */
+const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "content-range, etag",
+};
+
 function answer(response, bytes, range, known, quirk, url) {
+  for (const [name, value] of Object.entries(CORS)) {
+    if (quirk !== "noCors") response.setHeader(name, value);
+  }
   if (quirk === "busy") return response.writeHead(503).end();
   if (quirk === "forbidden") return response.writeHead(403).end();
   if (quirk === "hangs") return;
@@ -58,7 +81,8 @@ function answer(response, bytes, range, known, quirk, url) {
     last = first + Math.floor((last - first) / 2);
     body = bytes.subarray(first, last + 1);
   }
-  if (quirk !== "noContentRange") headers["content-range"] = `bytes ${first}-${last}/${bytes.length}`;
+  if (quirk !== "noContentRange")
+    headers["content-range"] = `bytes ${first}-${last}/${bytes.length}`;
   if (quirk === "cutBody") {
     response.writeHead(206, { ...headers, "content-length": body.length });
     response.write(body.subarray(0, Math.floor(body.length / 2)));
