@@ -1,8 +1,9 @@
 //! What the benches share: an index in memory, the queries that are measured, and what each reads.
 //!
-//! Three things are measured. `range_budget` counts waves, requests and bytes, which are the same on every
+//! Four things are measured. `range_budget` counts waves, requests and bytes, which are the same on every
 //! machine; a test pins them. `latency` adds what a simulated store makes of them, exact as well, and the
-//! time of the guest, which is not. `guest_cpu` takes that time in both engines.
+//! time of the guest, which is not. `guest_cpu` takes that time in both engines, and `instantiate` that of
+//! a fresh instance.
 
 mod budget;
 mod index;

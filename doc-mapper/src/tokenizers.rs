@@ -2,9 +2,13 @@
 //! other.
 
 use tantivy::tokenizer::{
-    Language, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, Stemmer, TextAnalyzer,
-    TokenizerManager, WhitespaceTokenizer,
+    LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, TextAnalyzer, TokenizerManager,
+    WhitespaceTokenizer,
 };
+
+mod english;
+
+use english::EnglishStemmer;
 
 /// The names a `tokenizer` key may have.
 ///
@@ -57,10 +61,7 @@ pub fn tokenizers() -> TokenizerManager {
             .filter(LowerCaser)
     };
     manager.register("default", default().build());
-    manager.register(
-        "en_stem",
-        default().filter(Stemmer::new(Language::English)).build(),
-    );
+    manager.register("en_stem", default().filter(EnglishStemmer).build());
     manager.register("whitespace", WhitespaceTokenizer::default());
     manager
 }
@@ -106,6 +107,11 @@ mod tests {
             &["foo", "bar", "blk", "123", "runs"],
         );
         check("en_stem", "Running dogs", &["run", "dog"]);
+        check(
+            "en_stem",
+            "the FLIES: blk_123, flying!",
+            &["the", "fli", "blk", "123", "fli"],
+        );
         check("whitespace", "Foo-Bar baz", &["Foo-Bar", "baz"]);
     }
 

@@ -1,4 +1,7 @@
-//! `cargo xtask guest`: core module → component without imports → native code.
+//! `cargo xtask guest`: core module → packed → component without imports → native code.
+
+mod order;
+mod pack;
 
 use std::fs;
 use std::io::Write;
@@ -15,6 +18,10 @@ use crate::step::{run, run_quietly, step};
 use crate::workspace::Workspace;
 
 const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The most that the component may be after gzip -9: what an edge platform stores and loads. What is in
+/// it, and what keeps it small, is in ARCHITECTURE.md under "What is in the component".
+const MAX_GZIP_LEN: usize = 1_350_000;
 
 /// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Work whose inputs have not
 /// changed is not done again.
@@ -79,18 +86,25 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
         .join("guest/canter_guest_component.wasm");
     let module =
         fs::read(&module_path).with_context(|| format!("cannot read {}", module_path.display()))?;
+    let packed = pack::pack(&module)?;
     let component = ComponentEncoder::default()
-        .module(&module)
+        .module(&packed)
         .and_then(|encoder| encoder.validate(true).encode())
         .context("the module does not make a component")?;
     check_no_imports(&component)?;
+    let gzip_len = gzip_len(&component)?;
+    if gzip_len > MAX_GZIP_LEN {
+        bail!(
+            "the component has {gzip_len} bytes after gzip -9, and may have {MAX_GZIP_LEN}; \
+             see \"What is in the component\" in ARCHITECTURE.md"
+        );
+    }
     let path = workspace.guest_dir().join("canter-guest.wasm");
     write_if_changed(&path, &component)?;
     eprintln!(
-        "   {}: {} bytes, {} after gzip -9, no imports",
+        "   {}: {} bytes, {gzip_len} after gzip -9, no imports",
         path.display(),
         component.len(),
-        gzip_len(&component)?
     );
     Ok(path)
 }
