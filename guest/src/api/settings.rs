@@ -21,6 +21,9 @@ pub(crate) struct ApiSettings {
     keeps_partial_results: bool,
 }
 
+/// Names that stand in paths of the API where an index may stand.
+const RESERVED: [&str; 2] = ["indexes", "_elastic"];
+
 impl ApiSettings {
     /// Reads settings from JSON.
     ///
@@ -34,6 +37,11 @@ impl ApiSettings {
             if name.is_empty() || name.contains('/') {
                 return Err(invalid(format!(
                     "an index cannot have the name {name:?}: it is a part of a path"
+                )));
+            }
+            if RESERVED.contains(&name.as_str()) {
+                return Err(invalid(format!(
+                    "an index cannot have the name {name:?}: the API has a path of that name"
                 )));
             }
         }

@@ -1,5 +1,6 @@
 //! What the API makes of requests before anything is read. Answers of real indexes are tested end to end.
 
+use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::Session;
@@ -252,11 +253,77 @@ fn wrong_settings_are_the_hosts_mistake() {
         "{}",
         r#"{"indexes": ["a/b"]}"#,
         r#"{"indexes": [""]}"#,
+        r#"{"indexes": ["indexes"]}"#,
         r#"{"indexes": [], "forced_filter": "no field"}"#,
         r#"{"indexes": [], "limits": {"max_hit": 1}}"#,
         r#"{"indexes": [], "cors": true}"#,
     ] {
         let opened = Session::http(&request("GET /health/livez", ""), settings, 1);
         assert!(opened.is_err(), "{settings}");
+    }
+}
+
+/// What requests are made of: words of the API, and anything else.
+fn part() -> impl Strategy<Value = String> {
+    let words = [
+        "api",
+        "v1",
+        "logs",
+        "search",
+        "indexes",
+        "health",
+        "livez",
+        "a%20b",
+        "%",
+        "%ff",
+        "..",
+        "query=",
+        "max_hits=",
+        "aggs=",
+        "budget=",
+        "-1",
+        "{",
+        "}",
+        "\"query\":",
+        "\"aggs\":",
+        "[",
+        "]",
+        "null",
+        "9e99",
+        "&",
+        "=",
+        "+",
+        ",",
+        "*",
+    ];
+    prop_oneof![
+        prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+        ".{0,8}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_request_is_answered_or_read_for(
+        method in prop_oneof![Just("GET".to_owned()), Just("POST".to_owned()), ".{0,6}"],
+        path in prop::collection::vec(part(), 0..6),
+        query in prop::collection::vec(part(), 0..6),
+        body in prop::collection::vec(part(), 0..8),
+    ) {
+        let request = HttpRequest {
+            method,
+            path: format!("/{}", path.join("/")),
+            query: query.concat(),
+            body: body.concat().into_bytes(),
+        };
+        let mut session = Session::http(&request, SETTINGS, 1).unwrap();
+        match session.step(Vec::new(), HostReport::default()) {
+            Progress::Done(Outcome::Http(response)) => {
+                prop_assert!([200, 400, 404, 405].contains(&response.status));
+                prop_assert!(serde_json::from_slice::<Value>(&response.body).is_ok());
+            }
+            Progress::Pending(demand) => prop_assert!(!demand.reads.is_empty()),
+            other => prop_assert!(false, "{other:?}"),
+        }
     }
 }

@@ -21,6 +21,9 @@ const MAX_CONCURRENT_REQUESTS: usize = 64;
 /// Default length of the parts in which a long range is fetched.
 const MAX_PART_BYTES: u64 = 8 << 20;
 
+/// Names that the guest refuses, because the API has paths of theirs.
+const RESERVED_NAMES: [&str; 2] = ["indexes", "_elastic"];
+
 /// The parts of a searcher.
 pub(super) struct Settings {
     pub(super) engine: Arc<dyn Engine>,
@@ -98,9 +101,9 @@ impl SearcherBuilder {
         fetcher: Arc<dyn RangeFetcher>,
         namespace: &str,
     ) -> Result<Self, SearchError> {
-        if name.is_empty() || name.contains('/') {
+        if name.is_empty() || name.contains('/') || RESERVED_NAMES.contains(&name) {
             return Err(SearchError::invalid(format!(
-                "an index cannot have the name {name:?}: it is a part of a path"
+                "an index cannot have the name {name:?}: it is a part of the API's paths"
             )));
         }
         if self.indexes.insert(name.to_owned(), fetcher).is_some() {
