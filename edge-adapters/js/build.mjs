@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { transpile } from "@bytecodealliance/jco";
+import { transpileBytes } from "@bytecodealliance/jco-transpile";
 import { build } from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
@@ -22,7 +22,7 @@ if (!existsSync(component)) {
 }
 
 const { readFile } = await import("node:fs/promises");
-const { files } = await transpile(await readFile(component), {
+const { files } = await transpileBytes(await readFile(component), {
   name: "canter-guest",
   instantiation: { tag: "async" },
   nodejsCompat: false,

@@ -26,7 +26,9 @@ const server = createServer((incoming, outgoing) => {
   if (url.pathname === "/settings.json") {
     const names = Object.keys(indexes);
     outgoing.setHeader("content-type", "application/json");
-    return outgoing.end(JSON.stringify({ names, indexes, cache: CACHES.includes(cache) ? cache : "cache-api" }));
+    return outgoing.end(
+      JSON.stringify({ names, indexes, cache: CACHES.includes(cache) ? cache : "cache-api" }),
+    );
   }
   const path = url.pathname === "/" ? "/hosts/page.html" : normalize(url.pathname);
   if (!/^\/(hosts|dist|guest)\//.test(path)) return outgoing.writeHead(404).end();

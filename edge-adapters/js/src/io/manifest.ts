@@ -74,7 +74,7 @@ export async function flyManifest(
   held: KeptManifest | undefined,
   signal: AbortSignal,
 ): Promise<Landed> {
-  const startMs = performance.now();
+  let startMs = performance.now();
   const landed = (result: Landed["result"], numBytes = 0, numRetries = 0): Landed => ({
     result,
     startMs,
@@ -87,7 +87,9 @@ export async function flyManifest(
   const checkedAtMs = Date.now();
   const known = held?.etag === "" ? undefined : held?.etag;
   try {
-    const { value, numRetries } = await io.fetch({ object, offset: 0 }, signal, known);
+    const { value, numRetries } = await io.fetch({ object, offset: 0 }, signal, known, () => {
+      startMs = performance.now();
+    });
     const isUnchanged = value.isUnchanged === true && held !== undefined;
     const kept: KeptManifest = isUnchanged
       ? { ...held, checkedAtMs }

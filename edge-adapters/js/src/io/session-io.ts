@@ -234,7 +234,7 @@ export class SessionIo {
     signal: AbortSignal,
   ): Promise<Landed> {
     const { io } = this;
-    const startMs = performance.now();
+    let startMs = performance.now();
     const landed = (result: Landed["result"], wasSent: boolean, numRetries = 0): Landed => ({
       result,
       startMs,
@@ -248,7 +248,9 @@ export class SessionIo {
     const { object, start, end } = request;
     const named = { object, offset: start, len: end === Infinity ? undefined : end - start };
     try {
-      const { value, numRetries } = await io.fetch(named, signal);
+      const { value, numRetries } = await io.fetch(named, signal, undefined, () => {
+        startMs = performance.now();
+      });
       io.checkEtag(request, value.etag);
       this.keep(request, value, around);
       return landed(value, true, numRetries);

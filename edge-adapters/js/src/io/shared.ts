@@ -119,11 +119,12 @@ export class SearchIo {
     };
   }
 
-  /** One read of the store, repeated if that may help, checked and counted. */
+  /** One read of the store, repeated if that may help, checked and counted; `onSent` when it begins. */
   async fetch(
     what: { readonly object: string; readonly offset: number; readonly len?: number | undefined },
     signal: AbortSignal,
     ifNoneMatch?: string,
+    onSent: () => void = () => undefined,
   ): Promise<{ readonly value: FetchedRange; readonly numRetries: number }> {
     const request: RangeRequest = { ...what, signal, ifNoneMatch };
     const attempt = async () => {
@@ -132,9 +133,10 @@ export class SearchIo {
       this.gate.countOpenEnded(request, fetched.bytes.length);
       return fetched;
     };
-    const fetched = await this.connections.with(() =>
-      withRetries(request, this.shared.options.retry, attempt),
-    );
+    const fetched = await this.connections.with(() => {
+      onSent();
+      return withRetries(request, this.shared.options.retry, attempt);
+    });
     this.check(request, fetched.value);
     this.shared.noteObjectLen(request.object, fetched.value.objectLen);
     return fetched;
