@@ -16,7 +16,7 @@ export interface Env {
   readonly MAX_LEAVES?: unknown;
   readonly ALLOWED_ORIGINS?: unknown;
   readonly TOKENS?: unknown;
-  /** `off` leaves the Cache API alone: for tests, and for hosts that have none. */
+  /** `off` keeps nothing, neither in the Cache API nor in memory: for tests. */
   readonly CACHE?: unknown;
 }
 

@@ -32,7 +32,7 @@ function canterOf(env: Env) {
     ...rest,
     limits,
     ...(env.BUCKET === undefined ? {} : { bucket: env.BUCKET }),
-    ...(settings.usesCache ? { cache: caches.default } : {}),
+    cache: settings.usesCache ? caches.default : null,
     ...(env.SELF === undefined || maxLeaves < 2
       ? {}
       : { fanOut: { maxLeaves, runLeaf: runLeafOn(env.SELF) } }),

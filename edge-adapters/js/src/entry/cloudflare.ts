@@ -27,8 +27,8 @@ export interface CloudflareOptions {
   readonly bucket?: R2BucketLike;
   /** Sets the budgets: 50 sub-requests on `free`, 10,000 on `paid`. */
   readonly plan: "free" | "paid";
-  /** `caches.default`; without it only memory caches. */
-  readonly cache?: CacheLike;
+  /** `caches.default`; without it only memory caches, with `null` nothing does. */
+  readonly cache?: CacheLike | null;
   /** Lowers what the plan allows. */
   readonly budget?: BudgetOptions;
   readonly limits?: Readonly<Record<string, unknown>>;
@@ -91,7 +91,7 @@ export function createCloudflareCanter(options: CloudflareOptions): Canter {
     ...shared,
     indexes: Object.keys(options.indexes),
     fetchRange: storeOf(options),
-    cache: cacheOf(options.cache),
+    ...(options.cache === null ? {} : { cache: cacheOf(options.cache) }),
   });
 }
 
