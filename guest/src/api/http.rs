@@ -1,6 +1,5 @@
 //! Responses of the API, and which status an error has.
 
-use serde::Serialize;
 use serde_json::json;
 
 use crate::session::protocol::{HttpResponse, Outcome};
@@ -25,18 +24,6 @@ pub(super) fn json_response(status: u16, body: String) -> HttpResponse {
 /// A response that says what is wrong.
 pub(super) fn message_response(status: u16, message: &str) -> HttpResponse {
     json_response(status, json!({ "message": message }).to_string())
-}
-
-/// A value as the body of a response.
-///
-/// # Errors
-/// If it cannot be written as JSON.
-pub(super) fn written<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
-    let json = match is_pretty {
-        true => serde_json::to_string_pretty(value),
-        false => serde_json::to_string(value),
-    };
-    json.map_err(|error| SearchError::internal(format!("response: {error}")))
 }
 
 /// The response to an error. Its status says what a client should do: mend the request (4xx), try again

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use canter_split_format::{Manifest, SplitEntry};
 
-use super::http::written;
 use super::settings::ApiSettings;
 use crate::plan::read_manifest;
+use crate::root::to_json;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::Outcome;
 use crate::{ErrorKind, SearchError};
@@ -79,7 +79,7 @@ pub(super) async fn list(
             Err(error) => return Err(error),
         }
     }
-    written(&indexes, filter.is_pretty).map(Outcome::Response)
+    to_json(&Value::from(indexes), filter.is_pretty).map(Outcome::Response)
 }
 
 /// One index.
@@ -91,7 +91,7 @@ pub(super) async fn describe(
 ) -> Result<Outcome, SearchError> {
     let exchange = exchange.of_index(index);
     let file = read_manifest(&exchange, &settings.limits).await?;
-    written(&metadata(index, &file.manifest, settings), is_pretty).map(Outcome::Response)
+    to_json(&metadata(index, &file.manifest, settings), is_pretty).map(Outcome::Response)
 }
 
 /// The manifests of these indexes, read at once.

@@ -6,4 +6,4 @@ mod response;
 mod snippets;
 
 pub(crate) use merge::Merged;
-pub(crate) use response::{CachedAnswer, PlanFacts, answer, answer_from_cache};
+pub(crate) use response::{CachedAnswer, PlanFacts, answer, answer_from_cache, to_json};

@@ -237,12 +237,19 @@ fn final_aggregations(
     Ok(Some(canonical(json)))
 }
 
-fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
-    let json = match is_pretty {
-        true => serde_json::to_string_pretty(value),
-        false => serde_json::to_string(value),
-    };
-    json.map_err(|error| SearchError::internal(format!("response: {error}")))
+/// Any value as JSON. The indented form is made from the other: the code for each type is in the component
+/// once only.
+///
+/// # Errors
+/// If the value has no form in JSON.
+pub(crate) fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
+    let internal = |error| SearchError::internal(format!("response: {error}"));
+    let json = serde_json::to_string(value).map_err(internal)?;
+    if !is_pretty {
+        return Ok(json);
+    }
+    let value: Value = serde_json::from_str(&json).map_err(internal)?;
+    serde_json::to_string_pretty(&value).map_err(internal)
 }
 
 /// Makes a result the same on every host. tantivy's results come out of hash maps, whose order differs
