@@ -1,7 +1,8 @@
 /*
- * Bundles the Worker for miniflare: one script and the guest's modules beside it, as wrangler does it.
+ * Checks the Worker's types, and bundles it for miniflare: one script and the guest's modules beside it, as wrangler does it.
  */
 
+import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +10,8 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
+
+execFileSync(join(root, "node_modules/.bin/tsc"), ["--project", root], { stdio: "inherit" });
 
 /** Leaves imports of `.wasm` in the script and puts the files beside it. */
 const modulesBeside = {

@@ -106,6 +106,7 @@ class Host implements Canter {
     this.instances = new Instances(source, {
       maxSearches: options.maxSearches ?? MAX_SEARCHES,
       maxMemoryBytes: options.maxMemoryBytes ?? MAX_MEMORY_BYTES,
+      isolatesSearches: options.isolatesSearches ?? false,
     });
     const blocks = cache && new BlockCache(cache, options.cacheNamespace ?? "canter");
     this.shared = new SharedIo(options.fetchRange, blocks, {

@@ -95,6 +95,8 @@ export interface InstanceOptions {
   readonly maxSearches: number;
   /** With more memory than this, an instance takes no further search, and is replaced when idle. */
   readonly maxMemoryBytes: number;
+  /** Whether no search may wait for a promise of another; see `TrafficOptions`. */
+  readonly isolatesSearches: boolean;
 }
 
 /** How long those who wait for room sleep between two looks. */
@@ -162,7 +164,17 @@ export class Instances {
 
   private async live(): Promise<LiveGuest> {
     if (this.current !== undefined && !this.current.isLost) return this.current;
-    this.starting ??= this.source().then(({ guest, memory }) => new LiveGuest(guest, memory));
+    const make = async () => {
+      const { guest, memory } = await this.source();
+      return new LiveGuest(guest, memory);
+    };
+    if (this.options.isolatesSearches) {
+      const made = await make();
+      // Another search may have been faster.
+      if (this.current === undefined || this.current.isLost) this.current = made;
+      return this.current;
+    }
+    this.starting ??= make();
     try {
       this.current = await this.starting;
       return this.current;

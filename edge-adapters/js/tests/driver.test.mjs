@@ -296,6 +296,23 @@ test("a search that is given up does not take the request of another with it", a
   assert.equal(store.requests.length, 1);
 });
 
+test("where searches may be ended without a word, the request of another is waited for in vain but once", async () => {
+  const canter = canterOn({ isolatesSearches: true });
+  store.quirk = "hangs";
+  store.quirkCount = 1;
+  const gone = new AbortController();
+  const script = { waves: [wave(read("a", 0, 10))] };
+  const ended = run(canter, script, { signal: gone.signal });
+  while (store.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.equal((await run(canter, script)).supplied[0].tag, "bytes");
+  assert.equal(store.requests.length, 2);
+  const third = run(canter, script);
+  assert.equal((await third).report.num_shared_requests, 0);
+  assert.equal((await third).supplied[0].tag, "bytes");
+  gone.abort();
+  assert.equal((await ended).status, 504);
+});
+
 test("reads are given up in time to answer with what has come", async () => {
   store.quirk = "hangs";
   const script = { waves: [wave(read("a", 0, 10))], budget: { deadlineMs: 200 } };

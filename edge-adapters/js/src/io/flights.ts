@@ -66,7 +66,12 @@ export class Flight implements Range {
         end(landed);
       });
       signal.addEventListener("abort", giveUp);
-      if (Number.isFinite(maxMs)) timer = setTimeout(giveUp, maxMs);
+      const passBy = () => {
+        // Whoever began it may have been ended without a word: nobody else shall wait for it.
+        this.onGivenUp();
+        giveUp();
+      };
+      if (Number.isFinite(maxMs)) timer = setTimeout(passBy, maxMs);
       if (signal.aborted) giveUp();
     });
   }
