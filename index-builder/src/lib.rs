@@ -29,6 +29,8 @@ mod storage;
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{Counters, IngestOptions, IngestReport, Phase, Progress, SplitReport, ingest};
 pub use packager::{PackagedSplit, SplitFacts, package_split};
-pub use publisher::{IndexDescription, NewSplit, PublishOutcome, create_index};
+pub use publisher::{
+    IndexDescription, NewSplit, PublishOutcome, create_index, open_or_create_index,
+};
 pub use source::Source;
 pub use storage::IndexStore;

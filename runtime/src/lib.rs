@@ -42,4 +42,6 @@ pub use io::ManifestOptions;
 pub use limits::{Budget, Limits};
 pub use observe::Metrics;
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
-pub use searcher::{Caller, HttpAnswer, SearchResponse, Searcher, SearcherBuilder};
+pub use searcher::{
+    Caller, HttpAnswer, LeafAnswer, LeafRunner, SearchResponse, Searcher, SearcherBuilder,
+};

@@ -1,12 +1,12 @@
 //! What a search cost in requests, bytes, waves and cache hits, as it stands in a response's `profile`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::session::ByteClass;
 
 /// One request that went to the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestRecord {
     /// Object name relative to the index's URI.
     pub object: String,
@@ -34,14 +34,14 @@ pub struct RequestRecord {
 }
 
 /// All requests that were issued together.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wave {
     /// The requests, in the order of their objects and offsets.
     pub requests: Vec<RequestRecord>,
 }
 
 /// A count per [`ByteClass`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassCount([u64; ByteClass::ALL.len()]);
 
 impl ClassCount {
@@ -78,7 +78,9 @@ impl ClassCount {
 
 /// The I/O of one search. What went to the store is counted after coalescing and caching, and a
 /// retried request counts each time it was sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Serialized it is for hosts of the same version; what a response shows is [`Profile::to_json`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// Dependent rounds to the store: waves in which nothing had to be fetched are not counted.
     pub num_waves: u64,
@@ -142,6 +144,18 @@ impl Profile {
             ours.requests.extend(theirs.requests);
         }
         self.waves.extend(theirs);
+    }
+
+    /// The same with all times later by `micros`.
+    pub(crate) fn shifted(mut self, micros: u64) -> Self {
+        let requests = self.waves.iter_mut().flat_map(|wave| &mut wave.requests);
+        for request in requests {
+            for time in [&mut request.start_us, &mut request.end_us] {
+                *time = time.saturating_add(micros);
+            }
+            request.hedged_us = request.hedged_us.map(|time| time.saturating_add(micros));
+        }
+        self
     }
 
     fn add_counts(&mut self, other: &Profile) {

@@ -1,10 +1,8 @@
 //! A search from request to response: plan → leaf sessions → root, over one index.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures_util::future::try_join_all;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -20,10 +18,12 @@ use crate::{ErrorKind, Interrupt, Limits, Profile, SearchError};
 
 mod builder;
 mod http;
+mod leaves;
 pub(crate) mod request;
 
 pub use builder::SearcherBuilder;
 pub use http::{Caller, HttpAnswer};
+pub use leaves::{LeafAnswer, LeafRunner};
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +92,7 @@ impl Searcher {
     ) -> Result<SearchResponse, SearchError> {
         let request = request::split(request, limits)?;
         let driver = self.driver(&request.limits, Arc::clone(&self.shared), false);
-        let max_leaves = self.settings.max_parallel_leaves;
+        let max_leaves = self.max_leaves();
         let (end, profile) = self.run(&driver, &request, max_leaves).await?;
         match end {
             SearchEnd::Response(json) => respond(&json, profile, request.wants_profile, &driver),
@@ -246,64 +246,6 @@ impl Searcher {
         };
         let clock = Arc::clone(&self.shared.clock);
         Worker::spawn(self.settings.engine.clone(), &limits, clock, permit)
-    }
-
-    /// Runs the leaves on `first` and on as many workers more as there are leaves and free instances.
-    /// It never waits for an instance while it holds one, so searches cannot starve each other.
-    async fn run_leaves(
-        &self,
-        driver: &Driver,
-        first: &Worker,
-        leaves: Vec<Vec<u8>>,
-        waves_before: u64,
-    ) -> Result<(Vec<Vec<u8>>, Profile), SearchError> {
-        let num_leaves = leaves.len();
-        let mut more = Vec::new();
-        while more.len() + 1 < num_leaves
-            && let Ok(permit) = self.instance_permits.clone().try_acquire_owned()
-        {
-            more.push(self.spawn_worker(driver, permit)?);
-        }
-        let queue = Mutex::new(leaves.into_iter().enumerate().collect::<VecDeque<_>>());
-        let next = || {
-            queue
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop_front()
-        };
-        let runs = std::iter::once(first)
-            .chain(&more)
-            .map(|worker| {
-                // Each worker has a leaf before the first of them can take them all.
-                (worker, next())
-            })
-            .map(|(worker, mut first_leaf)| async move {
-                let mut done = Vec::new();
-                let mut profile = Profile::default();
-                while let Some((index, leaf)) = first_leaf.take().or_else(next) {
-                    let waves = waves_before + profile.num_waves;
-                    let leaf = SessionRequest::Leaf(leaf);
-                    let (end, leaf_profile) = driver.run(worker, leaf, waves).await?;
-                    let SessionEnd::Done(Outcome::Partial(partial)) = end else {
-                        return Err(unexpected("leaf"));
-                    };
-                    profile.append(leaf_profile);
-                    done.push((index, partial));
-                }
-                Ok((done, profile))
-            });
-        let mut partials = vec![Vec::new(); num_leaves];
-        let mut profile = Profile {
-            num_instances: more.len() as u64,
-            ..Profile::default()
-        };
-        for (done, run_profile) in try_join_all(runs).await? {
-            profile.join(run_profile);
-            for (index, partial) in done {
-                partials[index] = partial;
-            }
-        }
-        Ok((partials, profile))
     }
 }
 

@@ -4,13 +4,13 @@
 //! cut out of a larger answer or out of the cache is not copied before it enters the guest.
 
 use bytes::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Budget;
 use crate::fetch::FetchErrorKind;
 
 /// What a range holds: lets a host give each class its own cache budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ByteClass {
     /// The index's manifest: the only mutable object. Cached as an entry with its ETag, never as ranges

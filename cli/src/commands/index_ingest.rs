@@ -4,14 +4,14 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use canter_index_builder::{
-    ErrorKind, IndexStore, IngestOptions, IngestReport, Source, create_index, ingest,
+    IndexStore, IngestOptions, IngestReport, Source, ingest, open_or_create_index,
 };
 use clap::Args;
 
 use crate::cli::Format;
-use crate::exit::{WrongUse, note, warn};
+use crate::exit::{note, warn};
 use crate::open::read_index_config;
 use crate::render::{IngestProgress, numbers};
 
@@ -109,30 +109,11 @@ fn open_index(uri: &str, config: Option<&Path>) -> Result<IndexStore> {
         return Ok(store);
     };
     let config = read_index_config(path)?;
-    let find = || IndexStore::open(uri).and_then(|store| Ok((store.load_config()?, store)));
-    match find() {
-        Ok((known, store)) if known == config => Ok(store),
-        Ok(_) => bail!(WrongUse(format!(
-            "the index at `{uri}` was made with another config than `{}`: leave out \
-             --index-config to ingest into it as it is, or choose another URI",
-            path.display()
-        ))),
-        // There is no index; whatever else it may be, `create_index` says.
-        Err(error) if error.kind() == ErrorKind::Invalid => {
-            match create_index(uri, &config) {
-                Ok(store) => {
-                    note(format_args!("created index `{}` at {uri}", config.index_id));
-                    Ok(store)
-                }
-                Err(error) => match find() {
-                    // Another ingest has made the same index in between.
-                    Ok((known, store)) if known == config => Ok(store),
-                    _ => Err(error.into()),
-                },
-            }
-        }
-        Err(error) => Err(error.into()),
+    let (store, is_new) = open_or_create_index(uri, &config)?;
+    if is_new {
+        note(format_args!("created index `{}` at {uri}", config.index_id));
     }
+    Ok(store)
 }
 
 fn options_of(args: &IngestArgs) -> IngestOptions {

@@ -1,7 +1,7 @@
 //! Making an index, and reading its manifest.
 
 use crate::blocking;
-use crate::error::BuildError;
+use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap, Version, no_index};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
@@ -16,6 +16,41 @@ pub fn create_index(uri: &str, config: &IndexConfig) -> Result<IndexStore, Build
     let store = IndexStore::open_or_make(uri)?;
     store.create_manifest(config)?;
     Ok(store)
+}
+
+/// Opens the index at `uri`, or makes it with `config` if there is none; says whether it was made here.
+/// Several processes may do so at once.
+///
+/// # Errors
+/// `Invalid` if there is an index with another config; otherwise as [`create_index`] and
+/// [`IndexStore::load_manifest`].
+pub fn open_or_create_index(
+    uri: &str,
+    config: &IndexConfig,
+) -> Result<(IndexStore, bool), BuildError> {
+    let find = || {
+        let known = IndexStore::open(uri).and_then(|store| Ok((store.load_config()?, store)));
+        match known {
+            Ok((known, store)) if known == *config => Ok(Some(store)),
+            Ok(_) => Err(BuildError::invalid(format!(
+                "the index at `{uri}` was made with another config: leave the config out to ingest \
+                 into it as it is, or choose another URI"
+            ))),
+            // There is no index; whatever else it may be, `create_index` says.
+            Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    if let Some(store) = find()? {
+        return Ok((store, false));
+    }
+    create_index(uri, config)
+        .map(|store| (store, true))
+        .or_else(|error| match find() {
+            // Another has made the same index in between.
+            Ok(Some(store)) => Ok((store, false)),
+            _ => Err(error),
+        })
 }
 
 impl IndexStore {

@@ -12,7 +12,7 @@ mod publish;
 mod tests;
 
 pub(crate) use create::config_value;
-pub use create::create_index;
+pub use create::{create_index, open_or_create_index};
 pub use description::IndexDescription;
 pub(crate) use publish::publish;
 pub use publish::{NewSplit, PublishOutcome};

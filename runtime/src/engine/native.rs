@@ -22,6 +22,12 @@ impl NativeEngine {
     pub fn new() -> Self {
         Self
     }
+
+    /// Names the guest that is linked, by its version and its sources. Hosts with the same one can read
+    /// each other's leaf requests and partial results.
+    pub fn guest_version() -> String {
+        canter_guest::version()
+    }
 }
 
 impl Engine for NativeEngine {

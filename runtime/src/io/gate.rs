@@ -73,6 +73,44 @@ impl Gate {
         }
     }
 
+    /// What each of `num_leaves` leaves may use of what is left.
+    pub(crate) fn share_of(&self, num_leaves: u64, waves_before: u64) -> Budget {
+        let share = |max: Option<u64>, used: &AtomicU64| {
+            let left = max?.saturating_sub(used.load(Ordering::Relaxed));
+            Some(left / num_leaves.max(1))
+        };
+        let max_waves = self.budget.max_waves;
+        Budget {
+            max_requests: share(self.budget.max_requests, &self.num_requests),
+            max_bytes: share(self.budget.max_bytes, &self.num_bytes),
+            max_waves: max_waves.map(|max| max.saturating_sub(waves_before)),
+        }
+    }
+
+    /// Counts the share of a leaf that runs elsewhere as used, until it is taken back.
+    pub(crate) fn lend(&self, share: Budget) {
+        let lend = |used: &AtomicU64, share: Option<u64>| {
+            used.fetch_add(share.unwrap_or(0), Ordering::Relaxed);
+        };
+        lend(&self.num_requests, share.max_requests);
+        lend(&self.num_bytes, share.max_bytes);
+    }
+
+    /// Takes a share back, of which so many requests and bytes were used.
+    pub(crate) fn take_back(&self, share: Budget, (num_requests, num_bytes): (u64, u64)) {
+        let take_back = |used: &AtomicU64, share: Option<u64>, really: u64| {
+            used.fetch_add(really, Ordering::Relaxed);
+            used.fetch_sub(share.unwrap_or(0), Ordering::Relaxed);
+        };
+        take_back(&self.num_requests, share.max_requests, num_requests);
+        take_back(&self.num_bytes, share.max_bytes, num_bytes);
+    }
+
+    /// Notes that a leaf elsewhere has reached a limit.
+    pub(crate) fn note_exhausted_elsewhere(&self, limit: String) {
+        lock(&self.exhausted).get_or_insert(limit);
+    }
+
     /// Counts the bytes of an answer whose length was not known when it was asked for.
     fn count_open_ended(&self, range: ByteRange, num_bytes: usize) {
         if range.len.is_none() {
@@ -140,5 +178,36 @@ impl RangeFetcher for Gated {
             Ok(fetched)
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_elsewhere_may_use_is_used_until_it_comes_back() {
+        let gate = Gate::new(Budget {
+            max_requests: Some(9),
+            max_bytes: None,
+            max_waves: Some(5),
+        });
+        let range = ByteRange::new(0, 10);
+        let is_admitted = || gate.admit("object", range).is_ok();
+        assert!(is_admitted());
+        let share = gate.share_of(2, 1);
+        let expect = Budget {
+            max_requests: Some(4),
+            max_bytes: None,
+            max_waves: Some(4),
+        };
+        assert_eq!(share, expect);
+        gate.lend(share);
+        // One before, four lent, four left.
+        assert!((0..4).all(|_| is_admitted()));
+        assert!(!is_admitted());
+        gate.take_back(share, (1, 1000));
+        assert!((0..3).all(|_| is_admitted()));
+        assert!(!is_admitted());
     }
 }

@@ -27,7 +27,7 @@ pub(super) const OK: &str = "ok";
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// The kinds of queries, as a label.
-pub(super) const QUERY_KINDS: [&str; 3] = ["search", "explain", "http"];
+pub(super) const QUERY_KINDS: [&str; 4] = ["search", "explain", "http", "leaf"];
 
 /// What becomes of queries, as a label.
 pub(super) const QUERY_OUTCOMES: [&str; 11] = [

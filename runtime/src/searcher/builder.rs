@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::Searcher;
+use super::{LeafRunner, Searcher};
 use crate::clock::{Clock, SystemClock};
 use crate::fetch::{
     ByIndex, CoalesceOptions, HedgeOptions, HedgeState, OpenOptions, RangeFetcher, RetryOptions,
@@ -29,6 +29,8 @@ pub(super) struct Settings {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) fetcher: Arc<dyn RangeFetcher>,
     pub(super) max_parallel_leaves: u32,
+    /// Who runs leaves elsewhere, and how many at most.
+    pub(super) leaf_runner: Option<(Arc<dyn LeafRunner>, u32)>,
     pub(super) supply_order: Option<u64>,
     /// Whether the guest is told that there is a cache for what it computes.
     pub(super) keeps_partial_results: bool,
@@ -47,6 +49,7 @@ pub struct SearcherBuilder {
     namespace: String,
     coalesce: CoalesceOptions,
     max_parallel_leaves: Option<u32>,
+    leaf_runner: Option<(Arc<dyn LeafRunner>, u32)>,
     max_concurrent_requests: Option<usize>,
     max_part_bytes: Option<u64>,
     retry: RetryOptions,
@@ -146,6 +149,13 @@ impl SearcherBuilder {
     /// of cores by default. With 1, a search is a single session.
     pub fn max_parallel_leaves(mut self, max_parallel_leaves: u32) -> Self {
         self.max_parallel_leaves = Some(max_parallel_leaves);
+        self
+    }
+
+    /// Has `runner` run the leaves of searches over the search API and by request, at most `max_leaves`
+    /// a search, all but the first of them; what fails there is run here.
+    pub fn leaves(mut self, runner: Arc<dyn LeafRunner>, max_leaves: u32) -> Self {
+        self.leaf_runner = Some((runner, max_leaves.max(1)));
         self
     }
 
@@ -255,6 +265,7 @@ impl SearcherBuilder {
                 engine,
                 fetcher,
                 max_parallel_leaves: self.max_parallel_leaves.unwrap_or(num_cores).max(1),
+                leaf_runner: self.leaf_runner,
                 supply_order: self.supply_order,
                 keeps_partial_results,
                 indexes,

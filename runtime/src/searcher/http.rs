@@ -73,7 +73,7 @@ impl Searcher {
     ) -> Result<HttpAnswer, SearchError> {
         let started = self.shared.clock.now();
         let driver = self.driver_from(started, limits, self.shared.clone(), false);
-        let max_leaves = self.settings.max_parallel_leaves;
+        let max_leaves = self.max_leaves();
         let session = SessionRequest::Http {
             request,
             settings: self.http_settings(caller, limits),

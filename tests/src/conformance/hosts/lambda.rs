@@ -1,18 +1,16 @@
 //! The Lambda function that searches, invoked through the Runtime API as a function URL would.
 
 use std::path::PathBuf;
-use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::listening::Process;
-use super::runtime_api::RuntimeApi;
 use super::{Caching, Host, Running};
 use crate::conformance::{Answer, Call, HEADERS, Machine, Site};
+use crate::{LambdaFunction, LambdaReply};
 
 const PROGRAM: &str = "canter-lambda-search";
 
@@ -33,47 +31,46 @@ impl Host for Lambda {
     }
 
     fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
-        let api = RuntimeApi::start()?;
         let folder = tempfile::tempdir()?;
         let program = machine.built(PROGRAM).map_err(anyhow::Error::msg)?;
-        let mut command = Command::new(program);
-        let cache = match caching {
-            Caching::Off => String::new(),
-            Caching::On => folder.path().display().to_string(),
-        };
         let indexes = serde_json::to_string(&site.urls())?;
-        command
-            .env("AWS_LAMBDA_RUNTIME_API", api.address())
-            .env("AWS_LAMBDA_FUNCTION_NAME", "canter-search")
-            .env("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST")
-            .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "1769")
-            .env("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
-            .env("AWS_LAMBDA_LOG_GROUP_NAME", "/aws/lambda/canter-search")
-            .env("AWS_LAMBDA_LOG_STREAM_NAME", "conformance")
-            .env("AWS_REGION", "us-east-1")
-            .env("CANTER_INDEXES", indexes)
-            .env("CANTER_CACHE", cache);
+        let cache = folder.path().display().to_string();
+        let mut variables = vec![
+            ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "1769"),
+            ("CANTER_INDEXES", indexes.as_str()),
+            ("CANTER_CACHE", cache.as_str()),
+        ];
+        if caching == Caching::Off {
+            variables.extend([
+                ("CANTER_CACHE_BYTES", "0"),
+                ("CANTER_MEMORY_CACHE_BYTES", "0"),
+            ]);
+        }
         Ok(Box::new(Function {
-            process: Process::spawn(&mut command)?,
-            api,
+            function: LambdaFunction::start("canter-search", &program, &variables)?,
             _folder: folder,
         }))
     }
 }
 
 struct Function {
-    process: Process,
-    api: RuntimeApi,
+    function: LambdaFunction,
     _folder: TempDir,
 }
 
 impl Running for Function {
     fn send(&mut self, call: &Call) -> Result<Answer> {
-        let answer = self.api.invoke(&event_of(call).to_string());
-        let answer = answer.with_context(|| self.process.account())?;
+        let reply = self.function.invoke(event_of(call).to_string().as_bytes());
+        let answer = match reply.with_context(|| self.function.log().join("\n"))? {
+            LambdaReply::Answer(answer) => answer,
+            LambdaReply::Error(error) => {
+                bail!("the function failed: {}", String::from_utf8_lossy(&error))
+            }
+        };
         answer_of(&answer).with_context(|| {
             let text = String::from_utf8_lossy(&answer);
-            format!("the function answered {}", &text[..text.len().min(500)])
+            let begins: String = text.chars().take(500).collect();
+            format!("the function answered {begins}")
         })
     }
 }

@@ -6,7 +6,6 @@ mod client;
 mod javascript;
 mod lambda;
 mod listening;
-mod runtime_api;
 mod wasmtime;
 mod wasmtime_run;
 mod wasmtime_serve;

@@ -1,0 +1,128 @@
+//! The indexer's settings, each with its default; `edge-adapters/lambda/README.md` lists them.
+
+use canter_index_builder::IngestOptions;
+
+use crate::env::{ConfigError, Environment};
+
+const INDEX: &str = "CANTER_INDEX";
+const INDEX_CONFIG: &str = "CANTER_INDEX_CONFIG";
+const MAX_OBJECT_BYTES: &str = "CANTER_MAX_OBJECT_BYTES";
+const MAX_SPLIT_BYTES: &str = "CANTER_MAX_SPLIT_BYTES";
+const MAX_LINE_BYTES: &str = "CANTER_MAX_LINE_BYTES";
+const SPLIT_NUM_DOCS: &str = "CANTER_SPLIT_NUM_DOCS";
+const MAX_REJECTS: &str = "CANTER_MAX_REJECTS";
+
+/// What the function reads; another variable that begins like these is a mistake.
+pub(crate) const VARIABLES: &[&str] = &[
+    INDEX,
+    INDEX_CONFIG,
+    MAX_OBJECT_BYTES,
+    MAX_SPLIT_BYTES,
+    MAX_LINE_BYTES,
+    SPLIT_NUM_DOCS,
+    MAX_REJECTS,
+    "CANTER_LOG",
+];
+
+/// What can be written to a bucket in one request.
+const DEFAULT_MAX_OBJECT_BYTES: u64 = 5 << 30;
+/// An ingest takes about ten bytes of memory for each: two splits are under way.
+const DEFAULT_MAX_SPLIT_BYTES: u64 = 64 << 20;
+/// Rejects are kept in `/tmp` until they are reported.
+const DEFAULT_MAX_REJECTS: u64 = 10_000;
+
+/// How the indexer indexes.
+#[derive(Clone, Debug)]
+pub struct IndexerConfig {
+    /// The index's URI.
+    pub(super) index: String,
+    /// What the index is made with if it is not there.
+    pub(super) index_config: Option<ConfigSource>,
+    /// Longest object, as it is stored.
+    pub(super) max_object_bytes: u64,
+    /// The same for each ingest: other options give other splits.
+    pub(super) options: IngestOptions,
+}
+
+/// An index config, or where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ConfigSource {
+    /// YAML or JSON.
+    Text(String),
+    /// An object.
+    Uri(String),
+}
+
+impl IndexerConfig {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// If one is missing, cannot be read or is not known.
+    pub fn from_env(env: &Environment) -> Result<Self, ConfigError> {
+        env.refuse_unknown("CANTER_", VARIABLES)?;
+        let number = |name: &str, default: u64| -> Result<u64, ConfigError> {
+            Ok(env.number(name)?.unwrap_or(default))
+        };
+        let max_line_bytes = env.parse(MAX_LINE_BYTES, "a whole number")?;
+        let defaults = IngestOptions::default();
+        Ok(Self {
+            index: env.require(INDEX, "s3://bucket/logs")?.to_owned(),
+            index_config: env.get(INDEX_CONFIG).map(ConfigSource::read),
+            max_object_bytes: number(MAX_OBJECT_BYTES, DEFAULT_MAX_OBJECT_BYTES)?,
+            options: IngestOptions {
+                split_num_docs_target: env.number(SPLIT_NUM_DOCS)?,
+                max_split_raw_num_bytes: number(MAX_SPLIT_BYTES, DEFAULT_MAX_SPLIT_BYTES)?,
+                max_line_num_bytes: max_line_bytes.unwrap_or(defaults.max_line_num_bytes),
+                max_rejects: Some(number(MAX_REJECTS, DEFAULT_MAX_REJECTS)?),
+                // More memory gives a function more cores; its splits must stay what they are.
+                num_indexers: 1,
+                ..defaults
+            },
+        })
+    }
+}
+
+impl ConfigSource {
+    /// A URI is one word with a scheme, which no config is.
+    fn read(text: &str) -> Self {
+        let text = text.trim();
+        let is_uri =
+            !text.contains(char::is_whitespace) && !text.starts_with('{') && text.contains("://");
+        match is_uri {
+            true => Self::Uri(text.to_owned()),
+            false => Self::Text(text.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_config_is_told_from_where_it_is() {
+        let uri = |text| matches!(ConfigSource::read(text), ConfigSource::Uri(_));
+        assert!(uri("s3://bucket/logs.yaml"));
+        assert!(!uri("version: 0.8\nindex_id: logs\nindex_uri: s3://b/p\n"));
+        assert!(!uri(r#"{"index_id":"logs","index_uri":"s3://b/p"}"#));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_by_name() {
+        for (variables, expect) in [
+            (&[][..], "CANTER_INDEX is not set"),
+            (
+                &[(INDEX, "s3://b/p"), ("CANTER_INDEXES", "x")],
+                "CANTER_INDEXES is not known",
+            ),
+            (
+                &[(INDEX, "s3://b/p"), (MAX_REJECTS, "-1")],
+                "CANTER_MAX_REJECTS is \"-1\"",
+            ),
+        ] {
+            let env = Environment::of(variables.iter().copied());
+            let error = IndexerConfig::from_env(&env).unwrap_err().to_string();
+            assert!(error.contains(expect), "{error}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! An answer over HTTP in the shape that its event's service reads.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use canter_runtime::session::HttpResponse;
+use serde_json::{Map, Value, json};
+
+use super::event::Shape;
+
+/// What Lambda takes as the answer of an invocation: 6 MB, less what stands around the body.
+pub(crate) const MAX_PAYLOAD_BYTES: usize = (6 << 20) - (64 << 10);
+
+/// The response as the service reads it, or one that says why it cannot be carried.
+pub(crate) fn shaped(response: HttpResponse, shape: Shape) -> Value {
+    let (body, is_base64, len) = text_of(response.body);
+    if len > MAX_PAYLOAD_BYTES {
+        let message = format!(
+            "the answer takes {len} bytes, and Lambda carries {MAX_PAYLOAD_BYTES}; ask for fewer \
+             hits, or for fewer buckets"
+        );
+        return shaped(message_response(500, &message, response.headers), shape);
+    }
+    let mut answer = Map::new();
+    answer.insert("statusCode".to_owned(), response.status.into());
+    if let Shape::Alb { is_multi } = shape {
+        let description = format!("{} {}", response.status, reason_of(response.status));
+        answer.insert("statusDescription".to_owned(), description.into());
+        if is_multi {
+            let listed = |(name, value)| (name, json!([value]));
+            let headers: Map<_, _> = response.headers.into_iter().map(listed).collect();
+            answer.insert("multiValueHeaders".to_owned(), headers.into());
+            return with_body(answer, body, is_base64);
+        }
+    }
+    let headers = response.headers.into_iter();
+    let headers: Map<_, _> = headers.map(|(name, value)| (name, value.into())).collect();
+    answer.insert("headers".to_owned(), headers.into());
+    with_body(answer, body, is_base64)
+}
+
+fn with_body(mut answer: Map<String, Value>, body: String, is_base64: bool) -> Value {
+    answer.insert("body".to_owned(), body.into());
+    answer.insert("isBase64Encoded".to_owned(), is_base64.into());
+    answer.into()
+}
+
+/// A body as a JSON string, whether it is in base64, and its length in the payload.
+fn text_of(body: Vec<u8>) -> (String, bool, usize) {
+    match String::from_utf8(body) {
+        Ok(text) => {
+            let len = escaped_len(&text);
+            (text, false, len)
+        }
+        Err(error) => {
+            let text = STANDARD.encode(error.as_bytes());
+            let len = text.len();
+            (text, true, len)
+        }
+    }
+}
+
+/// How long a string is as JSON.
+fn escaped_len(text: &str) -> usize {
+    let len_of = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(len_of).sum()
+}
+
+/// A response in the form of the search API's errors, with the headers of another but for its own.
+pub(crate) fn message_response(
+    status: u16,
+    message: &str,
+    headers: Vec<(String, String)>,
+) -> HttpResponse {
+    let own = [
+        ("content-type", "application/json"),
+        ("cache-control", "no-store"),
+    ];
+    let others = headers
+        .into_iter()
+        .filter(|(name, _)| own.iter().all(|(own, _)| name != own));
+    HttpResponse {
+        status,
+        headers: own
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into_iter()
+            .chain(others)
+            .collect(),
+        body: json!({"message": message}).to_string().into_bytes(),
+    }
+}
+
+/// Load balancers want the words too.
+fn reason_of(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        204 => "No Content",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        500 => "Internal Server Error",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => "Answer",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(body: Vec<u8>) -> HttpResponse {
+        HttpResponse {
+            status: 200,
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body,
+        }
+    }
+
+    #[test]
+    fn each_service_has_its_shape() {
+        let headers = json!({"content-type": "application/json"});
+        let plain = json!({
+            "statusCode": 200, "headers": headers, "body": "{}", "isBase64Encoded": false,
+        });
+        assert_eq!(shaped(response(b"{}".to_vec()), Shape::V2), plain);
+        assert_eq!(shaped(response(b"{}".to_vec()), Shape::V1), plain);
+        let alb = shaped(response(b"{}".to_vec()), Shape::Alb { is_multi: true });
+        assert_eq!(alb["statusDescription"], "200 OK");
+        assert_eq!(
+            alb["multiValueHeaders"],
+            json!({"content-type": ["application/json"]})
+        );
+        assert_eq!(alb.get("headers"), None);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_in_base64() {
+        let answer = shaped(response(vec![0xff, 0xfe]), Shape::V2);
+        assert_eq!(answer["body"], "//4=");
+        assert_eq!(answer["isBase64Encoded"], true);
+    }
+
+    #[test]
+    fn an_answer_that_lambda_does_not_carry_is_said_to_be_one() {
+        // Each quote takes two bytes of the payload.
+        let body = vec![b'"'; MAX_PAYLOAD_BYTES / 2 + 1];
+        let answer = shaped(response(body), Shape::V2);
+        assert_eq!(answer["statusCode"], 500);
+        assert!(answer["body"].as_str().unwrap().contains("fewer hits"));
+        let answer = shaped(response(vec![b'a'; MAX_PAYLOAD_BYTES]), Shape::V2);
+        assert_eq!(answer["statusCode"], 200);
+    }
+
+    #[test]
+    fn the_length_in_the_payload_is_what_json_takes() {
+        let text: String = (0..300_u32).filter_map(char::from_u32).collect();
+        let json = serde_json::to_string(&text).unwrap();
+        assert_eq!(escaped_len(&text), json.len() - 2);
+    }
+}

@@ -1,0 +1,239 @@
+//! The search function: one searcher for the life of the process, and an answer for each event.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use canter_runtime::cache::{DiskCache, MemoryCache, TieredCache};
+use canter_runtime::engine::NativeEngine;
+use canter_runtime::fetch::OpenOptions;
+use canter_runtime::session::{HttpRequest, HttpResponse};
+use canter_runtime::{Caller, HttpAnswer, Limits, RangeCache, SearchError, Searcher};
+use lambda_runtime::{Context, Diagnostic, LambdaEvent};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use tracing::info;
+
+use super::access::{Access, preflight_headers};
+use super::answer::{MAX_PAYLOAD_BYTES, message_response, shaped};
+use super::config::SearchConfig;
+use super::event::{Event, UnknownEvent};
+use super::leaves::InvokedLeaves;
+use crate::env::{ConfigError, Environment};
+use crate::invoke::Invoker;
+
+/// Asked by load balancers, which have no token; it says nothing of what is indexed.
+const HEALTH_PATH: &str = "/health/livez";
+
+/// Answers searches. Made once when an instance of the function starts.
+pub struct SearchFunction {
+    searcher: Searcher,
+    limits: Limits,
+    deadline_margin_ms: u64,
+    access: Access,
+}
+
+impl SearchFunction {
+    /// The function that the environment describes. Reads nothing of the indexes yet.
+    ///
+    /// # Errors
+    /// If a setting is missing or cannot be used.
+    pub fn new(env: &Environment) -> Result<Self, ConfigError> {
+        let config = SearchConfig::from_env(env)?;
+        let unusable = |error: SearchError| ConfigError(error.message);
+        let mut builder = Searcher::builder()
+            .engine(Arc::new(NativeEngine::new()))
+            .manifest(config.manifest);
+        for (name, uri) in &config.indexes {
+            let options = OpenOptions::default();
+            builder = builder.index(name, uri, &options).map_err(|error| {
+                ConfigError(format!(
+                    "the index {name:?} cannot be used: {}",
+                    error.message
+                ))
+            })?;
+        }
+        if let Some(cache) = cache_of(&config).map_err(unusable)? {
+            builder = builder.cache(cache);
+        }
+        if let Some((function, max_leaves)) = &config.leaves {
+            let invoker = Invoker::from_env(env, function)?;
+            builder = builder.leaves(Arc::new(InvokedLeaves { invoker }), *max_leaves);
+        }
+        Ok(Self {
+            searcher: builder.build().map_err(unusable)?,
+            limits: config.limits,
+            deadline_margin_ms: config.deadline_margin_ms,
+            access: config.access,
+        })
+    }
+
+    /// Answers one event.
+    ///
+    /// # Errors
+    /// For an event that is none the function knows, and for a direct search that fails. Every request
+    /// over HTTP has an answer.
+    pub async fn handle(&self, event: LambdaEvent<Value>) -> Result<Value, Diagnostic> {
+        let LambdaEvent { payload, context } = event;
+        let limits = self.limits_within(&context);
+        let event = Event::read(payload)
+            .map_err(|UnknownEvent(message)| diagnostic("UnknownEvent", message))?;
+        match event {
+            Event::Leaf(leaf) => {
+                let answer = leaf.run(&self.searcher, &limits).await;
+                answer.map_err(|error| diagnostic("Leaf", error.message))
+            }
+            Event::Search { index, request } => self.search(&index, &request, &limits).await,
+            Event::Http {
+                request,
+                headers,
+                shape,
+                is_direct,
+            } => {
+                let response = self.respond(request, &headers, is_direct, &limits).await;
+                Ok(shaped(response, shape))
+            }
+        }
+    }
+
+    /// The limits of a search that must be over when Lambda ends the invocation.
+    fn limits_within(&self, context: &Context) -> Limits {
+        let left = context.deadline().duration_since(SystemTime::now());
+        let left_ms = left.map_or(0, |left| {
+            u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
+        });
+        let left_ms = left_ms.saturating_sub(self.deadline_margin_ms).max(1);
+        Limits {
+            deadline_ms: self.limits.deadline_ms.min(left_ms),
+            ..self.limits.clone()
+        }
+    }
+
+    async fn respond(
+        &self,
+        request: HttpRequest,
+        headers: &BTreeMap<String, String>,
+        is_direct: bool,
+        limits: &Limits,
+    ) -> HttpResponse {
+        let mut response = if self.access.is_preflight(&request.method, headers) {
+            HttpResponse {
+                status: 204,
+                headers: preflight_headers(),
+                body: Vec::new(),
+            }
+        } else {
+            // Who may invoke the function may do all that it can.
+            let is_open = is_direct || request.path == HEALTH_PATH;
+            let caller = match is_open {
+                true => Ok(Caller::default()),
+                false => self.access.caller(headers),
+            };
+            match caller {
+                Ok(caller) => self.ask(request, &caller, limits).await,
+                Err(message) => {
+                    let scheme = ("www-authenticate".to_owned(), "Bearer".to_owned());
+                    message_response(401, message, vec![scheme])
+                }
+            }
+        };
+        response.headers.extend(self.access.cors_headers(headers));
+        response
+    }
+
+    /// A direct search: the answer by itself, and a failed invocation if there is none.
+    async fn search(
+        &self,
+        index: &str,
+        request: &Value,
+        limits: &Limits,
+    ) -> Result<Value, Diagnostic> {
+        let index = utf8_percent_encode(index, NON_ALPHANUMERIC);
+        let request = HttpRequest {
+            method: "POST".to_owned(),
+            path: format!("/api/v1/{index}/search"),
+            query: String::new(),
+            body: request.to_string().into_bytes(),
+        };
+        let response = self.ask(request, &Caller::default(), limits).await;
+        let len = response.body.len();
+        if len > MAX_PAYLOAD_BYTES {
+            let what = format!("the answer takes {len} bytes, and Lambda carries");
+            let what = format!("{what} {MAX_PAYLOAD_BYTES}; ask for fewer hits");
+            return Err(diagnostic("Limit", what));
+        }
+        let answer: Value = serde_json::from_slice(&response.body)
+            .map_err(|error| diagnostic("Internal", format!("the answer is not JSON: {error}")))?;
+        let kind = match response.status {
+            200..300 => return Ok(answer),
+            404 => "NotFound",
+            400..500 => "Invalid",
+            503 => "Unavailable",
+            504 => "Timeout",
+            _ => "Failed",
+        };
+        let message = answer["message"].as_str().unwrap_or("the search failed");
+        Err(diagnostic(kind, message.to_owned()))
+    }
+
+    /// Has the searcher answer, and adds what the search cost.
+    async fn ask(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpResponse {
+        let method = request.method.clone();
+        let HttpAnswer {
+            mut response,
+            profile,
+            elapsed,
+            ..
+        } = self.searcher.http(request, caller, limits).await;
+        // Neither what was searched for nor what was found.
+        info!(
+            target: "canter::lambda",
+            method,
+            status = response.status,
+            elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+            requests = profile.num_requests,
+            bytes = profile.num_bytes,
+            waves = profile.num_waves,
+            "answered"
+        );
+        let timing = profile.server_timing(elapsed).to_string();
+        let added = [
+            ("server-timing", timing),
+            ("x-canter-requests", profile.num_requests.to_string()),
+            ("x-canter-bytes", profile.num_bytes.to_string()),
+            ("x-canter-waves", profile.num_waves.to_string()),
+            (
+                "x-canter-cache-hits",
+                profile.num_cache_hits.total().to_string(),
+            ),
+        ];
+        let added = added.map(|(name, value)| (name.to_owned(), value));
+        response.headers.extend(added);
+        response
+    }
+}
+
+/// Memory over `/tmp`, or one of them, or none.
+fn cache_of(config: &SearchConfig) -> Result<Option<Arc<dyn RangeCache>>, SearchError> {
+    let memory = match &config.memory_cache {
+        Some(options) => Some(Arc::new(MemoryCache::with_options(options)?)),
+        None => None,
+    };
+    let disk = match &config.disk_cache {
+        Some((folder, options)) => Some(Arc::new(DiskCache::open(folder, options)?)),
+        None => None,
+    };
+    Ok(match (memory, disk) {
+        (Some(memory), Some(disk)) => Some(Arc::new(TieredCache::new(memory, disk))),
+        (Some(memory), None) => Some(memory),
+        (None, Some(disk)) => Some(disk),
+        (None, None) => None,
+    })
+}
+
+fn diagnostic(kind: &str, message: String) -> Diagnostic {
+    Diagnostic {
+        error_type: format!("Canter.{kind}"),
+        error_message: message,
+    }
+}

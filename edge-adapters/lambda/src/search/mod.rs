@@ -1,0 +1,18 @@
+//! The search function: events in, requests to the search API through, answers out in the same shape.
+//!
+//! ```text
+//!   event.rs ──▶ access.rs ──▶ Searcher::http ──▶ answer.rs
+//!   what came    who may ask   the search         in the shape it was asked in
+//! ```
+
+mod access;
+mod answer;
+mod config;
+mod event;
+mod function;
+mod leaves;
+
+pub use config::SearchConfig;
+#[cfg(test)]
+pub(crate) use config::VARIABLES;
+pub use function::SearchFunction;

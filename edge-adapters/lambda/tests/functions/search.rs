@@ -1,0 +1,195 @@
+//! The search function: every kind of event, what it refuses, its caches and its limits.
+
+use std::path::Path;
+
+use anyhow::Result;
+use canter_tests::LambdaFunction;
+use serde_json::{Value, json};
+
+use crate::shared::{NUM_DOCS, SEARCH, body_of, index, search_function, url_event, without_time};
+
+const SEARCH_PATH: &str = "/api/v1/hdfs-logs/search";
+
+fn term_query() -> Value {
+    json!({"query": "severity_text:ERROR", "max_hits": 3})
+}
+
+#[test]
+fn every_kind_of_event_has_the_same_answer() -> Result<()> {
+    let (index, folder) = index()?;
+    let function = search_function(folder.path(), &[])?;
+    let expect = without_time(index.search(&term_query())?.json);
+    assert!(expect["num_hits"].as_u64() > Some(3), "{expect}");
+
+    let body = term_query();
+    let v2 = function.invoke_json(&url_event("POST", SEARCH_PATH, "", Some(&body)))?;
+    assert_eq!(without_time(body_of(&v2, 200)), expect);
+    assert_eq!(v2["headers"]["content-type"], "application/json");
+
+    let query = "query=severity_text%3AERROR&max_hits=3";
+    let get = function.invoke_json(&url_event("GET", SEARCH_PATH, query, None))?;
+    assert_eq!(without_time(body_of(&get, 200)), expect);
+
+    let v1 = function.invoke_json(&json!({
+        "resource": "/{proxy+}",
+        "path": SEARCH_PATH,
+        "httpMethod": "GET",
+        "headers": {"Accept": "*/*"},
+        "queryStringParameters": {"query": "severity_text:ERROR", "max_hits": "3"},
+        "multiValueQueryStringParameters": {"query": ["severity_text:ERROR"], "max_hits": ["3"]},
+        "requestContext": {"stage": "prod", "httpMethod": "GET", "path": "/prod/api"},
+        "body": null,
+        "isBase64Encoded": false,
+    }))?;
+    assert_eq!(without_time(body_of(&v1, 200)), expect);
+
+    let alb = function.invoke_json(&json!({
+        "requestContext": {"elb": {"targetGroupArn": "arn:aws:elasticloadbalancing:x"}},
+        "httpMethod": "GET",
+        "path": SEARCH_PATH,
+        "queryStringParameters": {"query": "severity_text%3AERROR", "max_hits": "3"},
+        "headers": {"host": "x"},
+        "body": "",
+        "isBase64Encoded": false,
+    }))?;
+    assert_eq!(without_time(body_of(&alb, 200)), expect);
+    assert_eq!(alb["statusDescription"], "200 OK");
+
+    let direct = function.invoke_json(&json!({"index": "hdfs-logs", "request": term_query()}))?;
+    assert_eq!(without_time(direct), expect);
+    let direct = json!({"method": "POST", "path": SEARCH_PATH, "body": term_query()});
+    let direct = function.invoke_json(&direct)?;
+    assert_eq!(without_time(body_of(&direct, 200)), expect);
+    Ok(())
+}
+
+#[test]
+fn an_answer_says_what_it_cost_and_a_second_one_costs_less() -> Result<()> {
+    let (_, folder) = index()?;
+    let event = url_event("POST", SEARCH_PATH, "", Some(&term_query()));
+    let cost_of = |function: &LambdaFunction| -> Result<(u64, Value)> {
+        let answer = function.invoke_json(&event)?;
+        body_of(&answer, 200);
+        let headers = answer["headers"].clone();
+        let requests = headers["x-canter-requests"].as_str().unwrap().parse()?;
+        assert!(
+            headers["server-timing"]
+                .as_str()
+                .unwrap()
+                .contains("total;dur=")
+        );
+        Ok((requests, headers))
+    };
+    let function = search_function(folder.path(), &[])?;
+    let (cold, headers) = cost_of(&function)?;
+    assert!(cold > 1, "{headers}");
+    assert_ne!(headers["x-canter-bytes"], "0");
+    // What is asked is whether the manifest has changed.
+    let (warm, headers) = cost_of(&function)?;
+    assert_eq!(warm, 1, "{headers}");
+    assert_ne!(headers["x-canter-cache-hits"], "0");
+    drop(function);
+    Ok(())
+}
+
+#[test]
+fn requests_that_cannot_be_answered_say_why() -> Result<()> {
+    let (_, folder) = index()?;
+    let function = search_function(folder.path(), &[])?;
+    for (method, path, query, status, expect) in [
+        ("GET", SEARCH_PATH, "query=%28%28a", 400, ""),
+        ("GET", SEARCH_PATH, "quary=a", 400, "quary"),
+        ("GET", "/api/v1/other/search", "query=a", 404, "other"),
+        ("GET", "/", "", 404, "/api/v1"),
+        ("DELETE", SEARCH_PATH, "", 405, "DELETE"),
+    ] {
+        let answer = function.invoke_json(&url_event(method, path, query, None))?;
+        let message = body_of(&answer, status)["message"].clone();
+        assert!(message.as_str().unwrap().contains(expect), "{message}");
+    }
+    for (payload, kind) in [
+        (
+            json!({"index": "other", "request": {"query": "a"}}),
+            "Canter.NotFound",
+        ),
+        (
+            json!({"index": "hdfs-logs", "request": {"quary": "a"}}),
+            "Canter.Invalid",
+        ),
+        (json!({"hello": "world"}), "Canter.UnknownEvent"),
+    ] {
+        let error = function.invoke_json(&payload).unwrap_err().to_string();
+        assert!(error.contains(kind), "{error}");
+    }
+    // None of this has harmed it.
+    let answer = function.invoke_json(&url_event("GET", "/health/livez", "", None))?;
+    assert_eq!(body_of(&answer, 200), true);
+    Ok(())
+}
+
+#[test]
+fn a_start_that_cannot_work_tells_the_runtime_api_why() {
+    for (variables, expect) in [
+        (&[][..], "CANTER_INDEXES is not set"),
+        (
+            &[("CANTER_INDEXES", "logs=ftp://host/x")],
+            "no store is known for",
+        ),
+        (
+            &[("CANTER_INDEXES", "logs=/no/such/folder")],
+            "/no/such/folder",
+        ),
+    ] {
+        let started = LambdaFunction::start("search", Path::new(SEARCH), variables);
+        let error = started.err().unwrap().to_string();
+        assert!(error.contains("Canter.InvalidConfiguration"), "{error}");
+        assert!(error.contains(expect), "{error}");
+    }
+}
+
+#[test]
+fn tokens_say_who_may_see_what() -> Result<()> {
+    let (_, folder) = index()?;
+    let tokens =
+        r#"[{"token": "all"}, {"token": "errors", "forced_filter": "severity_text:ERROR"}]"#;
+    let variables = [
+        ("CANTER_TOKENS", tokens),
+        ("CANTER_CORS_ORIGINS", "https://a.example"),
+    ];
+    let function = search_function(folder.path(), &variables)?;
+    let ask = |token: Option<&str>, path: &str| -> Result<Value> {
+        let mut event = url_event(
+            "POST",
+            path,
+            "",
+            Some(&json!({"query": "*", "max_hits": 0})),
+        );
+        event["headers"]["origin"] = "https://a.example".into();
+        if let Some(token) = token {
+            event["headers"]["authorization"] = format!("Bearer {token}").into();
+        }
+        function.invoke_json(&event)
+    };
+    let all = body_of(&ask(Some("all"), SEARCH_PATH)?, 200);
+    let errors = body_of(&ask(Some("errors"), SEARCH_PATH)?, 200);
+    assert_eq!(all["num_hits"], NUM_DOCS);
+    let num_errors = errors["num_hits"].as_u64().unwrap();
+    assert!((1..NUM_DOCS).contains(&num_errors), "{errors}");
+    for token in [None, Some("none")] {
+        let answer = ask(token, SEARCH_PATH)?;
+        body_of(&answer, 401);
+        assert_eq!(answer["headers"]["www-authenticate"], "Bearer");
+        // A page must be able to read what it did wrong.
+        let origin = &answer["headers"]["access-control-allow-origin"];
+        assert_eq!(origin, "https://a.example");
+    }
+    let mut preflight = url_event("OPTIONS", SEARCH_PATH, "", None);
+    preflight["headers"] = json!({
+        "origin": "https://a.example", "access-control-request-method": "POST",
+    });
+    let answer = function.invoke_json(&preflight)?;
+    assert_eq!(answer["statusCode"], 204);
+    let allowed = &answer["headers"]["access-control-allow-headers"];
+    assert_eq!(allowed, "authorization, content-type");
+    Ok(())
+}
