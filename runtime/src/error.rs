@@ -43,6 +43,12 @@ pub struct SearchError {
     pub message: String,
 }
 
+impl From<canter_stores::cache::InvalidOptions> for SearchError {
+    fn from(options: canter_stores::cache::InvalidOptions) -> Self {
+        Self::invalid(options.0)
+    }
+}
+
 impl SearchError {
     /// An error of the given kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {

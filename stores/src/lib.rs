@@ -1,28 +1,38 @@
 //! How Canter speaks with object stores over HTTP, for whoever reads and whoever writes.
 //!
-//! What an answer to a range request must look like stands here once, and so do the names of what
-//! stores do wrong. Buckets are opened here, with a client that keeps to both. It knows objects and
-//! bytes; it caches nothing, repeats nothing and does not know what an index is.
+//! Which requests a wave of reads becomes, what an answer to a range request must look like, and how what
+//! came is kept in blocks stand here once, for every host; so do the names of what stores do wrong.
+//! Buckets are opened here, with a client that keeps to all of it (feature `buckets`, on by default). It
+//! knows objects and bytes; it repeats nothing and does not know what an index is.
 //!
 //! ```text
+//!   reads ─→ ranges (align, coalesce, cut) ─→ requests ─→ answer, redirect (checks) ─→ bytes ─→ cache
+//!
 //!   open_bucket(s3://… | gs://… | az://…) ─→ object_store ─→ MannersConnector ─→ reqwest
 //!                                                            └ check_answer, CountedBody, redirects
 //! ```
 
+mod class;
 mod fault;
 
 mod answer;
-mod body;
 mod redirect;
-mod xml;
 
-mod bucket;
-mod client;
-mod connector;
+pub mod ranges;
+
+pub mod cache;
+
+#[cfg(feature = "buckets")]
+mod buckets;
 
 pub use answer::{Answer, AskedRange, check_answer, past_the_end};
-pub use bucket::{BucketOptions, Settings, open_bucket};
-pub use connector::{MannersConnector, ObjectTooLong};
+#[cfg(feature = "buckets")]
+pub use buckets::{
+    BucketOptions, MannersConnector, ObjectTooLong, Settings, open_bucket, without_xml,
+};
+pub use class::ByteClass;
 pub use fault::{Misbehaviour, StoreFault};
-pub use redirect::{redirect_of, same_host_only};
-pub use xml::without_xml;
+pub use ranges::CachedPiece;
+#[cfg(feature = "buckets")]
+pub use redirect::same_host_only;
+pub use redirect::{MAX_REDIRECTS, is_same_host, redirect_of};

@@ -6,16 +6,18 @@
 
 use http::StatusCode;
 use http::header::{HeaderMap, LOCATION};
+#[cfg(feature = "buckets")]
 use reqwest::redirect::Policy;
 use url::Url;
 
 use crate::{Misbehaviour, StoreFault};
 
 /// Redirects that one request may follow.
-const MAX_REDIRECTS: usize = 5;
+pub const MAX_REDIRECTS: usize = 5;
 
 /// The policy for a client: what it does not follow comes back as an answer with status 3xx, of which
 /// [`redirect_of`] makes an error.
+#[cfg(feature = "buckets")]
 pub fn same_host_only() -> Policy {
     Policy::custom(|attempt| {
         let may_follow = attempt.previous().len() <= MAX_REDIRECTS
@@ -66,7 +68,7 @@ fn bucket_elsewhere(status: StatusCode, headers: &HeaderMap) -> Option<Misbehavi
 }
 
 /// The same host and port; from `http` to `https` at the usual ports is the same host too, never back.
-fn is_same_host(asked: &Url, target: &Url) -> bool {
+pub fn is_same_host(asked: &Url, target: &Url) -> bool {
     let is_upgrade = (asked.scheme(), target.scheme()) == ("http", "https")
         && asked.port().is_none()
         && target.port().is_none();

@@ -3,26 +3,11 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use canter_stores::CachedPiece;
 use futures_util::future::BoxFuture;
 
 use super::CacheStats;
 use crate::session::ByteClass;
-
-/// Bytes of an object that a cache holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CachedPiece {
-    /// Where the bytes stand in the object.
-    pub offset: u64,
-    /// The bytes.
-    pub bytes: Bytes,
-}
-
-impl CachedPiece {
-    /// Where the bytes end in the object.
-    pub fn end(&self) -> u64 {
-        self.offset + self.bytes.len() as u64
-    }
-}
 
 /// Keeps ranges of immutable objects, and entries under keys that only the guest understands.
 ///

@@ -1,15 +1,15 @@
-//! A least-recently-used cache in RAM, bounded in bytes. Blocks and how they fill: `blocks.rs`.
+//! A least-recently-used cache in RAM, bounded in bytes. Blocks and how they fill: `canter_stores::ranges`.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use canter_stores::cache::Counters;
+use canter_stores::ranges::blocks::{blocks_of, overlay};
 use futures_util::future::{BoxFuture, FutureExt, ready};
 use lru::LruCache;
 
-use super::blocks::{blocks_of, clip, overlay};
-use super::stats::Counters;
 use super::{CacheOptions, CacheStats, CachedPiece, LayerStats, RangeCache};
 use crate::SearchError;
 use crate::session::ByteClass;
@@ -85,7 +85,7 @@ impl MemoryCache {
         let mut pieces = Vec::new();
         for block in blocks_of(&range, block_len) {
             let key = Key::Block(class, object, block.number);
-            pieces.extend(part.entries.get(&key).and_then(|held| clip(held, &range)));
+            pieces.extend(part.entries.get(&key).and_then(|held| held.clip(&range)));
         }
         drop(part);
         let num_bytes = pieces.iter().map(|piece| piece.bytes.len() as u64).sum();

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt};
 
-use super::blocks::clip;
 use super::{CacheStats, CachedPiece, RangeCache};
 use crate::session::ByteClass;
 
@@ -42,7 +41,7 @@ impl TieredCache {
         for found in lower {
             let missing = gaps.partition_point(|gap| gap.end <= found.offset)
                 ..gaps.partition_point(|gap| gap.start < found.end());
-            for piece in gaps[missing].iter().filter_map(|gap| clip(&found, gap)) {
+            for piece in gaps[missing].iter().filter_map(|gap| found.clip(gap)) {
                 let bytes = piece.bytes.clone();
                 self.upper.put(object, piece.offset, bytes, class).await;
                 pieces.push(piece);

@@ -10,7 +10,6 @@
 
 mod allowance;
 mod by_index;
-pub mod coalesce;
 mod fetcher;
 mod hedge;
 mod http;
@@ -23,8 +22,8 @@ mod retry;
 mod uri;
 
 pub(crate) use by_index::ByIndex;
+pub use canter_stores::ranges::coalesce::{self, CoalesceOptions};
 pub use canter_stores::{Settings, StoreFault};
-pub use coalesce::CoalesceOptions;
 pub use fetcher::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, MAX_WHOLE_OBJECT_BYTES,
     RangeFetcher,

@@ -9,13 +9,14 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
+use canter_stores::cache::KeptManifest;
+use canter_stores::ranges::planning::Request;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::flights::Landed;
 use super::observed::observed;
-use super::planning::Request;
 use super::search_io::SearchIo;
 use crate::clock::timeout_at;
 use crate::fetch::{ByteRange, FetchedRange};
@@ -29,37 +30,6 @@ pub struct ManifestOptions {
     /// For so long after that it is still used, while a request behind the answer asks for the next
     /// search; 0 never answers from a manifest that may have changed.
     pub stale_while_revalidate_ms: u64,
-}
-
-/// A manifest as it was last seen.
-pub(crate) struct KeptManifest {
-    /// When the store last confirmed it, since 1970.
-    checked_at: Duration,
-    etag: String,
-    bytes: Bytes,
-}
-
-impl KeptManifest {
-    /// `checked_at_ms (u64) | etag_len (u16) | etag | manifest`, numbers in little endian.
-    fn to_bytes(&self) -> Bytes {
-        let mut entry = BytesMut::with_capacity(10 + self.etag.len() + self.bytes.len());
-        entry.put_u64_le(u64::try_from(self.checked_at.as_millis()).unwrap_or(u64::MAX));
-        entry.put_u16_le(u16::try_from(self.etag.len()).unwrap_or(0));
-        entry.put_slice(self.etag.as_bytes());
-        entry.put_slice(&self.bytes);
-        entry.freeze()
-    }
-
-    fn from_bytes(entry: &Bytes) -> Option<Self> {
-        let checked_at_ms = u64::from_le_bytes(entry.get(..8)?.try_into().ok()?);
-        let etag_len = usize::from(u16::from_le_bytes(entry.get(8..10)?.try_into().ok()?));
-        let etag = entry.get(10..10 + etag_len)?;
-        Some(Self {
-            checked_at: Duration::from_millis(checked_at_ms),
-            etag: String::from_utf8(etag.to_vec()).ok()?,
-            bytes: entry.slice(10 + etag_len..),
-        })
-    }
 }
 
 /// Longest time that a revalidation behind an answer may take.
@@ -221,12 +191,7 @@ async fn keep(io: &SearchIo, object: &str, checked_at: Duration, etag: String, b
     };
     let kept = KeptManifest {
         checked_at,
-        // An ETag that cannot be kept is none: the manifest is then read again.
-        etag: if etag.len() <= 1024 {
-            etag
-        } else {
-            String::new()
-        },
+        etag,
         bytes,
     };
     let key = io.shared.cache_key(object);
@@ -241,25 +206,4 @@ async fn keep(io: &SearchIo, object: &str, checked_at: Duration, etag: String, b
     cache
         .put_entry(&key, kept.to_bytes(), ByteClass::Manifest)
         .await;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kept_manifest_comes_back_and_a_damaged_one_is_none() {
-        let kept = KeptManifest {
-            checked_at: Duration::from_millis(1_460_000_000_123),
-            etag: "\"abc\"".to_owned(),
-            bytes: Bytes::from_static(b"{}"),
-        };
-        let entry = kept.to_bytes();
-        let back = KeptManifest::from_bytes(&entry).unwrap();
-        assert_eq!((back.checked_at, &*back.etag), (kept.checked_at, "\"abc\""));
-        assert_eq!(back.bytes, kept.bytes);
-        for len in 0..15 {
-            assert!(KeptManifest::from_bytes(&entry.slice(..len)).is_none());
-        }
-    }
 }

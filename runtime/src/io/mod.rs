@@ -19,8 +19,6 @@ mod gate;
 mod manifest;
 mod namespaces;
 mod observed;
-mod pieces;
-mod planning;
 mod reads;
 mod records;
 mod search_io;

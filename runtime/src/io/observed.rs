@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use canter_stores::ranges::planning::Request;
 use tracing::Instrument;
 
 use super::flights::Landed;
-use super::planning::Request;
 use super::search_io::{SharedIo, range_of};
 use crate::observe::spans;
 

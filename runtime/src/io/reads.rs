@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::pieces;
-use super::planning::Request;
+use canter_stores::ranges::pieces;
+use canter_stores::ranges::planning::Request;
+
 use super::search_io::range_of;
 use crate::cache::CachedPiece;
 use crate::fetch::{FetchError, FetchErrorKind};
@@ -82,7 +83,7 @@ impl PendingRead {
     /// Takes what it misses out of `piece`. What came to the end of the object ends the read.
     pub(super) fn take(&mut self, piece: &CachedPiece) {
         if self.bytes.end == u64::MAX && piece.offset == self.bytes.start {
-            self.bytes.end = pieces::end_of(piece);
+            self.bytes.end = piece.end();
         }
         pieces::add(&mut self.pieces, piece, &self.bytes);
     }

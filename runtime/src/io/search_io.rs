@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use canter_stores::ranges::pieces;
+use canter_stores::ranges::planning::Request;
 use canter_stores::{Misbehaviour, StoreFault};
 use lru::LruCache;
 use tokio::sync::Semaphore;
@@ -14,8 +16,6 @@ use super::flights::{Flights, Landed};
 use super::gate::Gate;
 use super::manifest::ManifestKeeper;
 use super::namespaces::Namespaces;
-use super::pieces;
-use super::planning::Request;
 use crate::cache::{CachedPiece, RangeCache};
 use crate::clock::Clock;
 use crate::fetch::{ByteRange, CoalesceOptions, FetchError, FetchedRange, Pace, RangeFetcher};

@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use canter_stores::ranges::pieces;
+use canter_stores::ranges::planning::{Missing, Request, align, requests_of, within};
 use futures_util::StreamExt;
 use futures_util::future::{Either, join_all, select};
 use futures_util::stream::FuturesUnordered;
 
 use super::flights::{Flight, Landed};
 use super::observed::observed;
-use super::pieces;
-use super::planning::{Missing, Request, align, requests_of, within};
 use super::reads::{PendingRead, fail_rest};
 use super::search_io::SearchIo;
 use crate::cache::CachedPiece;

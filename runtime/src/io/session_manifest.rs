@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use canter_stores::ranges::planning::Request;
 
 use super::manifest::{Manifest, fetch_manifest};
-use super::planning::Request;
 use super::reads::{PendingRead, fail_rest};
 use super::session_io::{Awaited, MAX_ROUNDS, SessionIo};
 use crate::fetch::FetchErrorKind;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use canter_stores::cache::FORMAT_FOLDER;
 use tempfile::TempDir;
 
 use super::tests::{BLOCK_LEN, CLASS, files, holds_block, open, options, put_block, stats};

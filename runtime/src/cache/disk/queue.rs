@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use canter_stores::cache::{BlockFolder, BlockWriter};
 use tokio::sync::watch;
 
-use super::Store;
-use super::writer::Writer;
 use crate::cache::CachedPiece;
 use crate::session::ByteClass;
 
@@ -75,7 +74,7 @@ impl PutQueue {
 
     /// Takes a put, unless too much is waiting. The writer thread is started by the first one: a
     /// process that finds all it needs never has it.
-    pub(super) fn push(self: &Arc<Self>, put: PutRequest, store: &Arc<Store>) -> bool {
+    pub(super) fn push(self: &Arc<Self>, put: PutRequest, store: &Arc<BlockFolder>) -> bool {
         let num_bytes = put.what.num_bytes();
         let mut state = self.lock();
         let is_full = state.waiting.len() >= MAX_QUEUED_PUTS
@@ -86,7 +85,7 @@ impl PutQueue {
         if !state.has_writer {
             let (queue, store) = (self.clone(), store.clone());
             let thread = std::thread::Builder::new().name("canter-cache".into());
-            if thread.spawn(move || queue.run_writer(&store)).is_err() {
+            if thread.spawn(move || queue.run_writer(store)).is_err() {
                 return false;
             }
             state.has_writer = true;
@@ -118,11 +117,14 @@ impl PutQueue {
         }
     }
 
-    fn run_writer(&self, store: &Store) {
+    fn run_writer(&self, store: Arc<BlockFolder>) {
         let _ends = WriterEnds(self);
-        let mut writer = Writer::new(store);
+        let mut writer = BlockWriter::new(store);
         while let Some(put) = self.next() {
-            writer.write(put);
+            match put.what {
+                What::Range { object, piece } => writer.write_range(&object, &piece, put.class),
+                What::Entry { key, bytes } => writer.write_entry(&key, bytes, put.class),
+            }
             self.num_done.send_modify(|done| *done += 1);
         }
     }

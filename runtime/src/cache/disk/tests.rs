@@ -4,8 +4,10 @@
 //! processes in `kill_tests.rs`.
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use canter_stores::cache::FORMAT_FOLDER;
 use tempfile::TempDir;
 
 use super::*;
@@ -253,7 +255,7 @@ async fn what_a_killed_process_was_writing_goes_when_it_is_old() {
     put_block(&open(folder.path(), 2 << 20), 0).await;
     let file = files(folder.path()).remove(0);
     let [old, new] = ["0-0", "0-1"].map(|name| {
-        let path = file.with_file_name(format!("{}{name}", folder::TEMPORARY_PREFIX));
+        let path = file.with_file_name(format!("{}{name}", canter_stores::cache::TEMPORARY_PREFIX));
         fs::write(&path, [0; 5000]).unwrap();
         path
     });

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
-use crate::session::ByteClass;
+use crate::ByteClass;
 
 /// The statistics of a cache, layer by layer, the fastest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -52,11 +52,12 @@ impl LayerStats {
 }
 
 /// The counters of one layer, shared by threads.
-#[derive(Default)]
-pub(super) struct Counters([ClassCounters; ByteClass::ALL.len()]);
+#[derive(Debug, Default)]
+pub struct Counters([ClassCounters; ByteClass::ALL.len()]);
 
-#[derive(Default)]
-pub(super) struct ClassCounters {
+/// The counters of one class.
+#[derive(Debug, Default)]
+pub struct ClassCounters {
     hits: AtomicU64,
     misses: AtomicU64,
     hit_bytes: AtomicU64,
@@ -67,11 +68,13 @@ pub(super) struct ClassCounters {
 }
 
 impl Counters {
-    pub(super) fn class(&self, class: ByteClass) -> &ClassCounters {
+    /// Those of one class.
+    pub fn class(&self, class: ByteClass) -> &ClassCounters {
         &self.0[class.ord()]
     }
 
-    pub(super) fn snapshot(&self, layer: &'static str) -> LayerStats {
+    /// What they say now, under the layer's name.
+    pub fn snapshot(&self, layer: &'static str) -> LayerStats {
         LayerStats {
             layer,
             classes: ByteClass::ALL.map(|class| self.class(class).snapshot()),
@@ -81,7 +84,7 @@ impl Counters {
 
 impl ClassCounters {
     /// A lookup that wanted `wanted` bytes and found `found`.
-    pub(super) fn looked_up(&self, wanted: u64, found: u64) {
+    pub fn looked_up(&self, wanted: u64, found: u64) {
         match found >= wanted {
             true => self.hits.fetch_add(1, Relaxed),
             false => self.misses.fetch_add(1, Relaxed),
@@ -90,24 +93,28 @@ impl ClassCounters {
     }
 
     /// A lookup of an entry of unknown length.
-    pub(super) fn looked_up_entry(&self, found: Option<usize>) {
+    pub fn looked_up_entry(&self, found: Option<usize>) {
         let found = found.map(|len| len as u64);
         self.looked_up(found.unwrap_or(1), found.unwrap_or(0));
     }
 
-    pub(super) fn took_in(&self, num_bytes: u64) {
+    /// Bytes that were put.
+    pub fn took_in(&self, num_bytes: u64) {
         self.put_bytes.fetch_add(num_bytes, Relaxed);
     }
 
-    pub(super) fn evicted(&self, num: u64) {
+    /// Blocks and entries that others pushed out.
+    pub fn evicted(&self, num: u64) {
         self.evictions.fetch_add(num, Relaxed);
     }
 
-    pub(super) fn corrupt(&self) {
+    /// A damaged block or entry.
+    pub fn corrupt(&self) {
         self.corrupt.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn dropped_put(&self) {
+    /// A put that came to nothing.
+    pub fn dropped_put(&self) {
         self.dropped_puts.fetch_add(1, Relaxed);
     }
 

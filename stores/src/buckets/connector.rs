@@ -19,9 +19,9 @@ use reqwest::Client;
 use thiserror::Error;
 use url::Url;
 
+use super::body::CountedBody;
+use super::client::client_of;
 use crate::answer::{Answer, AskedRange, check_answer, past_the_end};
-use crate::body::CountedBody;
-use crate::client::client_of;
 use crate::redirect::redirect_of;
 
 /// Makes clients for `object_store` that check every answer.

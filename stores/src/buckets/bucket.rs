@@ -13,7 +13,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, RetryConfig};
 use url::Url;
 
-use crate::MannersConnector;
+use super::MannersConnector;
 
 /// Settings of buckets by the name of their environment variable, such as `AWS_REGION`; they go before
 /// the environment's.

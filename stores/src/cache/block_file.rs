@@ -1,4 +1,4 @@
-//! One file of the disk cache: a block of an object, partly filled or whole, or an opaque entry.
+//! One file of a cache: a block of an object, partly filled or whole, or an opaque entry.
 //!
 //! ```text
 //!    0   8  magic "CNTRBLK1"
@@ -16,7 +16,7 @@
 //! a large block stays small.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 use bytes::{Buf, BufMut, Bytes};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
-use crate::cache::CachedPiece;
+use crate::CachedPiece;
 
 const MAGIC: &[u8; 8] = b"CNTRBLK1";
 const FIXED_LEN: usize = 40;
@@ -44,21 +44,23 @@ const RECENCY_GRAIN: Duration = Duration::from_secs(10);
 
 /// The file is not what was written, or not of this key.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Damaged;
+pub struct Damaged;
 
 /// What a file is about, and where it lies.
-pub(super) struct Key {
+#[derive(Clone, Debug)]
+pub struct Key {
     text: String,
     hash: u128,
 }
 
 impl Key {
     /// Block `number` of `object` in blocks of `block_len`.
-    pub(super) fn block(object: &str, block_len: u64, number: u64) -> Key {
+    pub fn block(object: &str, block_len: u64, number: u64) -> Key {
         Key::new(format!("block {block_len} {number} {object}"))
     }
 
-    pub(super) fn entry(key: &str) -> Key {
+    /// What lies under an opaque key.
+    pub fn entry(key: &str) -> Key {
         Key::new(format!("entry {key}"))
     }
 
@@ -76,12 +78,13 @@ impl Key {
         format!("{:02x}", self.folder_ord())
     }
 
-    pub(super) fn file_name(&self) -> String {
+    /// The name of the file: a hash of the key.
+    pub fn file_name(&self) -> String {
         format!("{:032x}", self.hash)
     }
 
     /// Whether a file may hold `len` bytes under this key.
-    pub(super) fn may_hold(&self, len: usize) -> bool {
+    pub fn may_hold(&self, len: usize) -> bool {
         self.text.len() <= MAX_KEY_LEN && len as u64 <= MAX_LEN
     }
 }
@@ -96,7 +99,7 @@ fn header_len(key_len: usize, len: u64) -> u64 {
 }
 
 /// Writes a whole file to `out`.
-pub(super) fn write(mut out: impl Write, key: &Key, piece: &CachedPiece) -> io::Result<()> {
+pub fn write(mut out: impl Write, key: &Key, piece: &CachedPiece) -> io::Result<()> {
     let len = piece.bytes.len() as u64;
     let header_len = header_len(key.text.len(), len);
     let mut header = Vec::with_capacity(header_len as usize);
@@ -146,12 +149,30 @@ pub(super) fn read(
     Ok((!piece.bytes.is_empty() || wanted.is_none()).then_some(piece))
 }
 
+/// What a whole file in memory holds: all of its bytes.
+pub fn read_bytes(file: &[u8], key: &Key) -> Result<CachedPiece, Damaged> {
+    read_checked(&mut Cursor::new(file), file.len() as u64, key, None).map_err(|_| Damaged)
+}
+
 fn read_open(file: &mut File, key: &Key, wanted: Option<&Range<u64>>) -> io::Result<CachedPiece> {
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(damaged());
     }
-    let header = read_header(file, key, meta.len())?;
+    let piece = read_checked(file, meta.len(), key, wanted)?;
+    if let (false, Ok(modified)) = (piece.bytes.is_empty(), meta.modified()) {
+        touch(file, modified);
+    }
+    Ok(piece)
+}
+
+fn read_checked(
+    file: &mut (impl Read + Seek),
+    file_len: u64,
+    key: &Key,
+    wanted: Option<&Range<u64>>,
+) -> io::Result<CachedPiece> {
+    let header = read_header(file, key, file_len)?;
     let end = header.offset + header.len;
     let wanted = wanted.map_or(header.offset..end, |wanted| {
         wanted.start.max(header.offset)..wanted.end.min(end)
@@ -172,9 +193,6 @@ fn read_open(file: &mut File, key: &Key, wanted: Option<&Range<u64>>) -> io::Res
     if !found.eq(expected.iter().copied()) {
         return Err(damaged());
     }
-    if let Ok(modified) = meta.modified() {
-        touch(file, modified);
-    }
     Ok(CachedPiece {
         offset: header.offset + start,
         bytes: bytes.into(),
@@ -182,7 +200,7 @@ fn read_open(file: &mut File, key: &Key, wanted: Option<&Range<u64>>) -> io::Res
 }
 
 /// Reads and checks the header. Every length in it is bounded by `file_len` before it is used.
-fn read_header(file: &mut File, key: &Key, file_len: u64) -> io::Result<Header> {
+fn read_header(file: &mut impl Read, key: &Key, file_len: u64) -> io::Result<Header> {
     let mut bytes = read_exact(file, file_len.min(FIRST_READ_LEN))?;
     let mut fixed = bytes.get(..FIXED_LEN).ok_or_else(damaged)?;
     let is_ours = fixed.starts_with(MAGIC);
@@ -219,9 +237,9 @@ fn read_header(file: &mut File, key: &Key, file_len: u64) -> io::Result<Header> 
     })
 }
 
-fn read_exact(file: &mut File, len: u64) -> io::Result<Vec<u8>> {
+fn read_exact(file: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len as usize);
-    file.take(len).read_to_end(&mut bytes)?;
+    file.by_ref().take(len).read_to_end(&mut bytes)?;
     match bytes.len() as u64 == len {
         true => Ok(bytes),
         false => Err(damaged()),

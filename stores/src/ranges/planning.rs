@@ -10,30 +10,35 @@
 
 use std::ops::Range;
 
-use crate::fetch::coalesce::{CoalesceOptions, Read, coalesce};
-use crate::session::ByteClass;
+use super::coalesce::{CoalesceOptions, Read, coalesce};
+use crate::ByteClass;
 
 /// A range of an object that must come from the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Missing {
-    pub(super) object: String,
-    pub(super) bytes: Range<u64>,
-    pub(super) class: ByteClass,
+pub struct Missing {
+    /// Object name.
+    pub object: String,
+    /// First byte and the byte after the last.
+    pub bytes: Range<u64>,
+    /// What the read asks for.
+    pub class: ByteClass,
     /// Place in the demand of the read it belongs to.
-    pub(super) read_ord: usize,
+    pub read_ord: usize,
 }
 
 /// One request to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) object: String,
-    pub(super) bytes: Range<u64>,
+pub struct Request {
+    /// Object name.
+    pub object: String,
+    /// First byte and the byte after the last; `u64::MAX` is the end of the object.
+    pub bytes: Range<u64>,
     /// Class of its largest part.
-    pub(super) class: ByteClass,
+    pub class: ByteClass,
     /// How many reads it answers, in whole or in part.
-    pub(super) num_reads: u32,
+    pub num_reads: u32,
     /// The first of them: requests go out in the order in which the guest asked.
-    pub(super) first_read_ord: usize,
+    pub first_read_ord: usize,
 }
 
 impl From<Missing> for Request {
@@ -50,7 +55,7 @@ impl From<Missing> for Request {
 
 /// `bytes` extended to whole blocks, but not past the end of the object; only as far as the read goes
 /// if the end is not known, because a range past it is an error.
-pub(super) fn align(bytes: &Range<u64>, block_len: u64, object_len: Option<u64>) -> Range<u64> {
+pub fn align(bytes: &Range<u64>, block_len: u64, object_len: Option<u64>) -> Range<u64> {
     let start = bytes.start - bytes.start % block_len;
     let end = match object_len {
         Some(object_len) => {
@@ -63,7 +68,7 @@ pub(super) fn align(bytes: &Range<u64>, block_len: u64, object_len: Option<u64>)
 }
 
 /// What of `missing` lies within `request`.
-pub(super) fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
+pub fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
     let same_object = |part: &&Missing| part.object == request.object;
     missing
         .iter()
@@ -77,7 +82,7 @@ pub(super) fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
 }
 
 /// The requests that bring everything that is missing, in the order of the demand.
-pub(super) fn requests_of(
+pub fn requests_of(
     missing: &[Missing],
     options: CoalesceOptions,
     max_part_bytes: u64,

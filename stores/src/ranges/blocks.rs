@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
-use super::CachedPiece;
+use super::pieces::CachedPiece;
 
 /// Longest range that is looked up or kept as one: more than any read may have. Whatever a guest asks
 /// for, the number of blocks to look at has an end.
@@ -23,13 +23,15 @@ const MAX_RANGE_LEN: u64 = 1 << 30;
 
 /// One block that a range touches: its number, and the part of the range that lies in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BlockPart {
-    pub(super) number: u64,
-    pub(super) range: Range<u64>,
+pub struct BlockPart {
+    /// The block begins at `number` times the length of a block.
+    pub number: u64,
+    /// In bytes of the object.
+    pub range: Range<u64>,
 }
 
 /// The blocks of `block_len` bytes that `range` touches, in order.
-pub(super) fn blocks_of(range: &Range<u64>, block_len: u64) -> impl Iterator<Item = BlockPart> {
+pub fn blocks_of(range: &Range<u64>, block_len: u64) -> impl Iterator<Item = BlockPart> {
     let start = range.start;
     let end = range.end.min(start.saturating_add(MAX_RANGE_LEN));
     let numbers = match start < end {
@@ -45,23 +47,11 @@ pub(super) fn blocks_of(range: &Range<u64>, block_len: u64) -> impl Iterator<Ite
     })
 }
 
-/// The part of `piece` inside `range`, if there is one.
-pub(super) fn clip(piece: &CachedPiece, range: &Range<u64>) -> Option<CachedPiece> {
-    let start = piece.offset.max(range.start);
-    let end = piece.end().min(range.end);
-    (start < end).then(|| CachedPiece {
-        offset: start,
-        bytes: piece
-            .bytes
-            .slice((start - piece.offset) as usize..(end - piece.offset) as usize),
-    })
-}
-
 /// What a block should hold after `fresh` came to what it `held`; `None` if that stays as it is.
 ///
 /// Where both have a byte the fresh one stands: a range is only fetched again when something was wrong
 /// with it. If the two do not touch, the longer one.
-pub(super) fn overlay(held: &CachedPiece, offset: u64, fresh: &[u8]) -> Option<CachedPiece> {
+pub fn overlay(held: &CachedPiece, offset: u64, fresh: &[u8]) -> Option<CachedPiece> {
     let end = offset + fresh.len() as u64;
     if held.end() < offset || end < held.offset {
         return (fresh.len() >= held.bytes.len()).then(|| CachedPiece {

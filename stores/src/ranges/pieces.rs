@@ -4,32 +4,39 @@ use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
-use crate::cache::CachedPiece;
-
-/// The byte after the last of a piece.
-pub(super) fn end_of(piece: &CachedPiece) -> u64 {
-    piece.offset + piece.bytes.len() as u64
+/// Bytes of an object that a cache holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedPiece {
+    /// Where the bytes stand in the object.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Bytes,
 }
 
-/// The part of `piece` that lies in `range`, not copied.
-pub(super) fn cut(piece: &CachedPiece, range: &Range<u64>) -> Option<CachedPiece> {
-    let start = piece.offset.max(range.start);
-    let end = end_of(piece).min(range.end);
-    if start >= end {
-        return None;
+impl CachedPiece {
+    /// Where the bytes end in the object.
+    pub fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
     }
-    // Both lie inside the piece, which is in memory.
-    let slice = (start - piece.offset) as usize..(end - piece.offset) as usize;
-    Some(CachedPiece {
-        offset: start,
-        bytes: piece.bytes.slice(slice),
-    })
+
+    /// The part that lies in `range`, not copied.
+    pub fn clip(&self, range: &Range<u64>) -> Option<Self> {
+        let start = self.offset.max(range.start);
+        let end = self.end().min(range.end);
+        // Both lie inside the piece, which is in memory.
+        (start < end).then(|| Self {
+            offset: start,
+            bytes: self
+                .bytes
+                .slice((start - self.offset) as usize..(end - self.offset) as usize),
+        })
+    }
 }
 
 /// Adds the part of `piece` that `pieces` (in order, not overlapping) lack and `range` has.
-pub(super) fn add(pieces: &mut Vec<CachedPiece>, piece: &CachedPiece, range: &Range<u64>) {
+pub fn add(pieces: &mut Vec<CachedPiece>, piece: &CachedPiece, range: &Range<u64>) {
     for gap in gaps(range, pieces) {
-        if let Some(part) = cut(piece, &gap) {
+        if let Some(part) = piece.clip(&gap) {
             let place = pieces.partition_point(|held| held.offset < part.offset);
             pieces.insert(place, part);
         }
@@ -37,14 +44,14 @@ pub(super) fn add(pieces: &mut Vec<CachedPiece>, piece: &CachedPiece, range: &Ra
 }
 
 /// The parts of `range` that `pieces` (in order, not overlapping) lack.
-pub(super) fn gaps(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>> {
+pub fn gaps(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>> {
     let mut gaps = Vec::new();
     let mut start = range.start;
     for piece in pieces {
         if piece.offset > start {
             gaps.push(start..piece.offset.min(range.end));
         }
-        start = start.max(end_of(piece));
+        start = start.max(piece.end());
     }
     if start < range.end {
         gaps.push(start..range.end);
@@ -53,7 +60,7 @@ pub(super) fn gaps(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>
 }
 
 /// The bytes of a range out of pieces that cover it. Copies only if it takes more than one.
-pub(super) fn join(pieces: Vec<CachedPiece>) -> Bytes {
+pub fn join(pieces: Vec<CachedPiece>) -> Bytes {
     let mut pieces = pieces.into_iter();
     let first = pieces.next().map(|piece| piece.bytes).unwrap_or_default();
     if pieces.len() == 0 {
@@ -97,7 +104,7 @@ mod tests {
                 add(&mut pieces, &piece(start..start + len), &range);
             }
             for pair in pieces.windows(2) {
-                prop_assert!(end_of(&pair[0]) <= pair[1].offset);
+                prop_assert!(pair[0].end() <= pair[1].offset);
             }
             for gap in gaps(&range, &pieces) {
                 prop_assert!(!gap.is_empty());

@@ -1,9 +1,9 @@
 //! What a cache may use: a budget and a block length for each class of bytes, as plain data.
 
 use serde::Serialize;
+use thiserror::Error;
 
-use crate::SearchError;
-use crate::session::ByteClass;
+use crate::ByteClass;
 
 /// Shortest block: 64 KiB.
 pub const MIN_BLOCK_LEN: u64 = 64 << 10;
@@ -14,6 +14,11 @@ pub const MAX_BLOCK_LEN: u64 = 4 << 20;
 const MEMORY_BYTES: u64 = 256 << 20;
 /// Budget of [`CacheOptions::disk`]: 4 GiB.
 const DISK_BYTES: u64 = 4 << 30;
+
+/// Why a cache cannot work as it is asked to, and what to give instead.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct InvalidOptions(pub String);
 
 /// A class's budget and the length of its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -75,7 +80,7 @@ impl CacheOptions {
     }
 
     /// An error if a block length is not allowed, or a budget is too small for what it is to hold.
-    pub fn validate(&self) -> Result<(), SearchError> {
+    pub fn validate(&self) -> Result<(), InvalidOptions> {
         for class in ByteClass::ALL {
             let ClassOptions {
                 max_bytes,
@@ -84,13 +89,13 @@ impl CacheOptions {
             let name = class.as_str();
             if !block_len.is_power_of_two() || !(MIN_BLOCK_LEN..=MAX_BLOCK_LEN).contains(&block_len)
             {
-                return Err(SearchError::invalid(format!(
+                return Err(InvalidOptions(format!(
                     "a cache block of class {name} cannot have {block_len} bytes; give a power of \
                      two from {MIN_BLOCK_LEN} to {MAX_BLOCK_LEN}"
                 )));
             }
             if max_bytes != 0 && max_bytes < 2 * block_len {
-                return Err(SearchError::invalid(format!(
+                return Err(InvalidOptions(format!(
                     "a cache budget of {max_bytes} bytes for class {name} does not hold two blocks \
                      of {block_len} bytes; give the cache more, or the class 0 to cache none of it"
                 )));
@@ -140,7 +145,7 @@ mod tests {
             let message = options
                 .validate()
                 .err()
-                .map(|error| error.message)
+                .map(|error| error.0)
                 .unwrap_or_default();
             assert!(message.contains(expect), "{message}");
             assert_eq!(message.is_empty(), expect.is_empty(), "{message}");

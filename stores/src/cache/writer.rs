@@ -1,63 +1,61 @@
-//! The writer thread's work: from a put to files, within the budgets.
+//! From what is put to files, within the budgets.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::Store;
+use super::BlockFolder;
 use super::block_file::{self, Key};
 use super::folder::{self, ClassFolder};
-use super::queue::{PutRequest, What};
-use crate::cache::CachedPiece;
-use crate::cache::blocks::{blocks_of, overlay};
-use crate::session::ByteClass;
+use crate::ranges::blocks::{blocks_of, overlay};
+use crate::{ByteClass, CachedPiece};
 
-pub(super) struct Writer<'a> {
-    store: &'a Store,
+/// Writes to a [`BlockFolder`] within its budgets. What cannot be written is dropped and counted.
+#[derive(Debug)]
+pub struct BlockWriter {
+    store: Arc<BlockFolder>,
     classes: [ClassFolder; ByteClass::ALL.len()],
     /// Makes this writer's temporary names its own, whatever process or container it runs in.
     token: u64,
     num_files: u64,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(store: &'a Store) -> Self {
+impl BlockWriter {
+    /// A writer, which knows nothing yet of what lies in the folder.
+    pub fn new(store: Arc<BlockFolder>) -> Self {
         Self {
-            store,
             classes: ByteClass::ALL.map(|class| {
-                ClassFolder::new(store.class_folder(class), store.options.class(class))
+                ClassFolder::new(store.class_folder(class), store.options().class(class))
             }),
-            token: RandomState::new().hash_one(std::process::id()),
+            // The keys of the hash are random.
+            token: RandomState::new().hash_one(0),
             num_files: 0,
+            store,
         }
     }
 
-    /// Writes what is offered. What cannot be written is dropped and counted.
-    pub(super) fn write(&mut self, put: PutRequest) {
-        let class = put.class;
-        match put.what {
-            What::Range { object, piece } => self.write_range(&object, &piece, class),
-            What::Entry { key, bytes } => {
-                let entry = CachedPiece { offset: 0, bytes };
-                self.write_file(&Key::entry(&key), &entry, class);
-            }
-        }
+    /// Writes an entry under an opaque key, in place of the one before.
+    pub fn write_entry(&mut self, key: &str, bytes: Bytes, class: ByteClass) {
+        let entry = CachedPiece { offset: 0, bytes };
+        self.write_file(&Key::entry(key), &entry, class);
     }
 
-    fn write_range(&mut self, object: &str, piece: &CachedPiece, class: ByteClass) {
+    /// Writes a range of an object, block by block.
+    pub fn write_range(&mut self, object: &str, piece: &CachedPiece, class: ByteClass) {
         let Some(end) = piece.offset.checked_add(piece.bytes.len() as u64) else {
             return;
         };
         let block_len = self.store.block_len(class);
         for block in blocks_of(&(piece.offset..end), block_len) {
             let key = Key::block(object, block_len, block.number);
-            let slice = (block.range.start - piece.offset) as usize
-                ..(block.range.end - piece.offset) as usize;
-            let fresh = piece.bytes.slice(slice);
-            if let Some(joined) = self.join(&key, block.range.start, fresh, class) {
+            let Some(fresh) = piece.clip(&block.range) else {
+                continue;
+            };
+            if let Some(joined) = self.join(&key, fresh.offset, fresh.bytes, class) {
                 self.write_file(&key, &joined, class);
             }
         }
@@ -77,7 +75,7 @@ impl<'a> Writer<'a> {
 
     fn write_file(&mut self, key: &Key, piece: &CachedPiece, class: ByteClass) {
         let path = self.store.path_of(key, class);
-        let counters = self.store.counters.class(class);
+        let counters = self.store.counters().class(class);
         let folder = &mut self.classes[class.ord()];
         let cost = folder::cost_of(block_file::file_len(key, piece.bytes.len() as u64));
         if !key.may_hold(piece.bytes.len()) || !folder.may_hold(cost) {

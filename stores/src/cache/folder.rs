@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::cache::ClassOptions;
+use super::ClassOptions;
 
 /// Folders of a class.
 const NUM_FOLDERS: usize = 64;
@@ -28,7 +28,7 @@ const DISK_PAGE_LEN: u64 = 4096;
 const MAX_TEMPORARY_AGE: Duration = Duration::from_secs(600);
 
 /// Begins the name of a file that is being written.
-pub(super) const TEMPORARY_PREFIX: &str = ".tmp-";
+pub const TEMPORARY_PREFIX: &str = ".tmp-";
 
 /// What a file of `len` bytes occupies.
 pub(super) fn cost_of(len: u64) -> u64 {
@@ -36,6 +36,7 @@ pub(super) fn cost_of(len: u64) -> u64 {
 }
 
 /// The folders of one class, as its writer knows them.
+#[derive(Debug)]
 pub(super) struct ClassFolder {
     path: PathBuf,
     groups: Vec<Group>,
@@ -43,7 +44,7 @@ pub(super) struct ClassFolder {
 }
 
 /// What is known of a group: nothing until it was listed.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 struct Group {
     /// Bytes at the last listing, and what was written since.
     num_bytes: Option<u64>,
