@@ -53,9 +53,12 @@ fn imports_go_down_only() {
             "canter-guest-component",
             "canter-index-builder",
             "canter-runtime",
+            "canter-edge-io",
         ],
         &[
             "canter-cli",
+            "canter-wasi",
+            "canter-fastly",
             "canter-benches",
             "canter-examples",
             "canter-tests",

@@ -26,7 +26,7 @@ const MAX_GZIP_LEN: usize = 1_258_291;
 /// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Work whose inputs have not
 /// changed is not done again.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    ensure_toolchain(workspace)?;
+    ensure_target(workspace, TARGET)?;
     run(
         "guest: compile to wasm",
         &mut workspace.cargo(&[
@@ -78,10 +78,10 @@ fn without_paths_of_this_machine(workspace: &Workspace) -> Result<String> {
 
 /// Installs what `rust-toolchain.toml` names if the wasm target is missing: rustup may have been told
 /// not to do so by itself.
-fn ensure_toolchain(workspace: &Workspace) -> Result<()> {
+pub(crate) fn ensure_target(workspace: &Workspace, target: &str) -> Result<()> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc)
-        .args(["--print", "target-libdir", "--target", TARGET])
+        .args(["--print", "target-libdir", "--target", target])
         .current_dir(&workspace.root)
         .output()
         .context("cannot run rustc")?;
@@ -98,7 +98,7 @@ fn ensure_toolchain(workspace: &Workspace) -> Result<()> {
                 .env_remove("RUSTUP_TOOLCHAIN")
                 .current_dir(&workspace.root),
         )
-        .with_context(|| format!("the Rust target {TARGET} is missing; install it, or rustup"))
+        .with_context(|| format!("the Rust target {target} is missing; install it, or rustup"))
     })
 }
 
@@ -156,14 +156,14 @@ fn check_no_imports(component: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn gzip_len(bytes: &[u8]) -> Result<usize> {
+pub(crate) fn gzip_len(bytes: &[u8]) -> Result<usize> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     Ok(encoder.finish()?.len())
 }
 
 /// Leaves an equal file alone, so that nothing that depends on it is built again.
-fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|current| current == bytes) {
         return Ok(());
     }

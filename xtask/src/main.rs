@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | dist`.
+//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | wasi | fastly | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
@@ -8,6 +8,7 @@ mod guest;
 mod npm;
 mod step;
 mod tools;
+mod wasi;
 mod workspace;
 
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ usage: cargo xtask COMMAND
                 --all: also what takes a quarter of an hour to compile
   guest         build the guest component into <target>/guest and compile it ahead of time
   js [test]     build the npm package, the Worker and the browser example; test them
+  wasi          build the WASI component into <target>/guest and compile it ahead of time
+  fastly        build the program for Fastly Compute into <target>/guest
   dist          build the self-contained release binary <target>/dist/canter";
 
 fn main() -> ExitCode {
@@ -40,6 +43,8 @@ fn main() -> ExitCode {
         Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
         Some("js") => npm::js(&workspace, &rest),
+        Some("wasi") if rest.is_empty() => wasi::build(&workspace),
+        Some("fastly") if rest.is_empty() => wasi::build_fastly(&workspace),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),
         _ => {
             eprintln!("{USAGE}");

@@ -1,0 +1,58 @@
+//! Why a range could not be had. The texts are the runtime's: whoever reads an answer need not know which
+//! host gave it.
+
+use std::fmt;
+
+use canter_guest::session::protocol::FetchErrorKind;
+use canter_stores::{AskedRange, Misbehaviour, StoreFault};
+
+/// A range that could not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchError {
+    /// Why.
+    pub kind: FetchErrorKind,
+    /// What happened, with the object and the range in it, and the name of the fault.
+    pub message: String,
+    /// Whether the same read may succeed a moment later.
+    pub is_transient: bool,
+}
+
+impl FetchError {
+    /// A failure of `object`; `range` is `None` for the whole of it.
+    pub fn new(
+        kind: FetchErrorKind,
+        object: &str,
+        range: Option<AskedRange>,
+        what: impl fmt::Display,
+    ) -> Self {
+        Self {
+            kind,
+            message: format!("{object}, bytes {}: {what}", bounds_of(range)),
+            is_transient: kind == FetchErrorKind::Unavailable,
+        }
+    }
+
+    /// The store misbehaved. Only a body that broke off is worth another try.
+    pub fn misbehaved(object: &str, range: Option<AskedRange>, what: &Misbehaviour) -> Self {
+        let kind = match what.fault {
+            StoreFault::ShortBody | StoreFault::PastTheEnd => FetchErrorKind::Truncated,
+            _ => FetchErrorKind::Protocol,
+        };
+        Self {
+            is_transient: what.fault == StoreFault::ShortBody,
+            ..Self::new(kind, object, range, what)
+        }
+    }
+}
+
+/// `100-199`, or `100-` for everything from there.
+pub(crate) fn bounds_of(range: Option<AskedRange>) -> String {
+    match range {
+        None => "0-".to_owned(),
+        Some(AskedRange { first, len: None }) => format!("{first}-"),
+        Some(AskedRange {
+            first,
+            len: Some(len),
+        }) => format!("{first}-{}", first.saturating_add(len).saturating_sub(1)),
+    }
+}

@@ -1,0 +1,88 @@
+//! The budget of one search: counts what it sends, and refuses what would be too much.
+
+use canter_guest::session::protocol::Budget;
+
+/// What a read that was given up at the deadline says.
+pub(crate) const TIME_IS_UP: &str =
+    "the bytes had not come when the time was up; raise deadline_ms or narrow the query";
+
+/// What one search has used of its budget.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    budget: Budget,
+    num_requests: u64,
+    num_bytes: u64,
+    /// The first limit that refused a request.
+    refused: Option<&'static str>,
+    /// The first limit that a read went without its bytes for.
+    exhausted: Option<&'static str>,
+    pub(crate) is_timed_out: bool,
+}
+
+impl Gate {
+    pub(crate) fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn num_requests(&self) -> u64 {
+        self.num_requests
+    }
+
+    /// Counts one request for `len` bytes, or says why it may not be sent.
+    pub(crate) fn admit(&mut self, len: Option<u64>) -> Result<(), String> {
+        let len = len.unwrap_or(0);
+        let after = self.num_bytes.saturating_add(len);
+        if let Some(max) = self.budget.max_bytes
+            && (after > max || self.num_bytes >= max)
+        {
+            return self.refuse("max_bytes", max);
+        }
+        if let Some(max) = self.budget.max_requests
+            && self.num_requests >= max
+        {
+            return self.refuse("max_requests", max);
+        }
+        self.num_requests += 1;
+        self.num_bytes = after;
+        Ok(())
+    }
+
+    /// An error if wave number `wave_ord` (from 0) is one too many.
+    pub(crate) fn admit_wave(&mut self, wave_ord: u64) -> Result<(), String> {
+        match self.budget.max_waves {
+            Some(max) if wave_ord >= max => {
+                self.exhausted.get_or_insert("max_waves");
+                Err(used_up("max_waves", max))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse(&mut self, limit: &'static str, max: u64) -> Result<(), String> {
+        self.refused.get_or_insert(limit);
+        Err(used_up(limit, max))
+    }
+
+    /// Counts the bytes of an answer whose length was not known when it was asked for.
+    pub(crate) fn count_open_ended(&mut self, num_bytes: usize) {
+        self.num_bytes = self.num_bytes.saturating_add(num_bytes as u64);
+    }
+
+    /// Notes that a read did not get its bytes because a request was refused.
+    pub(crate) fn note_exhausted(&mut self) {
+        self.exhausted = self.exhausted.or(self.refused);
+    }
+
+    /// The limit that was reached first, by name.
+    pub(crate) fn exhausted(&self) -> Option<&'static str> {
+        self.exhausted
+    }
+}
+
+/// What to say about a limit that was reached.
+fn used_up(limit: &str, max: u64) -> String {
+    format!("the search has used up its {limit} of {max}; raise it or narrow the query")
+}

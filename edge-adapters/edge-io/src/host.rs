@@ -1,0 +1,231 @@
+//! A host: it answers one request to the search API after the other.
+
+use std::collections::BTreeMap;
+
+use canter_guest::session::protocol::{HttpRequest, HttpResponse, Outcome, Progress};
+use canter_guest::{ErrorKind, SearchError, Session, http_error};
+use serde_json::{Value, json};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::options::lower;
+use crate::search::{Behind, Counts, Search};
+use crate::{Cache, Options, Platform};
+
+/// Most steps of one session: a guest that still asks after this many is asking in circles.
+const MAX_STEPS: usize = 1000;
+
+/// What the only index of a host is called: its objects have no prefix.
+pub(crate) const ONLY_INDEX: &str = "";
+
+/// Where an index is.
+#[derive(Clone, Debug)]
+pub(crate) struct Index {
+    base: Url,
+    /// Begins its keys in the cache.
+    pub(crate) namespace: String,
+}
+
+impl Index {
+    /// Without credentials, which must not be written into a cache; a hash of the whole URL keeps two stores
+    /// apart all the same.
+    pub(crate) fn new(base: Url) -> Self {
+        let mut shown = base.clone();
+        shown.set_query(None);
+        shown.set_fragment(None);
+        // These fail only for URLs without a host, which have neither.
+        let _ = shown.set_username("");
+        let _ = shown.set_password(None);
+        let hash = xxh3_64(base.as_str().trim_end_matches('/').as_bytes());
+        let shown = shown.as_str().trim_end_matches('/');
+        Self {
+            namespace: format!("{shown}#{hash:016x}"),
+            base,
+        }
+    }
+
+    /// The URL of an object. The query string of the base, such as a signature, is sent along.
+    pub(crate) fn url_of(&self, object: &str) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(object.split('/'));
+        }
+        url
+    }
+}
+
+/// An answer, and what it has cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// To be passed on as it is; headers may be added.
+    pub response: HttpResponse,
+    /// The error that the response tells, if there was no answer.
+    pub error: Option<SearchError>,
+    /// What it has cost.
+    pub counts: Counts,
+    /// Microseconds from the call to the answer.
+    pub elapsed_us: u64,
+}
+
+impl Answer {
+    /// Headers that say what the answer has cost.
+    pub fn cost_headers(&self) -> Vec<(&'static str, String)> {
+        let counts = &self.counts;
+        let total_ms = self.elapsed_us as f64 / 1000.0;
+        vec![
+            ("x-canter-requests", counts.num_requests.to_string()),
+            ("x-canter-bytes", counts.num_bytes.to_string()),
+            ("x-canter-waves", counts.num_waves.to_string()),
+            ("x-canter-cache-hits", counts.num_cache_hits.to_string()),
+            ("server-timing", format!("total;dur={total_ms:.3}")),
+        ]
+    }
+}
+
+/// Answers requests to the search API, or searches of one index, one at a time.
+pub struct Host<P, C> {
+    platform: P,
+    behind: Behind<C>,
+    options: Options,
+    indexes: BTreeMap<String, Index>,
+}
+
+impl<P: Platform, C: Cache> Host<P, C> {
+    /// A host of these indexes: by name, where each is.
+    pub fn new(platform: P, cache: C, options: Options, indexes: BTreeMap<String, Url>) -> Self {
+        let indexes = indexes.into_iter();
+        Self {
+            platform,
+            behind: Behind::new(cache),
+            options,
+            indexes: indexes
+                .map(|(name, base)| (name, Index::new(base)))
+                .collect(),
+        }
+    }
+
+    /// A host of one index, for [`Host::search`].
+    pub fn of_one(platform: P, cache: C, options: Options, index: Url) -> Self {
+        let one = BTreeMap::from([(ONLY_INDEX.to_owned(), index)]);
+        Self::new(platform, cache, options, one)
+    }
+
+    /// Searches the only index: from a search request to the answer, both JSON objects. The answer always has
+    /// a `profile`.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub fn search(&mut self, request: &str) -> Result<String, SearchError> {
+        let started_us = self.platform.now_us();
+        let mut limits = self.options.guest_limits.clone();
+        if self.behind.cache.keeps() {
+            limits.insert("partial_result_cache".to_owned(), true.into());
+        }
+        let session = Session::search(request, &Value::Object(limits).to_string())?;
+        match self.drive(session, started_us, &mut Counts::default())? {
+            Outcome::Response(answer) => Ok(answer),
+            _ => Err(internal("the guest's answer is no response")),
+        }
+    }
+
+    /// Answers a request: whatever goes wrong is an answer too. What is to be kept is put into the cache by
+    /// [`Host::settle`].
+    pub fn answer(&mut self, request: &HttpRequest) -> Answer {
+        let started_us = self.platform.now_us();
+        let mut counts = Counts::default();
+        let session = Session::http(request, &self.settings(), 1);
+        let result = session
+            .and_then(|session| self.drive(session, started_us, &mut counts))
+            .and_then(|outcome| match outcome {
+                Outcome::Http(response) => Ok(response),
+                _ => Err(internal("the guest's answer is no response")),
+            });
+        let elapsed_us = self.platform.now_us().saturating_sub(started_us);
+        let (response, error) = match result {
+            Ok(response) => (response, None),
+            Err(error) => (http_error(&error), Some(error)),
+        };
+        Answer {
+            response,
+            error,
+            counts,
+            elapsed_us,
+        }
+    }
+
+    /// Puts into the cache what the answers before have read. To be called once an answer is out, so that
+    /// nobody waits for it.
+    pub fn settle(&mut self) {
+        self.behind.settle();
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &C {
+        &self.behind.cache
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &P {
+        &self.platform
+    }
+
+    /// The platform, to be told something.
+    pub fn platform_mut(&mut self) -> &mut P {
+        &mut self.platform
+    }
+
+    /// Drives a session to its end.
+    fn drive(
+        &mut self,
+        mut session: Session,
+        started_us: u64,
+        counts: &mut Counts,
+    ) -> Result<Outcome, SearchError> {
+        let budget = lower(self.options.budget, session.budget());
+        let mut search = Search::new(
+            &mut self.platform,
+            &mut self.behind,
+            &self.options,
+            &self.indexes,
+            budget,
+            started_us,
+        );
+        let mut supplies = Vec::new();
+        for _ in 0..MAX_STEPS {
+            let progress = session.step(supplies, search.report());
+            *counts = search.counts;
+            supplies = match progress {
+                Progress::Done(outcome) => return Ok(outcome),
+                Progress::Failed(error) => return Err(error),
+                Progress::Pending(demand) => {
+                    let is_empty = demand.reads.is_empty()
+                        && demand.lookups.is_empty()
+                        && demand.stores.is_empty();
+                    if is_empty {
+                        return Err(internal("the guest waits but asks for nothing"));
+                    }
+                    search.answer(demand)
+                }
+            };
+        }
+        Err(SearchError::new(
+            ErrorKind::Limit,
+            format!("the guest still asks for bytes after {MAX_STEPS} steps; narrow the query"),
+        ))
+    }
+
+    fn settings(&self) -> String {
+        let names: Vec<&String> = self.indexes.keys().collect();
+        json!({
+            "indexes": names,
+            "forced_filter": self.options.forced_filter,
+            "limits": self.options.guest_limits,
+            "keeps_partial_results": self.behind.cache.keeps(),
+        })
+        .to_string()
+    }
+}
+
+fn internal(message: &str) -> SearchError {
+    SearchError::new(ErrorKind::Internal, message)
+}

@@ -1,0 +1,189 @@
+//! Settings as text, from an environment or a config store: read once, with an error that names the key.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use url::Url;
+
+use crate::Options;
+
+/// The settings that [`Options::with_settings`] reads.
+const INTEGERS: [&str; 5] = [
+    "CANTER_MAX_REQUESTS",
+    "CANTER_MAX_WAVES",
+    "CANTER_DEADLINE_MS",
+    "CANTER_MANIFEST_TTL_MS",
+    "CANTER_MAX_CONCURRENT_REQUESTS",
+];
+
+impl Options {
+    /// These options with what is set: `CANTER_MAX_REQUESTS`, `CANTER_MAX_BYTES`, `CANTER_MAX_WAVES`,
+    /// `CANTER_DEADLINE_MS`, `CANTER_MANIFEST_TTL_MS`, `CANTER_MAX_CONCURRENT_REQUESTS`, `CANTER_LIMITS` (the
+    /// guest's limits, JSON) and `CANTER_FORCED_FILTER` (a query). An empty value is none.
+    ///
+    /// # Errors
+    /// If a value is not what its key needs; the message names both.
+    pub fn with_settings(
+        mut self,
+        setting: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let setting = |name: &str| setting(name).filter(|value| !value.trim().is_empty());
+        for name in INTEGERS {
+            let Some(value) = setting(name) else { continue };
+            let number: u64 = value
+                .trim()
+                .parse()
+                .map_err(|_| format!("{name} is {value:?}: give a whole number"))?;
+            match name {
+                "CANTER_MAX_REQUESTS" => self.budget.max_requests = Some(number),
+                "CANTER_MAX_WAVES" => self.budget.max_waves = Some(number),
+                "CANTER_DEADLINE_MS" => self.budget.deadline_ms = Some(number),
+                "CANTER_MANIFEST_TTL_MS" => self.manifest_ttl_ms = number,
+                _ if number == 0 => return Err(format!("{name} is 0: give 1 or more")),
+                _ => self.max_concurrent_requests = usize::try_from(number).unwrap_or(usize::MAX),
+            }
+        }
+        if let Some(value) = setting("CANTER_MAX_BYTES") {
+            let bytes =
+                parse_bytes(&value).map_err(|error| format!("CANTER_MAX_BYTES: {error}"))?;
+            self.budget.max_bytes = Some(bytes);
+        }
+        if let Some(value) = setting("CANTER_LIMITS") {
+            match serde_json::from_str(&value) {
+                Ok(Value::Object(limits)) => self.guest_limits = limits,
+                Ok(_) => return Err("CANTER_LIMITS: give a JSON object".to_owned()),
+                Err(error) => return Err(format!("CANTER_LIMITS: {error}")),
+            }
+        }
+        if let Some(filter) = setting("CANTER_FORCED_FILTER") {
+            self.forced_filter = Some(filter);
+        }
+        Ok(self)
+    }
+}
+
+/// Reads `name=url,name=url`.
+///
+/// # Errors
+/// If a part is not of that form, a name is given twice or cannot be part of a path, or a URL is none of
+/// `http` or `https`.
+pub fn parse_indexes(text: &str) -> Result<BTreeMap<String, Url>, String> {
+    let mut indexes = BTreeMap::new();
+    let parts = text.split(',').map(str::trim);
+    for part in parts.filter(|part| !part.is_empty()) {
+        let (name, url) = part
+            .split_once('=')
+            .ok_or_else(|| format!("{part:?} is not name=url"))?;
+        if name.is_empty() || name.contains('/') {
+            return Err(format!(
+                "an index cannot have the name {name:?}: it is a part of a path"
+            ));
+        }
+        if indexes.insert(name.to_owned(), parse_url(url)?).is_some() {
+            return Err(format!("the index {name:?} is given twice"));
+        }
+    }
+    match indexes.is_empty() {
+        true => Err("give at least one index as name=url".to_owned()),
+        false => Ok(indexes),
+    }
+}
+
+/// Reads the URL of an index.
+///
+/// # Errors
+/// If it is no URL of `http` or `https`.
+pub fn parse_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("{text:?} is no URL: {error}"))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(format!(
+            "{text:?}: {other} is not spoken here; give http or https"
+        )),
+    }
+}
+
+/// Reads a number of bytes, such as `64MiB`, `50MB` or `1000`.
+///
+/// # Errors
+/// If it is none, or too large.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return Err(format!("{text:?} is no number of bytes, such as 64MiB")),
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+        .ok_or_else(|| format!("{text:?} is no number of bytes, such as 64MiB"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_are_names_and_urls() {
+        let indexes = parse_indexes("logs=http://a.example/x, b=https://b.example/?sig=1").unwrap();
+        let urls: Vec<&str> = indexes.values().map(Url::as_str).collect();
+        assert_eq!(urls, ["https://b.example/?sig=1", "http://a.example/x"]);
+        for (text, expect) in [
+            ("", "at least one"),
+            ("logs", "name=url"),
+            ("=http://a.example", "cannot have the name"),
+            ("a/b=http://a.example", "cannot have the name"),
+            ("a=http://a.example,a=http://b.example", "twice"),
+            ("a=s3://bucket/x", "s3 is not spoken"),
+            ("a=x", "no URL"),
+        ] {
+            let error = parse_indexes(text).unwrap_err();
+            assert!(error.contains(expect), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        for (text, expect) in [
+            ("0", Some(0)),
+            ("64MiB", Some(64 << 20)),
+            ("50 mb", Some(50_000_000)),
+            ("MiB", None),
+            ("-1", None),
+            ("1.5MB", None),
+            ("99999999999GiB", None),
+        ] {
+            assert_eq!(parse_bytes(text).ok(), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_read_is_named() {
+        let with = |name: &'static str, value: &'static str| {
+            Options::default().with_settings(move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        let set = with("CANTER_MAX_REQUESTS", "16").unwrap();
+        assert_eq!(set.budget.max_requests, Some(16));
+        let set = with("CANTER_LIMITS", r#"{"max_hits":5}"#).unwrap();
+        assert_eq!(set.guest_limits["max_hits"], 5);
+        for (name, value) in [
+            ("CANTER_MAX_REQUESTS", "many"),
+            ("CANTER_MAX_BYTES", "much"),
+            ("CANTER_LIMITS", "[]"),
+            ("CANTER_LIMITS", "{"),
+            ("CANTER_MAX_CONCURRENT_REQUESTS", "0"),
+        ] {
+            let error = with(name, value).unwrap_err();
+            assert!(error.contains(name), "{error}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Settings from the config store `canter`, with the limits of the platform as defaults.
+
+use canter_edge_io::{BlobCache, Host, Options, parse_indexes};
+use canter_guest::session::protocol::Budget;
+use fastly::ConfigStore;
+
+use crate::calls::Fastly;
+use crate::store::CoreCache;
+
+/// The name of the config store.
+const STORE: &str = "canter";
+
+/// Requests to backends that one request may make: what the platform allows.
+const MAX_REQUESTS: u64 = 32;
+/// Bytes of one search: they lie in the heap of 128 MB, besides the engine and what it computes.
+const MAX_BYTES: u64 = 48 << 20;
+/// Milliseconds of one search.
+const DEADLINE_MS: u64 = 10_000;
+/// Memory of aggregations and length of a manifest, for the same heap.
+const GUEST_LIMITS: [(&str, u64); 2] = [
+    ("max_aggregation_bytes", 24 << 20),
+    ("max_manifest_bytes", 16 << 20),
+];
+
+pub(crate) type FastlyHost = Host<Fastly, Option<BlobCache<CoreCache>>>;
+
+/// What the config store says.
+pub(crate) struct Config(Option<ConfigStore>);
+
+impl Config {
+    pub(crate) fn open() -> Self {
+        Self(ConfigStore::try_open(STORE).ok())
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let value = self.0.as_ref()?.try_get(name).ok()??;
+        Some(value).filter(|value| !value.trim().is_empty())
+    }
+
+    /// A host as the settings want it.
+    pub(crate) fn host(&self) -> Result<FastlyHost, String> {
+        let indexes = self.get("CANTER_INDEXES").unwrap_or_default();
+        let indexes = parse_indexes(&indexes)
+            .map_err(|error| format!("CANTER_INDEXES in the config store {STORE:?}: {error}"))?;
+        let options = defaults().with_settings(|name| self.get(name))?;
+        let is_cached = self.get("CANTER_CACHE").is_none_or(|value| value != "off");
+        let cache = is_cached.then(|| BlobCache::new(CoreCache));
+        let platform = Fastly::new(self.get("CANTER_BACKEND"));
+        Ok(Host::new(platform, cache, options, indexes))
+    }
+}
+
+fn defaults() -> Options {
+    let limits = GUEST_LIMITS.map(|(name, limit)| (name.to_owned(), limit.into()));
+    Options {
+        budget: Budget {
+            max_requests: Some(MAX_REQUESTS),
+            max_bytes: Some(MAX_BYTES),
+            max_waves: None,
+            deadline_ms: Some(DEADLINE_MS),
+        },
+        max_concurrent_requests: 32,
+        guest_limits: limits.into_iter().collect(),
+        ..Options::default()
+    }
+}

@@ -1,0 +1,103 @@
+//! From a client's request to an answer.
+
+use canter_guest::session::protocol::{HttpRequest, HttpResponse};
+use fastly::compute_runtime::elapsed_vcpu_ms;
+use fastly::http::StatusCode;
+use fastly::{Request, Response};
+use serde_json::json;
+
+use crate::config::{Config, FastlyHost};
+
+/// Longest body of a request: 1 MiB.
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// Answers one request. What is to be kept is put into the cache behind the answer.
+pub(crate) fn run() {
+    let request = Request::from_client();
+    let config = Config::open();
+    let origin = config.get("CANTER_CORS_ORIGIN");
+    let is_preflight = request.get_method_str() == "OPTIONS"
+        && request.contains_header("access-control-request-method");
+    let (mut response, host) = match is_preflight && origin.is_some() {
+        true => (preflight(), None),
+        false => answer(request, &config),
+    };
+    if let Some(origin) = origin {
+        response.set_header("access-control-allow-origin", origin);
+    }
+    response.send_to_client();
+    if let Some(mut host) = host {
+        host.settle();
+    }
+}
+
+fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
+    let mut host = match config.host() {
+        Ok(host) => host,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return (refusal(500, &message), None);
+        }
+    };
+    let request = match read(request) {
+        Ok(request) => request,
+        Err(response) => return (response, None),
+    };
+    let answer = host.answer(&request);
+    let costs = answer.cost_headers();
+    let mut response = to_fastly(answer.response);
+    for (name, value) in costs {
+        response.set_header(name, value);
+    }
+    // What the platform bills and limits: the time of the processor.
+    if let Ok(cpu_ms) = elapsed_vcpu_ms() {
+        response.set_header("x-canter-cpu-ms", cpu_ms.to_string());
+    }
+    (response, Some(host))
+}
+
+fn read(mut request: Request) -> Result<HttpRequest, Response> {
+    let mut body = Vec::new();
+    for part in request.take_body().read_chunks(64 << 10) {
+        let part = part.map_err(|_| refusal(400, "the request's body broke off"))?;
+        body.extend_from_slice(&part);
+        if body.len() > MAX_BODY_BYTES {
+            let message = format!("the body has more than {MAX_BODY_BYTES} bytes");
+            return Err(refusal(413, &message));
+        }
+    }
+    let url = request.get_url();
+    Ok(HttpRequest {
+        method: request.get_method_str().to_owned(),
+        path: url.path().to_owned(),
+        query: url.query().unwrap_or_default().to_owned(),
+        body,
+    })
+}
+
+fn to_fastly(response: HttpResponse) -> Response {
+    let status = StatusCode::from_u16(response.status);
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut fastly = Response::from_status(status).with_body(response.body);
+    for (name, value) in response.headers {
+        fastly.append_header(name, value);
+    }
+    fastly
+}
+
+/// What a browser asks before it sends a request from another origin.
+fn preflight() -> Response {
+    Response::from_status(StatusCode::NO_CONTENT)
+        .with_header("access-control-allow-methods", "GET, POST")
+        .with_header("access-control-allow-headers", "content-type")
+        .with_header("access-control-max-age", "86400")
+}
+
+/// An answer that only a host can give, in the form of the guest's.
+fn refusal(status: u16, message: &str) -> Response {
+    to_fastly(HttpResponse {
+        status,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: json!({ "message": message }).to_string().into_bytes(),
+    })
+}

@@ -1,0 +1,167 @@
+//! The command line: the flags of `canter search` that make sense here, read by hand, because a parser of
+//! arguments would be a tenth of the component.
+
+use canter_edge_io::{Options, parse_bytes};
+use serde_json::{Map, Value};
+
+pub(crate) const USAGE: &str = "\
+usage: canter-wasi.wasm search --index URL --query QUERY [FLAGS]
+
+  --index URL             the index: http://… or https://…
+  --query QUERY           what to look for, as in `canter search`
+  --aggs JSON|@FILE       Elasticsearch aggregations
+  --max-hits N            how many hits to return [default: 20]
+  --start-offset N        how many hits to skip before those [default: 0]
+  --sort-by FIELDS        up to two fast fields, _score or _doc [default: newest first]
+  --search-field FIELDS   fields for words that name no field
+  --start-timestamp TIME  nothing earlier: seconds since 1970, or a date
+  --end-timestamp TIME    only what is earlier than this
+  --profile               show what the guest did
+  --cache-bytes BYTES     most bytes in /cache, such as 1GiB; 0 keeps nothing [default: 1GiB]
+  --manifest-ttl-ms MS    for how long a manifest is not asked for again [default: 0]
+  --deadline-ms MS        most milliseconds [default: 30000]
+  --max-requests N        most requests to the store [default: no limit]
+  --max-bytes BYTES       most bytes from the store [default: no limit]
+  --max-waves N           most dependent rounds of requests [default: no limit]
+  --max-concurrent-requests N   most requests at once [default: 64]
+  --limits JSON           the engine's own limits, such as {\"max_splits\":100}
+
+The cache is the folder that is given as /cache (wasmtime run --dir FOLDER::/cache …). As a web service
+(wasmtime serve -S cli) the same component answers the search API of the indexes in CANTER_INDEXES.";
+
+/// What is to be searched, and how.
+#[derive(Debug)]
+pub(crate) struct SearchArgs {
+    pub(crate) index: String,
+    /// The search request, a JSON object.
+    pub(crate) request: Value,
+    pub(crate) options: Options,
+    pub(crate) cache_bytes: u64,
+    pub(crate) shows_profile: bool,
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Help,
+    Search(Box<SearchArgs>),
+}
+
+/// Reads the arguments after the program's name.
+///
+/// # Errors
+/// If they cannot be understood; the message says which.
+pub(crate) fn parse(arguments: &[String]) -> Result<Command, String> {
+    let mut arguments = arguments.iter();
+    match arguments.next().map(String::as_str) {
+        Some("search") => {}
+        None | Some("help" | "--help" | "-h") => return Ok(Command::Help),
+        Some(other) => return Err(format!("there is no command {other:?}, only search")),
+    }
+    let mut args = SearchArgs {
+        index: String::new(),
+        request: Value::Null,
+        options: Options::default(),
+        cache_bytes: crate::store::MAX_CACHE_BYTES,
+        shows_profile: false,
+    };
+    let mut request = Map::new();
+    request.insert("max_hits".to_owned(), 20.into());
+    while let Some(flag) = arguments.next() {
+        let (name, value) = match flag.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+            _ => (flag.as_str(), None),
+        };
+        match name {
+            "--help" | "-h" => return Ok(Command::Help),
+            "--profile" => {
+                args.shows_profile = true;
+                continue;
+            }
+            _ => {}
+        }
+        let value = value.or_else(|| arguments.next().cloned());
+        let value = value.ok_or_else(|| format!("{name} needs a value"))?;
+        set(&mut args, &mut request, name, &value).map_err(|error| format!("{name}: {error}"))?;
+    }
+    if args.index.is_empty() {
+        return Err("--index is missing: where is the index?".to_owned());
+    }
+    if !request.contains_key("query") {
+        return Err("--query is missing: what is looked for? (* is every document)".to_owned());
+    }
+    args.request = Value::Object(request);
+    Ok(Command::Search(Box::new(args)))
+}
+
+fn set(
+    args: &mut SearchArgs,
+    request: &mut Map<String, Value>,
+    name: &str,
+    value: &str,
+) -> Result<(), String> {
+    let budget = &mut args.options.budget;
+    let mut ask = |key: &str, value: Value| {
+        request.insert(key.to_owned(), value);
+    };
+    match name {
+        "--index" => args.index = value.to_owned(),
+        "--query" => ask("query", value.into()),
+        "--aggs" => ask("aggs", aggregations(value)?),
+        "--max-hits" => ask("max_hits", number(value)?.into()),
+        "--start-offset" => ask("start_offset", number(value)?.into()),
+        "--sort-by" => ask("sort_by", value.into()),
+        "--search-field" => ask("search_field", value.split(',').collect()),
+        "--start-timestamp" => ask("start_timestamp", time(value)?.into()),
+        "--end-timestamp" => ask("end_timestamp", time(value)?.into()),
+        "--cache-bytes" => args.cache_bytes = parse_bytes(value)?,
+        "--manifest-ttl-ms" => args.options.manifest_ttl_ms = number(value)?,
+        "--deadline-ms" => budget.deadline_ms = Some(number(value)?),
+        "--max-requests" => budget.max_requests = Some(number(value)?),
+        "--max-bytes" => budget.max_bytes = Some(parse_bytes(value)?),
+        "--max-waves" => budget.max_waves = Some(number(value)?),
+        "--max-concurrent-requests" => {
+            let number = usize::try_from(number(value)?).unwrap_or(usize::MAX);
+            args.options.max_concurrent_requests = number.max(1);
+        }
+        "--limits" => match serde_json::from_str(value) {
+            Ok(Value::Object(limits)) => args.options.guest_limits = limits,
+            _ => return Err(format!("{value:?} is no JSON object")),
+        },
+        _ => return Err("there is no such flag; --help shows all".to_owned()),
+    }
+    Ok(())
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("{text:?} is no whole number"))
+}
+
+fn aggregations(text: &str) -> Result<Value, String> {
+    let json = match text.strip_prefix('@') {
+        Some(path) => {
+            &std::fs::read_to_string(path).map_err(|error| format!("`{path}`: {error}"))?
+        }
+        None => text,
+    };
+    match serde_json::from_str(json) {
+        Ok(aggs @ Value::Object(_)) => Ok(aggs),
+        Ok(_) => Err("aggregations are a JSON object: {\"name\":{\"terms\":{…}}}".to_owned()),
+        Err(error) => Err(format!("not JSON: {error}")),
+    }
+}
+
+/// Seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
+fn time(text: &str) -> Result<i64, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    let midnight = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>();
+    text.parse::<jiff::Timestamp>()
+        .or_else(|_| midnight())
+        .map(jiff::Timestamp::as_second)
+        .map_err(|_| {
+            "neither seconds since 1970 nor a date such as 2016-04-13T08:00:00Z".to_owned()
+        })
+}

@@ -1,0 +1,232 @@
+//! The host of the adapters for WASI and Fastly, on a real index: the same answers as the runtime gives,
+//! within its budgets, from its cache, and with the names of what the store does wrong.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use canter_edge_io::{Cache, Call, FolderCache, Host, Landed, Options, Platform, Reception};
+use canter_guest::session::protocol::HttpRequest;
+use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_tests::{TestIndex, hdfs_lines};
+use http::HeaderMap;
+use http::header::{CONTENT_RANGE, ETAG, HeaderValue};
+use serde_json::{Value, json};
+use url::Url;
+
+const SPLIT_NUM_DOCS: u64 = 700;
+
+/// An index's objects, and how many requests there were for them.
+#[derive(Default)]
+struct Objects {
+    objects: BTreeMap<String, Bytes>,
+    num_calls: u64,
+    now_us: u64,
+    ignores_ranges: bool,
+}
+
+impl Objects {
+    fn of(index: &TestIndex) -> Self {
+        Self {
+            objects: index.objects.clone(),
+            ..Self::default()
+        }
+    }
+
+    fn answer(&self, call: Call) -> Result<Reception, Landed> {
+        let mut headers = HeaderMap::new();
+        let name = call.url.path().trim_start_matches("/logs/");
+        let Some(object) = self.objects.get(name) else {
+            return Reception::begin(call, 404, &headers);
+        };
+        headers.insert(ETAG, HeaderValue::from_static("\"1\""));
+        if call.known_etag.as_deref() == Some("\"1\"") {
+            return Reception::begin(call, 304, &headers);
+        }
+        let range = call.range.filter(|_| !self.ignores_ranges);
+        let Some(range) = range else {
+            let mut reception = Reception::begin(call, 200, &headers)?;
+            reception.take(object)?;
+            return Ok(reception);
+        };
+        let first = usize::try_from(range.first).unwrap_or(usize::MAX);
+        let len = range.len.and_then(|len| usize::try_from(len).ok());
+        let end = first + len.unwrap_or(object.len());
+        let said = format!("bytes {first}-{}/{}", end - 1, object.len());
+        if let Ok(said) = HeaderValue::from_str(&said) {
+            headers.insert(CONTENT_RANGE, said);
+        }
+        let mut reception = Reception::begin(call, 206, &headers)?;
+        reception.take(object.get(first..end).unwrap_or_default())?;
+        Ok(reception)
+    }
+}
+
+impl Platform for Objects {
+    type Flight = Call;
+
+    fn now_us(&self) -> u64 {
+        self.now_us
+    }
+
+    fn unix_ms(&self) -> u64 {
+        1_700_000_000_000
+    }
+
+    fn can_pause(&self) -> bool {
+        false
+    }
+
+    fn send(&mut self, call: Call) -> Result<Call, Landed> {
+        self.num_calls += 1;
+        Ok(call)
+    }
+
+    fn wait(&mut self, flights: &mut Vec<Call>, _: Option<u64>) -> Option<Landed> {
+        self.now_us += 1000;
+        // The last first: no answer may depend on the order.
+        let call = flights.pop()?;
+        Some(
+            self.answer(call)
+                .map_or_else(|landed| landed, Reception::end),
+        )
+    }
+}
+
+fn requests() -> [Value; 7] {
+    [
+        json!({"query": "severity_text:ERROR", "max_hits": 10}),
+        json!({"query": "body:\"received block\"", "max_hits": 5}),
+        json!({"query": "body:connect* OR body:exception", "max_hits": 3, "sort_by": "_score"}),
+        json!({"query": "tenant_id:[10 TO 20]", "max_hits": 5, "sort_by": "-tenant_id"}),
+        json!({"query": "severity_text:WARN", "max_hits": 5, "start_offset": 3}),
+        json!({"query": "*", "max_hits": 0, "aggs": {"tenants": {
+            "terms": {"field": "tenant_id", "size": 100},
+        }}}),
+        json!({"query": "body:block", "max_hits": 2, "aggs": {"days": {
+            "date_histogram": {"field": "timestamp", "fixed_interval": "1h"},
+        }}}),
+    ]
+}
+
+fn index() -> Result<TestIndex> {
+    TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(3_000, 33)?, SPLIT_NUM_DOCS)
+}
+
+/// A host of this index under a name.
+fn host<C: Cache>(index: &TestIndex, cache: C, options: Options) -> Result<Host<Objects, C>> {
+    let logs = BTreeMap::from([("logs".to_owned(), Url::parse("http://store.example/logs")?)]);
+    Ok(Host::new(Objects::of(index), cache, options, logs))
+}
+
+/// What is the same on every host.
+fn essence(answer: &Value) -> Value {
+    let keys = [
+        "hits",
+        "num_hits",
+        "aggregations",
+        "failed_splits",
+        "skipped_splits",
+    ];
+    let mut essence = answer.clone();
+    if let Some(essence) = essence.as_object_mut() {
+        essence.retain(|key, value| keys.contains(&key.as_str()) && !value.is_null());
+    }
+    essence
+}
+
+fn post<C: Cache>(host: &mut Host<Objects, C>, request: &Value) -> Result<Value> {
+    let answer = host.answer(&HttpRequest {
+        method: "POST".to_owned(),
+        path: "/api/v1/logs/search".to_owned(),
+        query: String::new(),
+        body: request.to_string().into_bytes(),
+    });
+    ensure!(answer.response.status == 200, "{:?}", answer.error);
+    Ok(serde_json::from_slice(&answer.response.body)?)
+}
+
+#[test]
+fn answers_are_those_of_the_runtime_with_and_without_a_cache() -> Result<()> {
+    let index = index()?;
+    let folder = tempfile::tempdir()?;
+    let mut bare = host(&index, None::<FolderCache>, Options::default())?;
+    for request in requests() {
+        let expected = essence(&index.search(&request)?.json);
+        assert_eq!(essence(&post(&mut bare, &request)?), expected, "{request}");
+        for round in 0..2 {
+            // Each round is a process of its own.
+            let cache = FolderCache::open(folder.path(), 64 << 20)?;
+            let mut host = host(&index, Some(cache), Options::default())?;
+            let found = essence(&post(&mut host, &request)?);
+            assert_eq!(found, expected, "{request} {round}");
+            host.settle();
+            // The manifest alone is asked for again.
+            let num_calls = host.platform().num_calls;
+            ensure!(round == 0 || num_calls == 1, "{request}: {num_calls}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_only_index_has_no_name() -> Result<()> {
+    let index = index()?;
+    let url = Url::parse("http://store.example/logs")?;
+    let platform = Objects::of(&index);
+    let mut host = Host::of_one(platform, None::<FolderCache>, Options::default(), url);
+    for request in requests() {
+        let answer: Value = serde_json::from_str(&host.search(&request.to_string())?)?;
+        assert_eq!(essence(&answer), essence(&index.search(&request)?.json));
+    }
+    let error = host.search("{\"query\": \"a AND\"}").err();
+    error.context("this is no query")?;
+    Ok(())
+}
+
+#[test]
+fn a_budget_cuts_the_answer_and_not_the_search() -> Result<()> {
+    let index = index()?;
+    let request = json!({"query": "body:block", "max_hits": 5, "sort_by": "-tenant_id"});
+    let whole = {
+        let mut host = host(&index, None::<FolderCache>, Options::default())?;
+        post(&mut host, &request)?;
+        host.platform().num_calls
+    };
+    ensure!(whole > 4, "{whole} requests are too few to cut");
+    for max_requests in 0..whole {
+        let mut options = Options::default();
+        options.budget.max_requests = Some(max_requests);
+        let mut host = host(&index, None::<FolderCache>, options)?;
+        let answer = post(&mut host, &request);
+        ensure!(host.platform().num_calls <= max_requests);
+        match answer {
+            Ok(answer) => {
+                assert_eq!(answer["budget_exhausted"], "max_requests");
+                let skipped = answer["skipped_splits"].as_array();
+                ensure!(
+                    skipped.is_some_and(|skipped| !skipped.is_empty()),
+                    "{answer}"
+                );
+            }
+            // Without the manifest there is nothing to answer from.
+            Err(error) => ensure!(max_requests == 0, "{error}"),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_store_that_ignores_ranges_is_named() -> Result<()> {
+    let index = index()?;
+    let mut host = host(&index, None::<FolderCache>, Options::default())?;
+    host.platform_mut().ignores_ranges = true;
+    let answer = post(&mut host, &json!({"query": "body:block", "max_hits": 5}))?;
+    let failed = answer["failed_splits"].as_array().context("a list")?;
+    ensure!(!failed.is_empty(), "{answer}");
+    for split in failed {
+        let message = split["message"].as_str().unwrap_or_default();
+        ensure!(message.contains("range_ignored"), "{message}");
+    }
+    Ok(())
+}
