@@ -86,10 +86,8 @@ fn find_wasmtime(workspace: &Workspace) -> Option<PathBuf> {
     let name = format!("wasmtime{}", std::env::consts::EXE_SUFFIX);
     let named = std::env::var_os("CANTER_WASMTIME").map(PathBuf::from);
     let installed = workspace.tools_dir().join("wasmtime").join(&name);
-    let candidates = named.into_iter().chain([installed, PathBuf::from(name)]);
-    candidates
-        .into_iter()
-        .find(|program| is_of_version(program))
+    let mut candidates = named.into_iter().chain([installed, PathBuf::from(name)]);
+    candidates.find(|program| is_of_version(program))
 }
 
 fn is_of_version(program: &Path) -> bool {

@@ -210,7 +210,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             Outcome::Moved { to, fault } => {
                 if job.num_redirects < MAX_REDIRECTS {
                     job.num_redirects += 1;
-                    job.moved_to = Some(to);
+                    job.moved_to = Some(*to);
                     wave.waiting.push_front(job);
                     return;
                 }

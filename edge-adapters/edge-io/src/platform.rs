@@ -93,7 +93,7 @@ pub enum Outcome {
     /// It is elsewhere on the same host.
     Moved {
         /// Where.
-        to: Url,
+        to: Box<Url>,
         /// What it is if it was moved too often.
         fault: Misbehaviour,
     },

@@ -160,7 +160,10 @@ fn moved(call: &Call, status: StatusCode, headers: &HeaderMap) -> Option<Outcome
     let target = headers.get(LOCATION)?.to_str().ok();
     let target = target.and_then(|target| call.url.join(target).ok());
     Some(match target.filter(|to| is_same_host(&call.url, to)) {
-        Some(to) => Outcome::Moved { to, fault },
+        Some(to) => Outcome::Moved {
+            to: Box::new(to),
+            fault,
+        },
         None => Outcome::Failed(FetchError::misbehaved(&call.object, call.range, &fault)),
     })
 }
