@@ -44,7 +44,7 @@ pub(super) struct MemoryStore {
     pub(super) now_us: u64,
     pub(super) num_calls: usize,
     pub(super) most_at_once: usize,
-    num_underway: usize,
+    pub(super) num_underway: usize,
     pub(super) num_unchanged: usize,
 }
 
