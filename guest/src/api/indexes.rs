@@ -116,9 +116,10 @@ fn metadata(name: &str, manifest: &Manifest, settings: &ApiSettings) -> Value {
         config.insert("index_id".to_owned(), name.into());
     }
     let mut index = Map::new();
-    index.insert("version".to_owned(), config["version"].clone());
+    let of_config = |path: &str| config.pointer(path).cloned().unwrap_or(Value::Null);
+    index.insert("version".to_owned(), of_config("/version"));
     index.insert("index_uid".to_owned(), name.into());
-    let timestamp_field = config["doc_mapping"]["timestamp_field"].clone();
+    let timestamp_field = of_config("/doc_mapping/timestamp_field");
     index.insert("index_config".to_owned(), config);
     if settings.forced_filter.is_none() {
         let sum = |of: fn(&SplitEntry) -> u64| {
