@@ -154,7 +154,7 @@ impl Searcher {
                     profile.append(leaf_profile);
                     done.push((index, partial_of(end)?));
                 }
-                Ok((done, profile))
+                Ok::<_, SearchError>((done, profile))
             });
         let mut all_done = Vec::with_capacity(num_leaves);
         let mut profile = Profile {
