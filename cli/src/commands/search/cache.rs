@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use canter_runtime::cache::{CacheOptions, DiskCache, MemoryCache, TieredCache};
 use canter_runtime::{ManifestOptions, RangeCache};
 use clap::Args;
 use clap::builder::OsStringValueParser;
 
 use crate::amounts::{parse_bytes, parse_duration};
+use crate::exit::WrongUse;
 
 /// Arguments about the cache.
 #[derive(Debug, Args)]
@@ -49,7 +50,9 @@ impl CacheArgs {
             return Ok(None);
         };
         let options = CacheOptions::with_max_bytes(self.cache_bytes);
-        options.validate().context("--cache-bytes is too small")?;
+        options
+            .validate()
+            .map_err(|error| WrongUse(format!("--cache-bytes is too small: {error}")))?;
         let disk = DiskCache::open(Path::new(folder), &options)?;
         let memory = MemoryCache::with_options(&CacheOptions::memory())?;
         Ok(Some(Arc::new(TieredCache::new(
