@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use canter_tests::conformance::hosts::{self, Host};
 use canter_tests::conformance::{
     HostReport, Machine, Request, Site, markdown_table, read_requests, run_host, run_reference,
@@ -19,9 +19,12 @@ const TABLE_END: &str = "<!-- The end of the table. -->\n";
 /// Sends one list of requests to every host: the answers must be the same bytes.
 #[derive(Parser)]
 struct Args {
-    /// Run only these hosts, and the native engine, with which all are compared
+    /// Run only these hosts, and the one with which all are compared
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     host: Vec<String>,
+    /// Check the answers of this host, and compare the others with it
+    #[arg(long, default_value = "native", value_name = "NAME")]
+    reference: String,
     /// Fail if this machine lacks what one of these hosts needs
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     require: Vec<String>,
@@ -61,7 +64,8 @@ fn run(args: &Args) -> Result<bool> {
         names.for_each(|name| println!("request {name}"));
         return Ok(true);
     }
-    for name in args.host.iter().chain(&args.require) {
+    let names = args.host.iter().chain(&args.require);
+    for name in names.chain([&args.reference]) {
         ensure!(
             hosts.iter().any(|host| host.name() == name),
             "there is no host {name:?}: see --list"
@@ -83,14 +87,13 @@ fn run_hosts(
 ) -> Result<Vec<HostReport>> {
     let machine = Machine::locate()?;
     let site = Site::start()?;
-    let Some((first, others)) = hosts.split_first() else {
-        bail!("there are no hosts");
-    };
+    let is_reference = |host: &&Box<dyn Host>| host.name() == args.reference;
+    let first = hosts.iter().find(is_reference).context("no such host")?;
     announce(first.as_ref());
     let (report, answers) = run_reference(first.as_ref(), &machine, &site, requests)?;
     tell(args, &report);
     let mut reports = vec![report];
-    for host in others {
+    for host in hosts.iter().filter(|host| !is_reference(host)) {
         if !args.host.is_empty() && !args.host.iter().any(|name| name == host.name()) {
             continue;
         }
