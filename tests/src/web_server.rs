@@ -154,6 +154,12 @@ impl WebServer {
             .count()
     }
 
+    /// The requests behind the first `num` ones.
+    pub fn requests_after(&self, num: usize) -> Vec<WebRequest> {
+        let requests = locked(&self.state.requests);
+        requests.get(num..).unwrap_or_default().to_vec()
+    }
+
     /// All requests so far.
     pub fn requests(&self) -> Vec<WebRequest> {
         locked(&self.state.requests).clone()

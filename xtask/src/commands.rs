@@ -5,10 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::guest;
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
+use crate::{conformance, guest};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -46,6 +46,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         tests.env(s3_server::VARIABLE, server);
     }
     run("test: tests", &mut tests)?;
+    conformance::test(workspace)?;
     run(
         "test: fuzz targets compile",
         &mut workspace.cargo(&["check", "--manifest-path", "split-format/fuzz/Cargo.toml"]),

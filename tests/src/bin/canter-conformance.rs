@@ -73,7 +73,10 @@ fn run(args: &Args) -> Result<bool> {
     }
     let reports = run_hosts(args, &hosts, &requests)?;
     let table = markdown_table(&reports);
-    println!("{} requests, each sent twice\n\n{table}", requests.len());
+    println!(
+        "{} requests, each sent three times\n\n{table}",
+        requests.len()
+    );
     if let Some(path) = &args.write {
         write_table(path, &table)?;
     }
@@ -90,7 +93,7 @@ fn run_hosts(
     let is_reference = |host: &&Box<dyn Host>| host.name() == args.reference;
     let first = hosts.iter().find(is_reference).context("no such host")?;
     announce(first.as_ref());
-    let (report, answers) = run_reference(first.as_ref(), &machine, &site, requests)?;
+    let (report, mut reference) = run_reference(first.as_ref(), &machine, &site, requests)?;
     tell(args, &report);
     let mut reports = vec![report];
     for host in hosts.iter().filter(|host| !is_reference(host)) {
@@ -98,7 +101,7 @@ fn run_hosts(
             continue;
         }
         announce(host.as_ref());
-        let report = run_host(host.as_ref(), &machine, &site, requests, &answers);
+        let report = run_host(host.as_ref(), &machine, &site, requests, &mut reference);
         tell(args, &report);
         reports.push(report);
     }

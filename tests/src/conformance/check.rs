@@ -65,7 +65,8 @@ impl<'a> Checker<'a> {
             Err(error) => return Some(format!("no JSON: {error}")),
         };
         let mut found = json!({"hits": body["hits"], "num_hits": body["num_hits"]});
-        if let Some(aggregations) = body.get("aggregations") {
+        let aggregations = body.get("aggregations").filter(|value| !value.is_null());
+        if let Some(aggregations) = aggregations {
             found["aggregations"] = aggregations.clone();
         }
         let found = normalised(&found);

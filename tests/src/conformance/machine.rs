@@ -68,10 +68,14 @@ impl Machine {
             return found(program.into(), &format!("whoever set {variable}"));
         }
         let installed = self.target.join("tools").join(name);
-        for candidate in [installed.join("bin").join(name), installed, name.into()] {
-            if runs(&candidate) {
-                return Ok(candidate);
-            }
+        let on_path = env::var_os("PATH").unwrap_or_default();
+        let on_path: Vec<PathBuf> = env::split_paths(&on_path).collect();
+        let folders = [installed.join("bin"), installed]
+            .into_iter()
+            .chain(on_path);
+        let mut candidates = folders.map(|folder| folder.join(name));
+        if let Some(program) = candidates.find(|program| runs(program)) {
+            return Ok(program);
         }
         Err(format!(
             "{name} is not installed: run `cargo xtask tools`, or name the program in {variable}"
@@ -99,7 +103,7 @@ fn found(path: PathBuf, made_by: &str) -> Result<PathBuf, String> {
 
 /// Whether a program says its version.
 fn runs(program: &Path) -> bool {
-    if program.is_absolute() && !fs::metadata(program).is_ok_and(|file| file.is_file()) {
+    if !fs::metadata(program).is_ok_and(|file| file.is_file()) {
         return false;
     }
     Command::new(program)

@@ -1,6 +1,6 @@
 //! The indexes under test, behind one store on loopback that counts requests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use bytes::Bytes;
@@ -79,10 +79,18 @@ impl Site {
         self.names.iter().map(url).collect()
     }
 
-    /// How often an object was asked for so far.
+    /// How many requests of all kinds there were so far.
     pub fn num_requests(&self) -> usize {
-        self.server
-            .count_requests(|request| request.method == "GET")
+        self.server.count_requests(|_| true)
+    }
+
+    /// How many different ranges and objects were asked for behind the first `num` requests. One that is
+    /// asked for again (a hedge, a second attempt) counts once: whether there is one is luck.
+    pub fn num_reads_after(&self, num: usize) -> usize {
+        let requests = self.server.requests_after(num).into_iter();
+        let reads = requests.filter(|request| request.method == "GET");
+        let reads = reads.map(|mut request| (request.path, request.headers.remove("range")));
+        reads.collect::<BTreeSet<_>>().len()
     }
 
     /// How often something was sent that no host should: a method other than `GET` and a browser's

@@ -6,6 +6,7 @@ mod client;
 mod javascript;
 mod lambda;
 mod listening;
+mod viceroy;
 mod wasmtime;
 mod wasmtime_run;
 mod wasmtime_serve;
@@ -29,6 +30,16 @@ pub trait Host {
     /// # Errors
     /// What this machine lacks to run it, and how to get it.
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String>;
+
+    /// Whether it can be run so that it keeps nothing.
+    fn can_do_without_caches(&self) -> bool {
+        true
+    }
+
+    /// Whether the engine runs as machine code, and not as WebAssembly.
+    fn is_native(&self) -> bool {
+        false
+    }
 
     /// Starts it over a site's indexes, so that it can be sent requests.
     ///
@@ -69,6 +80,7 @@ pub fn all() -> Vec<Box<dyn Host>> {
         Box::new(wasmtime_run::WasmtimeRun),
         Box::new(wasmtime_serve::WasmtimeServe),
         Box::new(javascript::WORKERD),
+        Box::new(viceroy::Viceroy),
         Box::new(lambda::Lambda),
         Box::new(javascript::DENO),
         Box::new(javascript::NODE),

@@ -45,13 +45,14 @@ impl Host for WasmtimeRun {
 
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
         program(machine)?;
+        compiled(machine)?;
         Ok(vec![component(machine)?])
     }
 
     fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
         Ok(Box::new(CommandLine {
             program: program(machine).map_err(anyhow::Error::msg)?,
-            component: compiled(machine)?,
+            component: compiled(machine).map_err(anyhow::Error::msg)?,
             folder: match caching {
                 Caching::Off => None,
                 Caching::On => Some(tempfile::tempdir()?),

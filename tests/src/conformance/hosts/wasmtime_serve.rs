@@ -24,6 +24,7 @@ impl Host for WasmtimeServe {
 
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
         program(machine)?;
+        compiled(machine)?;
         Ok(vec![component(machine)?])
     }
 
@@ -39,7 +40,8 @@ impl Host for WasmtimeServe {
             let mapped = format!("{}::/cache", folder.path().display());
             command.args(["--dir", &mapped]);
         }
-        command.arg("--allow-precompiled").arg(compiled(machine)?);
+        let compiled = compiled(machine).map_err(anyhow::Error::msg)?;
+        command.arg("--allow-precompiled").arg(compiled);
         Ok(Box::new(Listening::start(&mut command, folder)?))
     }
 }
