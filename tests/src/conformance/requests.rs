@@ -5,7 +5,7 @@
 //! name = "a keyword"                      # unique
 //! index = "hdfs-logs"                     # GET /api/v1/hdfs-logs/search …
 //! params = { query = "severity_text:ERROR" }      # … ?query=severity_text%3AERROR
-//! # `{fill}` in a body stands for a text that is repeated:
+//! # `{fill}` in a body stands for a text that is repeated, with 0, 1, 2 … for `{n}` in it:
 //! # fill = { text = "(", times = 60 }
 //! # or: path = "/health/livez", raw_query = "a=%zz", method = "PUT", body = '{"query": "*"}' (then POST)
 //!
@@ -172,7 +172,10 @@ impl Entry {
     fn whole_body(&self) -> String {
         let body = self.body.clone().unwrap_or_default();
         match &self.fill {
-            Some(fill) => body.replace("{fill}", &fill.text.repeat(fill.times)),
+            Some(fill) => {
+                let parts = (0..fill.times).map(|n| fill.text.replace("{n}", &n.to_string()));
+                body.replace("{fill}", &parts.collect::<String>())
+            }
             None => body,
         }
     }

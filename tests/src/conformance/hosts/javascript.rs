@@ -96,11 +96,6 @@ impl Host for JavaScript {
         bundle(machine, "edge-adapters/js/guest")
     }
 
-    fn can_do_without_caches(&self) -> bool {
-        // The Worker always has the memory of its isolate.
-        self.runtime != Runtime::Workerd
-    }
-
     fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
         let folder = tempfile::tempdir()?;
         let mut command = self.command(machine).map_err(anyhow::Error::msg)?;

@@ -31,11 +31,6 @@ pub trait Host {
     /// What this machine lacks to run it, and how to get it.
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String>;
 
-    /// Whether it can be run so that it keeps nothing.
-    fn can_do_without_caches(&self) -> bool {
-        true
-    }
-
     /// Whether the engine runs as machine code, and not as WebAssembly.
     fn is_native(&self) -> bool {
         false
