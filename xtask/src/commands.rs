@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{conformance, guest};
+use crate::{conformance, guest, npm};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -47,6 +47,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     }
     run("test: tests", &mut tests)?;
     conformance::test(workspace)?;
+    npm::test(workspace)?;
     run(
         "test: fuzz targets compile",
         &mut workspace.cargo(&["check", "--manifest-path", "split-format/fuzz/Cargo.toml"]),

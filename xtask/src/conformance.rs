@@ -7,14 +7,14 @@ use anyhow::Result;
 
 use crate::step::run;
 use crate::workspace::Workspace;
-use crate::{guest, npm, tools};
+use crate::{guest, npm, tools, wasi};
 
 /// The program that sends the requests.
 const PROGRAM: &str = "canter-conformance";
 /// The document with the table.
 const DOCUMENT: &str = "docs/conformance.md";
 /// What CI must not skip; names as in `--list`.
-const REQUIRED: &str = "native,runtime,workerd,node,chromium";
+const REQUIRED: &str = "native,runtime,wasmtime-run,wasmtime-serve,workerd,node,chromium";
 
 /// With `args` for the program. Without any, the table goes into the document.
 pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -45,6 +45,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 
 fn hosts(workspace: &Workspace, command: &mut Command) -> Result<()> {
     tools::install_for_hosts(workspace)?;
+    // After the tools: what is compiled ahead of time needs the stock wasmtime.
+    wasi::build(workspace)?;
     // The program says by name which hosts it skips.
     if let Err(error) = npm::build(workspace) {
         eprintln!("   the JavaScript hosts are not built: {error:#}");

@@ -1,5 +1,6 @@
 //! `cargo xtask js`: the npm package, the Worker and the browser example, built and tested with npm.
 
+use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -36,6 +37,17 @@ pub(crate) fn js(workspace: &Workspace, args: &[String]) -> Result<()> {
         run(&format!("js: test {package}"), &mut tests)?;
     }
     Ok(())
+}
+
+/// The packages' tests as a step of all tests. Without npm they are skipped, but not in CI.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    match check_npm() {
+        Err(error) if env::var_os("CI").is_none() => {
+            eprintln!("   SKIPPED the tests of the JavaScript packages: {error:#}");
+            Ok(())
+        }
+        _ => js(workspace, &["test".to_owned()]),
+    }
 }
 
 /// Builds the guest, and every package around it.
