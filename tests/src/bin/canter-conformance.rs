@@ -90,18 +90,21 @@ fn run_hosts(
 ) -> Result<Vec<HostReport>> {
     let machine = Machine::locate()?;
     let site = Site::start()?;
-    let is_reference = |host: &&Box<dyn Host>| host.name() == args.reference;
-    let first = hosts.iter().find(is_reference).context("no such host")?;
-    announce(first.as_ref());
-    let (report, mut reference) = run_reference(first.as_ref(), &machine, &site, requests)?;
+    let is_reference = |host: &dyn Host| host.name() == args.reference;
+    let hosts = || hosts.iter().map(Box::as_ref);
+    let first = hosts()
+        .find(|host| is_reference(*host))
+        .context("no such host")?;
+    announce(first);
+    let (report, mut reference) = run_reference(first, &machine, &site, requests)?;
     tell(args, &report);
     let mut reports = vec![report];
-    for host in hosts.iter().filter(|host| !is_reference(host)) {
+    for host in hosts().filter(|host| !is_reference(*host)) {
         if !args.host.is_empty() && !args.host.iter().any(|name| name == host.name()) {
             continue;
         }
-        announce(host.as_ref());
-        let report = run_host(host.as_ref(), &machine, &site, requests, &mut reference);
+        announce(host);
+        let report = run_host(host, &machine, &site, requests, &mut reference);
         tell(args, &report);
         reports.push(report);
     }
