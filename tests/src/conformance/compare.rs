@@ -24,11 +24,10 @@ pub(super) fn difference(request: &Request, expected: &Answer, found: &Answer) -
         return Some(format!("status {status} was expected: {found}"));
     }
     // A command line has no headers.
-    if found.headers.is_some() && expected.headers != found.headers {
-        return Some(format!(
-            "headers {:?} were expected, not {:?}",
-            expected.headers, found.headers
-        ));
+    if let (Some(expected), Some(found)) = (&expected.headers, &found.headers)
+        && expected != found
+    {
+        return Some(format!("headers {expected:?} were expected, not {found:?}"));
     }
     let bytes = expected.body.iter().zip(&found.body);
     let first = bytes.take_while(|(left, right)| left == right).count();
