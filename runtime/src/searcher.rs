@@ -177,18 +177,15 @@ impl Searcher {
         let first = self.first_worker(driver).await?;
         let limits = request.guest_limits(self.settings.keeps_partial_results);
         let request = request.guest.clone();
-        if max_leaves <= 1 {
-            let session = SessionRequest::Search { request, limits };
-            let (end, mut profile) = driver.run(&first, session, 0).await?;
-            profile.num_instances += 1;
-            return Ok((response_of(end)?, profile));
-        }
-        let plan = SessionRequest::Plan {
-            request,
-            limits,
-            max_leaves,
+        let session = match max_leaves {
+            0 | 1 => SessionRequest::Search { request, limits },
+            _ => SessionRequest::Plan {
+                request,
+                limits,
+                max_leaves,
+            },
         };
-        let (end, profile) = driver.run(&first, plan, 0).await?;
+        let (end, profile) = driver.run(&first, session, 0).await?;
         self.finish(driver, &first, end, profile).await
     }
 

@@ -26,9 +26,14 @@ pub(crate) fn js(workspace: &Workspace, args: &[String]) -> Result<()> {
         _ => bail!("usage: cargo xtask js [test]"),
     };
     build(workspace)?;
-    if !runs_tests {
-        return Ok(());
+    match runs_tests {
+        true => run_tests(workspace),
+        false => Ok(()),
     }
+}
+
+/// Runs the tests of the packages, which are built.
+fn run_tests(workspace: &Workspace) -> Result<()> {
     // Tests search a real index, which the command line makes.
     run("js: build canter", &mut workspace.build_binary("canter"))?;
     for package in PACKAGES {
@@ -39,14 +44,16 @@ pub(crate) fn js(workspace: &Workspace, args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The packages' tests as a step of all tests. Without npm they are skipped, but not in CI.
+/// The packages' tests as a step of all tests, after the conformance test, which has built them. Without
+/// npm they are skipped, but not in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match check_npm() {
         Err(error) if env::var_os("CI").is_none() => {
             eprintln!("   SKIPPED the tests of the JavaScript packages: {error:#}");
             Ok(())
         }
-        _ => js(workspace, &["test".to_owned()]),
+        Err(error) => Err(error),
+        Ok(()) => run_tests(workspace),
     }
 }
 
