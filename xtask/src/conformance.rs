@@ -47,6 +47,9 @@ fn hosts(workspace: &Workspace, command: &mut Command) -> Result<()> {
     tools::install_for_hosts(workspace)?;
     // After the tools: what is compiled ahead of time needs the stock wasmtime.
     wasi::build(workspace)?;
+    if tools::has_viceroy(workspace) {
+        wasi::build_fastly(workspace)?;
+    }
     // The program says by name which hosts it skips.
     if let Err(error) = npm::build(workspace) {
         eprintln!("   the JavaScript hosts are not built: {error:#}");

@@ -48,6 +48,11 @@ pub(crate) fn install_for_hosts(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+/// Whether there is a Viceroy to run programs for Fastly with.
+pub(crate) fn has_viceroy(workspace: &Workspace) -> bool {
+    viceroy::is_there(workspace)
+}
+
 /// Runs `install` unless the marker in `folder` says that it has been done for this version.
 fn once(
     name: &str,

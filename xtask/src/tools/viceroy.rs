@@ -12,6 +12,13 @@ use crate::workspace::Workspace;
 /// The newest that the `fastly` crate of ours works with.
 const VERSION: &str = "0.22.0";
 
+/// Whether one is named, on the path, or installed by us.
+pub(super) fn is_there(workspace: &Workspace) -> bool {
+    is_named_by("CANTER_VICEROY")
+        || find(&["viceroy"]).is_some()
+        || workspace.tools_dir().join("viceroy/bin/viceroy").is_file()
+}
+
 pub(super) fn install(workspace: &Workspace) -> Result<()> {
     if is_named_by("CANTER_VICEROY") || find(&["viceroy"]).is_some() {
         return Ok(());
