@@ -81,9 +81,9 @@ fn problems(expected: fn(&Call) -> Answer, found: fn(&Call) -> Answer) -> Vec<St
         request("a phrase"),
         request("a store that cuts ranges short"),
     ];
-    let mut reference = reference(&requests, expected);
+    let reference = reference(&requests, expected);
     let machine = Machine::locate().unwrap();
-    let report = run_host(&Scripted(found), &machine, &SITE, &requests, &mut reference);
+    let report = run_host(&Scripted(found), &machine, &SITE, &requests, &reference);
     assert!(
         !report
             .account(10)
@@ -249,8 +249,8 @@ fn a_host_that_changes_a_byte_is_reported() {
         // Nothing can be measured by an answer that is none.
         let machine = Machine::locate().unwrap();
         let requests = [request("a phrase")];
-        let mut reference = reference(&requests, native);
-        let report = run_host(&Scripted(wrong), &machine, &SITE, &requests, &mut reference);
+        let reference = reference(&requests, native);
+        let report = run_host(&Scripted(wrong), &machine, &SITE, &requests, &reference);
         assert!(report.is_red(), "{ord}: {report:?}");
     }
 }
@@ -292,13 +292,7 @@ fn a_host_that_asks_the_store_more_or_less_often_is_reported() {
         reference.num_reads.insert(name, 3);
     }
     let machine = Machine::locate().unwrap();
-    let report = run_host(
-        &Scripted(native),
-        &machine,
-        &SITE,
-        &requests,
-        &mut reference,
-    );
+    let report = run_host(&Scripted(native), &machine, &SITE, &requests, &reference);
     let told = report.account(10);
     // Only once, since caches may spare requests, and not where something is tried again.
     assert_eq!(told.len(), 1, "{told:?}");
@@ -350,7 +344,7 @@ impl Host for Broken {
 #[test]
 fn what_a_machine_lacks_is_said_and_what_is_broken_is_red() {
     let machine = Machine::locate().unwrap();
-    let run = |host: &dyn Host| run_host(host, &machine, &SITE, &[], &mut Reference::default());
+    let run = |host: &dyn Host| run_host(host, &machine, &SITE, &[], &Reference::default());
     let told = |report: &HostReport| report.account(10).join("\n");
     let lacking = run(&Lacking);
     assert!(!lacking.is_green() && !lacking.is_red());

@@ -96,7 +96,7 @@ fn run_hosts(
         .find(|host| is_reference(*host))
         .context("no such host")?;
     announce(first);
-    let (report, mut reference) = run_reference(first, &machine, &site, requests)?;
+    let (report, reference) = run_reference(first, &machine, &site, requests)?;
     tell(args, &report);
     let mut reports = vec![report];
     for host in hosts().filter(|host| !is_reference(*host)) {
@@ -104,7 +104,7 @@ fn run_hosts(
             continue;
         }
         announce(host);
-        let report = run_host(host, &machine, &site, requests, &mut reference);
+        let report = run_host(host, &machine, &site, requests, &reference);
         tell(args, &report);
         reports.push(report);
     }

@@ -12,7 +12,6 @@
 //! # What is expected. Without any of these: status 200, and hits and aggregations as the oracle says.
 //! oracle_query = "…"                      # the query as tantivy's own parser takes it
 //! unchecked = "why the oracle cannot say" # then `contains` must say something
-//! wasm_differs = "why WebAssembly has another answer, the same on every host"
 //! status = 400                            # the oracle knows no errors: `contains` again
 //! contains = ["the field \"x\""]          # parts of the body; in an error, of its message
 //! faults = ["short_body"]                 # names of store faults, all that the answer tells
@@ -60,8 +59,6 @@ pub struct Expectation {
     pub contains: Vec<String>,
     /// Names of the store faults in the answer; `None` where none is looked for.
     pub faults: Option<Vec<String>>,
-    /// Whether the answer of WebAssembly is another one than that of machine code.
-    pub wasm_differs: bool,
     /// The index and the request as the oracle is asked it.
     pub oracle: Option<(String, Value)>,
 }
@@ -86,7 +83,6 @@ struct Entry {
     fill: Option<Fill>,
     oracle_query: Option<String>,
     unchecked: Option<String>,
-    wasm_differs: Option<String>,
     #[serde(default = "ok")]
     status: u16,
     #[serde(default)]
@@ -163,7 +159,6 @@ impl Entry {
                 status: self.status,
                 contains: self.contains,
                 faults: self.faults,
-                wasm_differs: self.wasm_differs.is_some(),
                 oracle,
             },
         })

@@ -30,8 +30,6 @@ pub struct Reference {
     pub answers: BTreeMap<String, Answer>,
     /// Reads from the store without caches, by the name of the request.
     pub num_reads: BTreeMap<String, usize>,
-    /// The answers of the first host that runs WebAssembly, where they are expected to be other ones.
-    pub wasm_answers: BTreeMap<String, Answer>,
 }
 
 /// The ten newest errors: the query by which the table measures.
@@ -82,25 +80,15 @@ pub fn run_host(
     machine: &Machine,
     site: &Site,
     requests: &[Request],
-    reference: &mut Reference,
+    reference: &Reference,
 ) -> HostReport {
     let artifacts = match host.artifacts(machine) {
         Ok(artifacts) => artifacts,
         Err(lacking) => return HostReport::new(host, Verdict::Skipped(lacking)),
     };
-    let checker = Checker::new(site);
     let mut judge = |request: &Request, answer: &Answer, num_reads: Option<usize>| {
         let name = &request.name;
-        let is_other_answer = request.expected.wasm_differs && !host.is_native();
-        if is_other_answer && !reference.wasm_answers.contains_key(name) {
-            reference.wasm_answers.insert(name.clone(), answer.clone());
-            return checker.problem(request, answer).map(Problem::Answer);
-        }
-        let expected = match is_other_answer {
-            true => reference.wasm_answers.get(name),
-            false => reference.answers.get(name),
-        };
-        let Some(expected) = expected else {
+        let Some(expected) = reference.answers.get(name) else {
             let text = "the native engine gave no answer to compare with";
             return Some(Problem::Answer(text.to_owned()));
         };

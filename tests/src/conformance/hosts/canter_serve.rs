@@ -48,10 +48,6 @@ impl Host for CanterServe {
         })
     }
 
-    fn is_native(&self) -> bool {
-        self.engine == "native"
-    }
-
     fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
         let program = machine.built("canter").map_err(anyhow::Error::msg)?;
         let mut command = Command::new(program);

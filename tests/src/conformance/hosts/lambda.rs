@@ -30,10 +30,6 @@ impl Host for Lambda {
         machine.built(PROGRAM).map(|_| Vec::new())
     }
 
-    fn is_native(&self) -> bool {
-        true
-    }
-
     fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
         let folder = tempfile::tempdir()?;
         let program = machine.built(PROGRAM).map_err(anyhow::Error::msg)?;

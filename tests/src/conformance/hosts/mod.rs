@@ -31,11 +31,6 @@ pub trait Host {
     /// What this machine lacks to run it, and how to get it.
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String>;
 
-    /// Whether the engine runs as machine code, and not as WebAssembly.
-    fn is_native(&self) -> bool {
-        false
-    }
-
     /// Starts it over a site's indexes, so that it can be sent requests.
     ///
     /// # Errors
