@@ -46,7 +46,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn imports_go_down_only() {
     let layers: [&[&str]; 5] = [
-        &["canter-split-format", "canter-stores"],
+        &["canter-split-format", "canter-stores", "datasketches"],
         &["canter-doc-mapper"],
         &["canter-guest"],
         &[
@@ -59,6 +59,7 @@ fn imports_go_down_only() {
             "canter-cli",
             "canter-wasi",
             "canter-fastly",
+            "canter-lambda",
             "canter-benches",
             "canter-examples",
             "canter-tests",
@@ -115,6 +116,38 @@ fn imports_go_down_only() {
         ],
     );
     never("canter-stores", &["canter-split-format", "tantivy"]);
+}
+
+/// What a Lambda function does not use would be loaded at each cold start.
+#[test]
+fn the_lambda_functions_link_no_wasmtime() {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--package", "canter-lambda", "--edges", "normal"])
+        .args([
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--offline",
+            "--locked",
+        ])
+        .current_dir(workspace())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let names: BTreeSet<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(
+        names.contains("canter-runtime") && names.contains("lambda_runtime"),
+        "{tree}"
+    );
+    let heavy = |name: &&&str| name.starts_with("wasmtime") || name.starts_with("cranelift");
+    let found: Vec<_> = names.iter().filter(heavy).collect();
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ const REQUIRED: &str = "native,runtime,wasmtime-run,wasmtime-serve,workerd,node,
 /// With `args` for the program. Without any, the table goes into the document.
 pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> {
     guest::build(workspace)?;
-    for name in ["canter", PROGRAM] {
+    for name in ["canter", "canter-lambda-search", PROGRAM] {
         run(
             &format!("conformance: build {name}"),
             &mut workspace.build_binary(name),

@@ -1,10 +1,12 @@
-//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | wasi | fastly | dist`.
+//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | wasi | fastly |
+//! lambda | example | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
 mod commands;
 mod conformance;
 mod guest;
+mod lambda;
 mod npm;
 mod step;
 mod tools;
@@ -29,6 +31,10 @@ usage: cargo xtask COMMAND
   js [test]     build the npm package, the Worker and the browser example; test them
   wasi          build the WASI component into <target>/guest and compile it ahead of time
   fastly        build the program for Fastly Compute into <target>/guest
+  lambda [--arch arm64|x86_64]
+                build the packages of the Lambda functions into <target>/lambda
+  example native-lambda [QUERY]
+                run the Lambda search function on this machine
   dist          build the self-contained release binary <target>/dist/canter";
 
 fn main() -> ExitCode {
@@ -45,6 +51,8 @@ fn main() -> ExitCode {
         Some("js") => npm::js(&workspace, &rest),
         Some("wasi") if rest.is_empty() => wasi::build(&workspace),
         Some("fastly") if rest.is_empty() => wasi::build_fastly(&workspace),
+        Some("example") => lambda::example(&workspace, &rest),
+        Some("lambda") => lambda::lambda(&workspace, &rest),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),
         _ => {
             eprintln!("{USAGE}");

@@ -9,6 +9,7 @@ mod javascript;
 pub(crate) mod s3_server;
 mod viceroy;
 mod wasmtime;
+pub(crate) mod zigbuild;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
