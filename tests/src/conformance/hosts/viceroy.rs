@@ -46,7 +46,8 @@ impl Host for Viceroy {
         fs::write(&settings, settings_of(site, caching)).context("fastly.toml")?;
         let mut command = Command::new(Self::program(machine).map_err(anyhow::Error::msg)?);
         command
-            .args(["serve", "--addr", "127.0.0.1:0", "-C"])
+            // Where it listens is said only if it is asked to tell more.
+            .args(["serve", "-v", "--addr", "127.0.0.1:0", "-C"])
             .arg(&settings)
             .arg(Self::artifact(machine).map_err(anyhow::Error::msg)?);
         Ok(Box::new(Listening::start(&mut command, folder)?))
