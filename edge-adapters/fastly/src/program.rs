@@ -1,7 +1,7 @@
 //! From a client's request to an answer.
 
 use canter_guest::session::protocol::{HttpRequest, HttpResponse};
-use fastly::compute_runtime::elapsed_vcpu_ms;
+use fastly::compute_runtime::{elapsed_vcpu_ms, heap_memory_snapshot_mib};
 use fastly::http::StatusCode;
 use fastly::{Request, Response};
 use serde_json::json;
@@ -49,9 +49,12 @@ fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
     for (name, value) in costs {
         response.set_header(name, value);
     }
-    // What the platform bills and limits: the time of the processor.
+    // What the platform limits: the time of the processor, and the heap, which never shrinks in a request.
     if let Ok(cpu_ms) = elapsed_vcpu_ms() {
         response.set_header("x-canter-cpu-ms", cpu_ms.to_string());
+    }
+    if let Ok(heap_mib) = heap_memory_snapshot_mib() {
+        response.set_header("x-canter-heap-mib", heap_mib.to_string());
     }
     (response, Some(host))
 }

@@ -46,8 +46,9 @@ struct State {
 
 impl State {
     /// Brings the service up to `now`, and takes out the transfers that have ended by then, each at
-    /// its own moment: being looked at late changes nothing.
-    fn advance(&mut self, now: Duration, to_wake: &mut Vec<Waker>) {
+    /// its own moment: being looked at late changes nothing. Tells whether any have.
+    fn advance(&mut self, now: Duration, to_wake: &mut Vec<Waker>) -> bool {
+        let mut has_ended = false;
         while let Some(end) = self.first_end()
             && end <= now
         {
@@ -55,13 +56,16 @@ impl State {
             while let Some(first) = self.transfers.first_entry()
                 && first.key().0 <= self.service
             {
+                // One that was woken before and has not looked yet has no waker.
                 to_wake.extend(first.remove());
+                has_ended = true;
             }
         }
         self.serve_until(now);
         if self.transfers.is_empty() {
             self.service = 0;
         }
+        has_ended
     }
 
     fn serve_until(&mut self, now: Duration) {
@@ -134,8 +138,7 @@ impl Link {
         let mut to_wake = Vec::new();
         let result = {
             let mut state = self.lock();
-            state.advance(self.clock.now(), &mut to_wake);
-            if !to_wake.is_empty() {
+            if state.advance(self.clock.now(), &mut to_wake) {
                 to_wake.extend(state.take_first_waker());
             }
             change(&mut state, &mut to_wake)

@@ -78,7 +78,8 @@ impl Machine {
             return Ok(program);
         }
         Err(format!(
-            "{name} is not installed: run `cargo xtask tools`, or name the program in {variable}"
+            "{name} is not installed: run `cargo xtask tools{}`, or name the program in {variable}",
+            if name == "viceroy" { " --all" } else { "" }
         ))
     }
 

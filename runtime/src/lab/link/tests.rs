@@ -1,5 +1,8 @@
 //! Transfers on a virtual clock, against times worked out by hand and against a plain simulation.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Wake;
+
 use futures_util::future::{join, join_all};
 use proptest::prelude::*;
 
@@ -63,6 +66,50 @@ fn transfers_beside_each_other_share_the_link() {
 fn who_comes_first_at_the_same_moment_does_not_matter() {
     check(&[(0, 500), (0, 1000)], &[1000, 1500]);
     check(&[(0, 1000), (0, 500)], &[1500, 1000]);
+}
+
+/// A clock that stands where it is put, and whose alarms never go off.
+#[derive(Default)]
+struct StoppedClock(Mutex<Duration>);
+
+impl Clock for StoppedClock {
+    fn now(&self) -> Duration {
+        *self.0.lock().unwrap()
+    }
+
+    fn sleep_until(&self, _moment: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[derive(Default)]
+struct Bell(AtomicBool);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// On a busy machine the first transfer is over before its task, which was woken for another reason, has
+/// looked. Somebody must still be told to set the next timer.
+#[test]
+fn the_next_is_woken_when_one_ends_that_was_woken_before() {
+    let clock = Arc::new(StoppedClock::default());
+    let link = Link::new(clock.clone(), 1000);
+    let mut transfers = [100, 200, 300].map(|num_bytes| link.transfer(num_bytes));
+    let bells: [Arc<Bell>; 3] = Default::default();
+    let mut poll = |ord: usize| {
+        let waker = Waker::from(bells[ord].clone());
+        let polled = Pin::new(&mut transfers[ord]).poll(&mut Context::from_waker(&waker));
+        polled.is_ready()
+    };
+    assert!(!poll(0) && !poll(1));
+    // The third makes the first slower: it is woken, and does not look yet.
+    assert!(!poll(2) && bells[0].0.load(Ordering::SeqCst));
+    *clock.0.lock().unwrap() = Duration::from_millis(400);
+    assert!(poll(0));
+    assert!(bells[1].0.load(Ordering::SeqCst), "nobody has the timer");
 }
 
 #[test]
