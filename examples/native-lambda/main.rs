@@ -1,8 +1,8 @@
 //! The search function of AWS Lambda on this machine: a Runtime API, the real program behind it, an index
 //! in a folder, and a query as a function URL sends it.
 //!
-//! `cargo xtask example native-lambda [QUERY]` builds and runs it. What is shown as time of processors is
-//! the function's own.
+//! `cargo xtask example native-lambda [QUERY [INDEX]]` builds and runs it. What is shown as time of processors
+//! is the function's own.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,10 +21,13 @@ const NUM_WARM: u32 = 200;
 const QUERY: &str = "severity_text:ERROR AND body:DataXceiver";
 
 fn main() -> Result<()> {
-    let query = std::env::args().nth(1).unwrap_or_else(|| QUERY.to_owned());
+    let mut args = std::env::args().skip(1);
+    let query = args.next().unwrap_or_else(|| QUERY.to_owned());
     let folder = tempfile::tempdir()?;
-    let index = folder.path().join("index");
-    build_index(&index)?;
+    let index = match args.next() {
+        Some(uri) => uri,
+        None => build_index(&folder.path().join("index"))?,
+    };
     let program = program()?;
 
     let starts = (0..NUM_STARTS).map(|_| {
@@ -62,8 +65,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn start(program: &Path, index: &Path, cache: &Path) -> Result<LambdaFunction> {
-    let indexes = format!("hdfs-logs={}", index.display());
+fn start(program: &Path, index: &str, cache: &Path) -> Result<LambdaFunction> {
+    let indexes = format!("logs={index}");
     let cache = cache.display().to_string();
     let variables = [
         ("CANTER_INDEXES", indexes.as_str()),
@@ -72,9 +75,11 @@ fn start(program: &Path, index: &Path, cache: &Path) -> Result<LambdaFunction> {
     LambdaFunction::start("canter-search", program, &variables)
 }
 
-fn build_index(folder: &Path) -> Result<()> {
+/// Makes an index of generated logs; its URI.
+fn build_index(folder: &Path) -> Result<String> {
+    let uri = folder.to_str().context("the path is not UTF-8")?;
     let config = IndexConfig::from_yaml(HDFS_LOGS_YAML, |_| None)?;
-    let store = create_index(folder.to_str().context("the path is not UTF-8")?, &config)?;
+    let store = create_index(uri, &config)?;
     let options = IngestOptions {
         split_num_docs_target: Some(NUM_DOCS / NUM_SPLITS),
         ..IngestOptions::default()
@@ -83,7 +88,7 @@ fn build_index(folder: &Path) -> Result<()> {
     let report = ingest(&store, &options, vec![logs], &())?;
     let (docs, splits) = (report.num_ingested_docs, report.splits.len());
     println!("{docs} documents in {splits} splits");
-    Ok(())
+    Ok(uri.to_owned())
 }
 
 /// The function's program: the one that is named, or the one beside this.
@@ -103,7 +108,7 @@ fn event(query: &str) -> Value {
     let body = json!({"query": query, "max_hits": 3});
     json!({
         "version": "2.0",
-        "rawPath": "/api/v1/hdfs-logs/search",
+        "rawPath": "/api/v1/logs/search",
         "rawQueryString": "",
         "headers": {"content-type": "application/json"},
         "requestContext": {"http": {"method": "POST"}, "stage": "$default"},

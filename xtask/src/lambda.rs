@@ -22,7 +22,7 @@ use crate::workspace::Workspace;
 const USAGE: &str = "usage: cargo xtask lambda [--arch arm64|x86_64]…";
 
 const EXAMPLE: &str = "native-lambda";
-const EXAMPLE_USAGE: &str = "usage: cargo xtask example native-lambda [QUERY]";
+const EXAMPLE_USAGE: &str = "usage: cargo xtask example native-lambda [QUERY [INDEX]]";
 
 /// A package and its program.
 const PACKAGES: [(&str, &str); 2] = [
@@ -92,17 +92,17 @@ pub(crate) fn lambda(workspace: &Workspace, args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Runs the search function on this machine; `args` are the example's name and a query.
+/// Runs the search function on this machine; `args` are the example's name, a query and an index.
 pub(crate) fn example(workspace: &Workspace, args: &[String]) -> Result<()> {
-    let [name, query @ ..] = args else {
+    let [name, given @ ..] = args else {
         bail!("{EXAMPLE_USAGE}");
     };
-    if name != EXAMPLE || query.len() > 1 {
+    if name != EXAMPLE || given.len() > 2 {
         bail!("{EXAMPLE_USAGE}");
     }
     let mut build = workspace.build_binary("canter-lambda-search");
     run("example: build", build.args(["--bin", EXAMPLE]))?;
-    run_quietly(Command::new(workspace.dev_binary(EXAMPLE)).args(query))
+    run_quietly(Command::new(workspace.dev_binary(EXAMPLE)).args(given))
 }
 
 fn asked_for(args: &[String]) -> Result<Vec<Arch>> {

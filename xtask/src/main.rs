@@ -33,7 +33,7 @@ usage: cargo xtask COMMAND
   fastly        build the program for Fastly Compute into <target>/guest
   lambda [--arch arm64|x86_64]
                 build the packages of the Lambda functions into <target>/lambda
-  example native-lambda [QUERY]
+  example native-lambda [QUERY [INDEX]]
                 run the Lambda search function on this machine
   dist          build the self-contained release binary <target>/dist/canter";
 
