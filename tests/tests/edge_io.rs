@@ -1,6 +1,7 @@
 //! The host of the adapters for WASI and Fastly, on a real index: the same answers as the runtime gives,
 //! within its budgets, from its cache, and with the names of what the store does wrong.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
@@ -23,6 +24,9 @@ struct Objects {
     num_calls: u64,
     now_us: u64,
     ignores_ranges: bool,
+    /// Milliseconds of the processor between two looks at them; `None` is a platform that does not tell.
+    cpu_ms_a_look: Option<u64>,
+    cpu_ms: Cell<u64>,
 }
 
 impl Objects {
@@ -71,6 +75,12 @@ impl Platform for Objects {
 
     fn unix_ms(&self) -> u64 {
         1_700_000_000_000
+    }
+
+    fn cpu_ms(&self) -> Option<u64> {
+        let before = self.cpu_ms.get();
+        self.cpu_ms.set(before + self.cpu_ms_a_look?);
+        Some(before)
     }
 
     fn can_pause(&self) -> bool {
@@ -213,6 +223,46 @@ fn a_budget_cuts_the_answer_and_not_the_search() -> Result<()> {
             Err(error) => ensure!(max_requests == 0, "{error}"),
         }
     }
+    Ok(())
+}
+
+/// Wherever the processor's time ends, the splits that were looked at are answered from, and the others named.
+#[test]
+fn the_processors_time_cuts_the_answer_split_by_split() -> Result<()> {
+    let index = index()?;
+    let request = json!({"query": "*", "max_hits": 0, "aggs": {"tenants": {
+        "terms": {"field": "tenant_id", "size": 100},
+    }}});
+    let expected = index.search(&request)?.json;
+    let objects = index.objects.keys();
+    let num_splits = objects.filter(|name| name.ends_with(".split")).count() as u64;
+    let mut seen = BTreeMap::new();
+    for max_cpu_ms in 0..40 {
+        let options = Options {
+            max_cpu_ms: Some(max_cpu_ms),
+            ..Options::default()
+        };
+        let mut host = host(&index, None::<FolderCache>, options)?;
+        host.platform_mut().cpu_ms_a_look = Some(2);
+        let Ok(answer) = post(&mut host, &request) else {
+            // The manifest alone took all of it.
+            ensure!(max_cpu_ms < 5, "no answer with {max_cpu_ms} ms");
+            continue;
+        };
+        let skipped = answer["skipped_splits"].as_array().context("a list")?;
+        *seen.entry(skipped.len()).or_insert(0) += 1;
+        if skipped.is_empty() {
+            assert_eq!(essence(&answer), essence(&expected));
+            assert_eq!(answer["budget_exhausted"], Value::Null);
+            continue;
+        }
+        assert_eq!(answer["budget_exhausted"], "max_cpu_ms");
+        let num_hits = answer["num_hits"].as_u64().context("num_hits")?;
+        let num_looked_at = num_splits - skipped.len() as u64;
+        ensure!(num_hits <= num_looked_at * SPLIT_NUM_DOCS, "{answer}");
+        ensure!(num_hits > 0 || num_looked_at == 0, "{answer}");
+    }
+    ensure!(seen.len() > 2 && seen.contains_key(&0), "{seen:?}");
     Ok(())
 }
 

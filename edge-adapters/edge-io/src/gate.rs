@@ -17,6 +17,9 @@ pub(crate) struct Gate {
     /// The first limit that a read went without its bytes for.
     exhausted: Option<&'static str>,
     pub(crate) is_timed_out: bool,
+    /// Most milliseconds of the processor, and what there was before this search.
+    max_cpu_ms: Option<u64>,
+    cpu_ms_before: u64,
 }
 
 impl Gate {
@@ -24,6 +27,33 @@ impl Gate {
         Self {
             budget,
             ..Self::default()
+        }
+    }
+
+    /// Limits the time of the processor, of which `cpu_ms` were taken before this search.
+    pub(crate) fn limit_cpu(&mut self, max_cpu_ms: u64, cpu_ms: u64) {
+        self.max_cpu_ms = Some(max_cpu_ms);
+        self.cpu_ms_before = cpu_ms;
+    }
+
+    pub(crate) fn limits_cpu(&self) -> bool {
+        self.max_cpu_ms.is_some()
+    }
+
+    /// An error if there is too little left of the processor's time to look at more splits, or at documents: of
+    /// the whole, 80 % is for splits, 90 % for documents too, and the rest for the answer.
+    pub(crate) fn admit_cpu(&mut self, cpu_ms: u64, is_document: bool) -> Result<(), String> {
+        let Some(max) = self.max_cpu_ms else {
+            return Ok(());
+        };
+        let percent = if is_document { 90 } else { 80 };
+        let taken = cpu_ms.saturating_sub(self.cpu_ms_before);
+        match taken.saturating_mul(100) < max.saturating_mul(percent) {
+            true => Ok(()),
+            false => {
+                self.exhausted.get_or_insert("max_cpu_ms");
+                Err(used_up("max_cpu_ms", max))
+            }
         }
     }
 

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use canter_guest::session::protocol::{HttpRequest, HttpResponse, Outcome, Progress};
+use canter_guest::session::protocol::{Demand, HttpRequest, HttpResponse, Outcome, Progress};
 use canter_guest::{ErrorKind, SearchError, Session, http_error};
 use serde_json::{Value, json};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::options::lower;
+use crate::portions::Portions;
 use crate::search::{Behind, Counts, Search};
 use crate::{Cache, Options, Platform};
 
-/// Most steps of one session: a guest that still asks after this many is asking in circles.
-const MAX_STEPS: usize = 1000;
+/// Most demands of one session: a guest that still asks after this many is asking in circles.
+const MAX_DEMANDS: usize = 1000;
 
 /// What the only index of a host is called: its objects have no prefix.
 pub(crate) const ONLY_INDEX: &str = "";
@@ -190,30 +191,35 @@ impl<P: Platform, C: Cache> Host<P, C> {
             budget,
             started_us,
         );
-        let mut supplies = Vec::new();
+        let mut portions = Portions::default();
+        let mut asked = Demand::default();
         // A demand for nothing asks for the next report; a second one after it would never end.
         let mut was_empty = false;
-        for _ in 0..MAX_STEPS {
-            let progress = session.step(supplies, search.report());
-            *counts = search.counts;
-            supplies = match progress {
-                Progress::Done(outcome) => return Ok(outcome),
-                Progress::Failed(error) => return Err(error),
-                Progress::Pending(demand) => {
-                    let is_empty = demand.reads.is_empty()
-                        && demand.lookups.is_empty()
-                        && demand.stores.is_empty();
-                    if is_empty && std::mem::replace(&mut was_empty, true) {
-                        return Err(internal("the guest waits but asks for nothing"));
-                    }
-                    was_empty = is_empty;
-                    search.answer(demand)
+        for _ in 0..MAX_DEMANDS {
+            loop {
+                let supplies = portions.next(&mut search);
+                let progress = session.step(supplies, search.report());
+                *counts = search.counts;
+                match progress {
+                    Progress::Done(outcome) => return Ok(outcome),
+                    Progress::Failed(error) => return Err(error),
+                    Progress::Pending(demand) => add(&mut asked, demand),
                 }
-            };
+                if portions.is_empty() {
+                    break;
+                }
+            }
+            let is_empty =
+                asked.reads.is_empty() && asked.lookups.is_empty() && asked.stores.is_empty();
+            if is_empty && std::mem::replace(&mut was_empty, true) {
+                return Err(internal("the guest waits but asks for nothing"));
+            }
+            was_empty = is_empty;
+            portions = Portions::of(std::mem::take(&mut asked), &mut search);
         }
         Err(SearchError::new(
             ErrorKind::Limit,
-            format!("the guest still asks for bytes after {MAX_STEPS} steps; narrow the query"),
+            format!("the guest still asks for bytes after {MAX_DEMANDS} demands; narrow the query"),
         ))
     }
 
@@ -227,6 +233,13 @@ impl<P: Platform, C: Cache> Host<P, C> {
         })
         .to_string()
     }
+}
+
+/// What the guest asks for while it has not been given everything yet is asked for together.
+fn add(asked: &mut Demand, demand: Demand) {
+    asked.reads.extend(demand.reads);
+    asked.lookups.extend(demand.lookups);
+    asked.stores.extend(demand.stores);
 }
 
 fn internal(message: &str) -> SearchError {

@@ -21,6 +21,7 @@ mod reception;
 
 mod flights;
 mod gate;
+mod portions;
 mod reads;
 mod search;
 mod wave;

@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 pub struct Options {
     /// Most requests, bytes, waves and time. A request of the API can only lower them.
     pub budget: Budget,
+    /// Most milliseconds of the processor, where the platform tells how many were taken. The guest is given what
+    /// it asked for split by split then, and splits beyond the limit are left out of the answer. A split is never
+    /// interrupted, so the limit should be many times what one takes.
+    pub max_cpu_ms: Option<u64>,
     /// Requests under way at once.
     pub max_concurrent_requests: usize,
     /// A cached manifest younger than this is used as it is; 0 asks each time whether it has changed.
@@ -40,6 +44,7 @@ impl Default for Options {
                 deadline_ms: Some(30_000),
                 ..Budget::default()
             },
+            max_cpu_ms: None,
             max_concurrent_requests: 64,
             manifest_ttl_ms: 0,
             max_retries: 3,

@@ -112,6 +112,11 @@ pub trait Platform {
     /// Milliseconds since 1970.
     fn unix_ms(&self) -> u64;
 
+    /// Milliseconds of the processor that the request has taken so far, where the platform tells.
+    fn cpu_ms(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether [`Platform::wait`] can wait for a moment. Where it cannot, requests are repeated at once.
     fn can_pause(&self) -> bool;
 

@@ -124,12 +124,16 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
             let time_us = budget.deadline_ms?.saturating_mul(1000);
             Some(started_us.saturating_add(time_us / 100 * percent))
         };
+        let mut gate = Gate::new(budget);
+        if let (Some(max), Some(cpu_ms)) = (options.max_cpu_ms, platform.cpu_ms()) {
+            gate.limit_cpu(max, cpu_ms);
+        }
         Self {
             platform,
             behind,
             options,
             indexes,
-            gate: Gate::new(budget),
+            gate,
             counts: Counts::default(),
             started_us,
             reads_until_us: until(85),
@@ -140,6 +144,12 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
             num_retries: 0,
             last_id: 0,
         }
+    }
+
+    /// An error if too little of the processor's time is left for splits, or for documents.
+    pub(crate) fn admit_cpu(&mut self, is_document: bool) -> Result<(), String> {
+        let cpu_ms = self.platform.cpu_ms().unwrap_or(0);
+        self.gate.admit_cpu(cpu_ms, is_document)
     }
 
     /// What the guest is to say of the search in its answer.

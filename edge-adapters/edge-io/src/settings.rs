@@ -8,18 +8,19 @@ use url::Url;
 use crate::Options;
 
 /// The settings that [`Options::with_settings`] reads.
-const INTEGERS: [&str; 5] = [
+const INTEGERS: [&str; 6] = [
     "CANTER_MAX_REQUESTS",
     "CANTER_MAX_WAVES",
     "CANTER_DEADLINE_MS",
+    "CANTER_MAX_CPU_MS",
     "CANTER_MANIFEST_TTL_MS",
     "CANTER_MAX_CONCURRENT_REQUESTS",
 ];
 
 impl Options {
     /// These options with what is set: `CANTER_MAX_REQUESTS`, `CANTER_MAX_BYTES`, `CANTER_MAX_WAVES`,
-    /// `CANTER_DEADLINE_MS`, `CANTER_MANIFEST_TTL_MS`, `CANTER_MAX_CONCURRENT_REQUESTS`, `CANTER_LIMITS` (the
-    /// guest's limits, JSON) and `CANTER_FORCED_FILTER` (a query). An empty value is none.
+    /// `CANTER_DEADLINE_MS`, `CANTER_MAX_CPU_MS`, `CANTER_MANIFEST_TTL_MS`, `CANTER_MAX_CONCURRENT_REQUESTS`,
+    /// `CANTER_LIMITS` (the guest's limits, JSON) and `CANTER_FORCED_FILTER` (a query). An empty value is none.
     ///
     /// # Errors
     /// If a value is not what its key needs; the message names both.
@@ -38,6 +39,7 @@ impl Options {
                 "CANTER_MAX_REQUESTS" => self.budget.max_requests = Some(number),
                 "CANTER_MAX_WAVES" => self.budget.max_waves = Some(number),
                 "CANTER_DEADLINE_MS" => self.budget.deadline_ms = Some(number),
+                "CANTER_MAX_CPU_MS" => self.max_cpu_ms = Some(number),
                 "CANTER_MANIFEST_TTL_MS" => self.manifest_ttl_ms = number,
                 _ if number == 0 => return Err(format!("{name} is 0: give 1 or more")),
                 _ => self.max_concurrent_requests = usize::try_from(number).unwrap_or(usize::MAX),

@@ -123,13 +123,15 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             if targets.is_empty() {
                 break;
             }
-            if let Err(what) = self.gate.admit_wave(self.counts.num_waves) {
+            let is_document = |read: &PendingRead| read.class == ByteClass::DocStore;
+            let has_documents = reads.iter().any(is_document);
+            let admitted = self.gate.admit_wave(self.counts.num_waves);
+            if let Err(what) = admitted.and_then(|()| self.admit_cpu(has_documents)) {
                 let late = reads.iter_mut();
                 late.for_each(|read| read.fail(FetchErrorKind::Budget, &what));
                 break;
             }
-            let is_document = |read: &PendingRead| read.class == ByteClass::DocStore;
-            let until_us = match reads.iter().any(is_document) {
+            let until_us = match has_documents {
                 true => self.documents_until_us,
                 false => self.reads_until_us,
             };

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use canter_edge_io::{Call, Landed, Platform, Reception};
 use fastly::backend::Backend;
+use fastly::compute_runtime::elapsed_vcpu_ms;
 use fastly::http::request::{PendingRequest, select};
 use fastly::{Request, Response};
 use http::header::RANGE;
@@ -89,6 +90,10 @@ impl Platform for Fastly {
     fn unix_ms(&self) -> u64 {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn cpu_ms(&self) -> Option<u64> {
+        elapsed_vcpu_ms().ok()
     }
 
     /// There is no timer to wait for.

@@ -14,6 +14,8 @@ const STORE: &str = "canter";
 const MAX_REQUESTS: u64 = 32;
 /// Bytes of one search: they lie in the heap of 128 MB, besides the engine and what it computes.
 const MAX_BYTES: u64 = 48 << 20;
+/// Milliseconds of the processor: what the platform allows.
+const MAX_CPU_MS: u64 = 50;
 /// Milliseconds of one search.
 const DEADLINE_MS: u64 = 10_000;
 /// Memory of aggregations and length of a manifest, for the same heap.
@@ -59,6 +61,7 @@ fn defaults() -> Options {
             max_waves: None,
             deadline_ms: Some(DEADLINE_MS),
         },
+        max_cpu_ms: Some(MAX_CPU_MS),
         max_concurrent_requests: 32,
         guest_limits: limits.into_iter().collect(),
         ..Options::default()

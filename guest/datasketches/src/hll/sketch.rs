@@ -49,7 +49,7 @@ impl HllSketch {
             Form::Coupons(coupons) => {
                 coupons.insert(coupon);
                 if coupons.len > MAX_COUPONS {
-                    self.to_registers();
+                    self.promote();
                 }
             }
         }
@@ -63,7 +63,7 @@ impl HllSketch {
         }
     }
 
-    fn to_registers(&mut self) {
+    fn promote(&mut self) {
         if let Form::Coupons(coupons) = &self.form {
             let mut registers = vec![0; 1 << self.lg_k].into_boxed_slice();
             for coupon in coupons.iter() {
@@ -81,7 +81,7 @@ impl HllSketch {
                 }
             }
             Form::Registers(others) => {
-                self.to_registers();
+                self.promote();
                 let Form::Registers(registers) = &mut self.form else {
                     return;
                 };

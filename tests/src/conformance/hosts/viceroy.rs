@@ -12,6 +12,8 @@ use crate::conformance::{Machine, Site};
 
 /// More than any search of the list takes; on the platform it is 32.
 const MAX_REQUESTS: u32 = 1_000;
+/// Likewise; on the platform it is 50.
+const MAX_CPU_MS: u32 = 60_000;
 
 /// The program for Fastly Compute.
 pub(super) struct Viceroy;
@@ -70,7 +72,8 @@ fn settings_of(site: &Site, caching: Caching) -> String {
          CANTER_INDEXES = \"{}\"\n\
          CANTER_BACKEND = \"store\"\n\
          CANTER_CACHE = \"{cache}\"\n\
-         CANTER_MAX_REQUESTS = \"{MAX_REQUESTS}\"\n",
+         CANTER_MAX_REQUESTS = \"{MAX_REQUESTS}\"\n\
+         CANTER_MAX_CPU_MS = \"{MAX_CPU_MS}\"\n",
         site.root(),
         indexes.join(",")
     )

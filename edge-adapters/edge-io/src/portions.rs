@@ -1,0 +1,78 @@
+//! What was asked for, on its way to the guest: all at once, or split by split where the processor's time is
+//! limited, so that it can be looked at in between.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use canter_guest::session::protocol::{ByteClass, Demand, FetchErrorKind, Supply, SupplyResult};
+
+use crate::search::Search;
+use crate::{Cache, Platform};
+
+/// The supplies of one demand.
+#[derive(Default)]
+pub(crate) struct Portions(VecDeque<Portion>);
+
+#[derive(Default)]
+struct Portion {
+    supplies: Vec<Supply>,
+    /// What the answer can do without: anything of a split. A lookup or a manifest it needs.
+    can_be_left_out: bool,
+    is_document: bool,
+}
+
+impl Portions {
+    /// What `search` has for a demand.
+    pub(crate) fn of<P: Platform, C: Cache>(demand: Demand, search: &mut Search<'_, P, C>) -> Self {
+        let mut needed = Portion::default();
+        if !search.gate.limits_cpu() {
+            needed.supplies = search.answer(demand);
+            return Self(VecDeque::from([needed]));
+        }
+        let reads = demand.reads.iter();
+        let reads = reads.filter(|read| read.class != ByteClass::Manifest);
+        let splits: BTreeMap<u64, (String, bool)> = reads
+            .map(|read| {
+                let is_document = read.class == ByteClass::DocStore;
+                (read.id, (read.object.clone(), is_document))
+            })
+            .collect();
+        let mut portions: BTreeMap<&(String, bool), Portion> = BTreeMap::new();
+        for supply in search.answer(demand) {
+            let portion = match splits.get(&supply.id) {
+                Some(split) => portions.entry(split).or_insert(Portion {
+                    supplies: Vec::new(),
+                    can_be_left_out: true,
+                    is_document: split.1,
+                }),
+                None => &mut needed,
+            };
+            portion.supplies.push(supply);
+        }
+        Self([needed].into_iter().chain(portions.into_values()).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The next portion; without its bytes, if there is no time left for what the guest would do with them.
+    pub(crate) fn next<P: Platform, C: Cache>(
+        &mut self,
+        search: &mut Search<'_, P, C>,
+    ) -> Vec<Supply> {
+        let Some(mut portion) = self.0.pop_front() else {
+            return Vec::new();
+        };
+        if portion.can_be_left_out
+            && let Err(message) = search.admit_cpu(portion.is_document)
+        {
+            for supply in &mut portion.supplies {
+                supply.outcome = SupplyResult::Failed {
+                    kind: FetchErrorKind::Budget,
+                    message: message.clone(),
+                };
+            }
+        }
+        portion.supplies
+    }
+}
