@@ -14,7 +14,7 @@ const PROGRAM: &str = "canter-conformance";
 /// The document with the table.
 const DOCUMENT: &str = "docs/conformance.md";
 /// What CI must not skip; names as in `--list`.
-const REQUIRED: &str = "native,runtime,wasmtime-run,wasmtime-serve,workerd,node,chromium";
+const REQUIRED: &str = "native,runtime,wasmtime-run,wasmtime-serve,workerd,lambda,node,chromium";
 
 /// With `args` for the program. Without any, the table goes into the document.
 pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> {

@@ -38,8 +38,8 @@ fn an_index_is_built_described_and_searched() {
         &["--query", "severity_text:INFO", "--max-hits", "3"],
     );
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
-    let expect = "hits num_hits elapsed_time_micros aggregations errors failed_splits \
-                  skipped_splits timed_out budget_exhausted";
+    let expect = "hits num_hits elapsed_time_micros errors failed_splits skipped_splits timed_out \
+                  budget_exhausted";
     assert_eq!(keys, expect.split(' ').collect::<Vec<_>>());
     assert_eq!(answer["hits"].as_array().unwrap().len(), 3);
     assert!(answer["num_hits"].as_u64().unwrap() > 1_800, "{answer}");

@@ -45,7 +45,7 @@ struct Body {
     aggregations: Option<Value>,
 }
 
-/// The answer. Its keys are documented: each is always there but `snippets` and `profile`.
+/// The answer. Its keys are documented: each is always there but `snippets`, `aggregations` and `profile`.
 #[derive(Serialize)]
 struct Response<'a> {
     hits: &'a [Map<String, Value>],
@@ -53,6 +53,7 @@ struct Response<'a> {
     elapsed_time_micros: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     snippets: Option<&'a [Snippets]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     aggregations: Option<&'a Value>,
     /// What went wrong in the splits that could not be searched, in words.
     errors: Vec<&'a str>,
