@@ -234,6 +234,18 @@ fn a_caller_sees_its_indexes_and_its_documents_only() {
             let num_hits = answer["num_hits"].as_u64().unwrap();
             assert!(num_hits <= seen["num_hits"].as_u64().unwrap(), "{query}");
         }
+        // Terms without documents are those of all documents.
+        let aggs = |least: u64| {
+            let terms = json!({"field": "vendor", "min_doc_count": least, "size": 100});
+            json!({"query": "*", "max_hits": 0, "aggs": {"all": {"filter": "*", "aggs": {"v": {"terms": terms}}}}})
+        };
+        let answer = ask(&searcher, line, &aggs(0), &all).response;
+        assert!(String::from_utf8_lossy(&answer.body).contains("dune"));
+        let answer = ask(&searcher, line, &aggs(0), &scoped).response;
+        assert_eq!(answer.status, 400);
+        let answer = ask(&searcher, line, &aggs(1), &scoped).response;
+        assert_eq!(answer.status, 200);
+        assert!(!String::from_utf8_lossy(&answer.body).contains("dune"));
         let other = ask(&searcher, "GET /api/v1/logs/search", &Value::Null, &scoped);
         assert_eq!(other.response.status, 404);
         let list = json_of(&ask(

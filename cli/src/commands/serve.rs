@@ -3,19 +3,25 @@
 mod app;
 mod args;
 
+use std::future::IntoFuture;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::{Caller, Metrics, Searcher};
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 pub(crate) use args::ServeArgs;
 
 use crate::exit::{WrongUse, note, warn};
 use crate::open::tokio_runtime;
 use app::{App, router};
+
+/// How long searches that are under way have, once the server is told to stop.
+const MAX_GOODBYE: Duration = Duration::from_secs(35);
 
 /// Serves until it is told to stop, and then ends the searches that are under way.
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
@@ -43,10 +49,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         for (name, uri) in &args.indexes {
             note(format_args!("  /api/v1/{name}/search  {uri}"));
         }
-        axum::serve(listener, router(Arc::clone(&app), args)?)
-            .with_graceful_shutdown(told_to_stop())
-            .await
-            .context("the server has failed")?;
+        let stopping = Arc::new(Notify::new());
+        let told = Arc::clone(&stopping);
+        let server = axum::serve(listener, router(Arc::clone(&app), args)?);
+        let server = server.with_graceful_shutdown(async move {
+            told_to_stop().await;
+            told.notify_one();
+        });
+        tokio::select! {
+            ended = server.into_future() => ended.context("the server has failed")?,
+            () = patience(&stopping) => warn("connections that were still open are closed"),
+        }
         app.searcher.settle().await;
         Ok(())
     })
@@ -80,6 +93,16 @@ fn open(args: &ServeArgs) -> Result<App> {
         },
         metrics,
     })
+}
+
+/// Ends when clients have had their time since the server was told to stop, or when it is told again: one that
+/// sends half a request must not keep it for ever.
+async fn patience(stopping: &Notify) {
+    stopping.notified().await;
+    tokio::select! {
+        () = told_to_stop() => {}
+        () = tokio::time::sleep(MAX_GOODBYE) => {}
+    }
 }
 
 /// Ends when the process is asked to: by the terminal, or by whatever manages services.

@@ -1,8 +1,10 @@
 //! `canter serve`: the same answers as `canter search`, over HTTP.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -42,6 +44,12 @@ impl Server {
             url,
             runtime,
         }
+    }
+
+    fn tell_to_stop(&self) {
+        let id = self.child.id().to_string();
+        let mut kill = std::process::Command::new("kill");
+        assert!(kill.args(["-TERM", &id]).status().unwrap().success());
     }
 
     fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
@@ -180,11 +188,7 @@ fn it_counts_what_it_does_and_ends_when_it_is_told_to() {
     let metrics = server.get("/metrics").text;
     let line = "canter_queries_total{kind=\"http\",outcome=\"ok\"} 2";
     assert!(metrics.contains(line), "{metrics}");
-    let id = server.child.id().to_string();
-    let killed = std::process::Command::new("kill")
-        .args(["-TERM", &id])
-        .status();
-    assert!(killed.unwrap().success());
+    server.tell_to_stop();
     assert!(server.child.wait().unwrap().success());
     // What it fetched is there for the next.
     let (stats, _) = run(
@@ -193,6 +197,27 @@ fn it_counts_what_it_does_and_ends_when_it_is_told_to() {
         0,
     );
     assert!(stats.contains("doc_store"), "{stats}");
+}
+
+#[test]
+fn a_client_that_stops_halfway_does_not_keep_it() {
+    let folder = indexed();
+    let mut server = Server::start(folder.path(), &[]);
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut client = TcpStream::connect(address).unwrap();
+    let half = b"POST /api/v1/logs/search HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{";
+    client.write_all(half).unwrap();
+    // After this one the other has been accepted too.
+    assert_eq!(server.get("/health/livez").status, 200);
+    let ended = loop {
+        server.tell_to_stop();
+        std::thread::sleep(Duration::from_millis(100));
+        if let Some(ended) = server.child.try_wait().unwrap() {
+            break ended;
+        }
+    };
+    assert!(ended.success());
+    drop(client);
 }
 
 #[test]

@@ -55,7 +55,7 @@ export class LeafSearch extends WorkerEntrypoint<Env> {
     try {
       const { canter } = canterOf(this.env);
       const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work);
-      return { partial: await canter.leaf(leaf, { waitUntil }) };
+      return { partial: await toItsEnd(this.ctx, canter.leaf(leaf, { waitUntil })) };
     } catch (error) {
       return error instanceof CanterError
         ? { kind: error.kind, message: error.message }
@@ -97,13 +97,21 @@ async function answer(
     return response;
   }
   const forcedFilter = access?.forcedFilter;
-  const response = await canter.fetch(request, {
-    waitUntil: (work) => ctx.waitUntil(work),
-    ...(forcedFilter === undefined ? {} : { forcedFilter }),
-  });
+  const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work);
+  const callOptions = { waitUntil, ...(forcedFilter === undefined ? {} : { forcedFilter }) };
+  const response = await toItsEnd(ctx, canter.fetch(request, callOptions));
   // Of the 128 MB of an isolate, this is what the guest has.
   response.headers.set("x-canter-memory", String(canter.memoryBytes));
   return response;
+}
+
+/**
+ * Lets `search` end even if its caller goes before: the platform would stop it where it stands, and what it
+ * holds of the isolate (its room in the guest, its requests, their bytes) would not be given back.
+ */
+function toItsEnd<T>(ctx: Pick<ExecutionContext, "waitUntil">, search: Promise<T>): Promise<T> {
+  ctx.waitUntil(search.catch(() => undefined));
+  return search;
 }
 
 function asResponse(error: CanterError): Response {

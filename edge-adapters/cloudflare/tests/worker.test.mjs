@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { buildIndex, sampleDocuments } from "../../js/tests/support/index.mjs";
+import { startStore } from "../../js/tests/support/store.mjs";
 import { watchHeap } from "./support/heap.mjs";
 import { startWorker } from "./support/worker.mjs";
 
@@ -153,6 +154,26 @@ test("an index that is missing or damaged is a clear error", async (t) => {
   const { status, body } = await worker.search({ query: "*" });
   assert.equal(status, 500);
   assert.match(body.message, /manifest/);
+});
+
+test("a manifest above the limit is not read, from R2 or a web server", async (t) => {
+  const numBytes = objects.get("manifest.canter").length;
+  const store = await startStore(
+    Object.fromEntries([...objects].map(([name, bytes]) => [`logs/${name}`, bytes])),
+  );
+  t.after(() => store.close());
+  for (const place of [{}, { objects: undefined, urls: { logs: `${store.url}/logs` } }]) {
+    const askWith = async (maxManifestBytes) => {
+      const bindings = { LIMITS: { max_manifest_bytes: maxManifestBytes } };
+      const worker = await started(t, { ...place, bindings });
+      return worker.search({ query: "status:500", max_hits: 0 });
+    };
+    const { status, body } = await askWith(numBytes - 1);
+    assert.equal(status, 400);
+    // The store's refusal: the guest would name its own limit, and only after it has the bytes.
+    assert.match(body.message, new RegExp(`manifest.canter.*the ${numBytes - 1} bytes a whole read`));
+    assert.equal((await askWith(numBytes)).body.num_hits, withStatus(500));
+  }
 });
 
 test("leaf searches have no URL", async (t) => {

@@ -80,6 +80,21 @@ impl Gate {
         Ok(())
     }
 
+    /// Counts bytes that are taken from the cache, or says why they may not be.
+    pub(crate) fn admit_cached(&mut self, len: u64) -> Result<(), String> {
+        let after = self.num_bytes.saturating_add(len);
+        match self.budget.max_bytes {
+            Some(max) if after > max => {
+                self.exhausted.get_or_insert("max_bytes");
+                Err(used_up("max_bytes", max))
+            }
+            _ => {
+                self.num_bytes = after;
+                Ok(())
+            }
+        }
+    }
+
     /// An error if wave number `wave_ord` (from 0) is one too many.
     pub(crate) fn admit_wave(&mut self, wave_ord: u64) -> Result<(), String> {
         match self.budget.max_waves {

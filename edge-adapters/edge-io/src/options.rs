@@ -13,6 +13,8 @@ pub struct Options {
     /// it asked for split by split then, and splits beyond the limit are left out of the answer. A split is never
     /// interrupted, so the limit should be many times what one takes.
     pub max_cpu_ms: Option<u64>,
+    /// Whether bytes that the cache has count as well towards the most bytes: where those are in memory together.
+    pub counts_cached_bytes: bool,
     /// Requests under way at once.
     pub max_concurrent_requests: usize,
     /// A cached manifest younger than this is used as it is; 0 asks each time whether it has changed.
@@ -45,6 +47,7 @@ impl Default for Options {
                 ..Budget::default()
             },
             max_cpu_ms: None,
+            counts_cached_bytes: false,
             max_concurrent_requests: 64,
             manifest_ttl_ms: 0,
             max_retries: 3,

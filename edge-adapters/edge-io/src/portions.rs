@@ -28,27 +28,29 @@ impl Portions {
             needed.supplies = search.answer(demand);
             return Self(VecDeque::from([needed]));
         }
+        // In the order in which the guest asks, which is that of what it wants most.
+        let mut portions: Vec<Portion> = Vec::new();
+        let mut ords: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+        let mut places: BTreeMap<u64, usize> = BTreeMap::new();
         let reads = demand.reads.iter();
-        let reads = reads.filter(|read| read.class != ByteClass::Manifest);
-        let splits: BTreeMap<u64, (String, bool)> = reads
-            .map(|read| {
-                let is_document = read.class == ByteClass::DocStore;
-                (read.id, (read.object.clone(), is_document))
-            })
-            .collect();
-        let mut portions: BTreeMap<&(String, bool), Portion> = BTreeMap::new();
-        for supply in search.answer(demand) {
-            let portion = match splits.get(&supply.id) {
-                Some(split) => portions.entry(split).or_insert(Portion {
+        for read in reads.filter(|read| read.class != ByteClass::Manifest) {
+            let is_document = read.class == ByteClass::DocStore;
+            let ord = ords.entry((&read.object, is_document)).or_insert_with(|| {
+                portions.push(Portion {
                     supplies: Vec::new(),
                     can_be_left_out: true,
-                    is_document: split.1,
-                }),
-                None => &mut needed,
-            };
-            portion.supplies.push(supply);
+                    is_document,
+                });
+                portions.len() - 1
+            });
+            places.insert(read.id, *ord);
         }
-        Self([needed].into_iter().chain(portions.into_values()).collect())
+        for supply in search.answer(demand) {
+            let place = places.get(&supply.id);
+            let portion = place.and_then(|place| portions.get_mut(*place));
+            portion.unwrap_or(&mut needed).supplies.push(supply);
+        }
+        Self([needed].into_iter().chain(portions).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

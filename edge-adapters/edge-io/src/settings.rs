@@ -23,14 +23,20 @@ impl Options {
     /// `CANTER_LIMITS` (the guest's limits, JSON) and `CANTER_FORCED_FILTER` (a query). An empty value is none.
     ///
     /// # Errors
-    /// If a value is not what its key needs; the message names both.
+    /// If a value is not what its key needs, with a message that names both, or if it is not known: a filter that
+    /// cannot be read must not be taken for none.
     pub fn with_settings(
         mut self,
-        setting: impl Fn(&str) -> Option<String>,
+        setting: impl Fn(&str) -> Result<Option<String>, String>,
     ) -> Result<Self, String> {
-        let setting = |name: &str| setting(name).filter(|value| !value.trim().is_empty());
+        let setting = |name: &str| {
+            let value = setting(name)?;
+            Ok::<_, String>(value.filter(|value| !value.trim().is_empty()))
+        };
         for name in INTEGERS {
-            let Some(value) = setting(name) else { continue };
+            let Some(value) = setting(name)? else {
+                continue;
+            };
             let number: u64 = value
                 .trim()
                 .parse()
@@ -45,19 +51,19 @@ impl Options {
                 _ => self.max_concurrent_requests = usize::try_from(number).unwrap_or(usize::MAX),
             }
         }
-        if let Some(value) = setting("CANTER_MAX_BYTES") {
+        if let Some(value) = setting("CANTER_MAX_BYTES")? {
             let bytes =
                 parse_bytes(&value).map_err(|error| format!("CANTER_MAX_BYTES: {error}"))?;
             self.budget.max_bytes = Some(bytes);
         }
-        if let Some(value) = setting("CANTER_LIMITS") {
+        if let Some(value) = setting("CANTER_LIMITS")? {
             match serde_json::from_str(&value) {
                 Ok(Value::Object(limits)) => self.guest_limits = limits,
                 Ok(_) => return Err("CANTER_LIMITS: give a JSON object".to_owned()),
                 Err(error) => return Err(format!("CANTER_LIMITS: {error}")),
             }
         }
-        if let Some(filter) = setting("CANTER_FORCED_FILTER") {
+        if let Some(filter) = setting("CANTER_FORCED_FILTER")? {
             self.forced_filter = Some(filter);
         }
         Ok(self)
@@ -171,7 +177,8 @@ mod tests {
     #[test]
     fn a_setting_that_cannot_be_read_is_named() {
         let with = |name: &'static str, value: &'static str| {
-            Options::default().with_settings(move |asked| (asked == name).then(|| value.to_owned()))
+            Options::default()
+                .with_settings(move |asked| Ok((asked == name).then(|| value.to_owned())))
         };
         let set = with("CANTER_MAX_REQUESTS", "16").unwrap();
         assert_eq!(set.budget.max_requests, Some(16));
@@ -187,5 +194,13 @@ mod tests {
             let error = with(name, value).unwrap_err();
             assert!(error.contains(name), "{error}");
         }
+        let unreadable = |asked: &str| match asked {
+            "CANTER_FORCED_FILTER" => Err("too long".to_owned()),
+            _ => Ok(None),
+        };
+        assert_eq!(
+            Options::default().with_settings(unreadable).unwrap_err(),
+            "too long"
+        );
     }
 }

@@ -73,9 +73,20 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         if read.must_ask || is_open || !self.behind.cache.keeps() {
             return read;
         }
+        if let Err(what) = self.admit_cpu(class == ByteClass::DocStore) {
+            read.fail(FetchErrorKind::Budget, &what);
+            return read;
+        }
         let object_len = self.object_len(&read.object);
         let blocks = align(&read.bytes, self.block_len(class), object_len);
         let cached = self.cached(&read.object, &blocks, &read.bytes, class);
+        let num_bytes = cached.iter().map(|piece| piece.bytes.len() as u64).sum();
+        if self.options.counts_cached_bytes
+            && let Err(what) = self.gate.admit_cached(num_bytes)
+        {
+            read.fail(FetchErrorKind::Budget, &what);
+            return read;
+        }
         for piece in &cached {
             read.take(piece);
         }

@@ -48,6 +48,11 @@ impl Fastly {
             return Backend::from_name(name).map_err(missing);
         }
         let host = url.host_str().unwrap_or_default();
+        // A signature may cover it, with a port that is not the scheme's.
+        let host_header = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
         let authority = match url.port_or_known_default() {
             Some(port) => format!("{host}:{port}"),
             None => host.to_owned(),
@@ -58,7 +63,7 @@ impl Fastly {
             return Ok(backend.clone());
         }
         let builder = Backend::builder(&name, &authority)
-            .override_host(host)
+            .override_host(&host_header)
             .connect_timeout(CONNECT_TIMEOUT)
             .first_byte_timeout(READ_TIMEOUT)
             .between_bytes_timeout(READ_TIMEOUT);

@@ -3,6 +3,7 @@
 use canter_edge_io::{BlobCache, Host, Options, parse_indexes};
 use canter_guest::session::protocol::Budget;
 use fastly::ConfigStore;
+use serde_json::Value;
 
 use crate::calls::Fastly;
 use crate::store::CoreCache;
@@ -12,17 +13,17 @@ const STORE: &str = "canter";
 
 /// Requests to backends that one request may make: what the platform allows.
 const MAX_REQUESTS: u64 = 32;
-/// Bytes of one search: they lie in the heap of 128 MB, besides the engine and what it computes.
+/// Bytes of one search, from the store or the cache: they lie in the heap of 128 MB, besides the engine and what
+/// it computes.
 const MAX_BYTES: u64 = 48 << 20;
 /// Milliseconds of the processor: what the platform allows.
 const MAX_CPU_MS: u64 = 50;
 /// Milliseconds of one search.
 const DEADLINE_MS: u64 = 10_000;
+/// Longest manifest, for the same heap.
+const MAX_MANIFEST_BYTES: (&str, u64) = ("max_manifest_bytes", 16 << 20);
 /// Memory of aggregations and length of a manifest, for the same heap.
-const GUEST_LIMITS: [(&str, u64); 2] = [
-    ("max_aggregation_bytes", 24 << 20),
-    ("max_manifest_bytes", 16 << 20),
-];
+const GUEST_LIMITS: [(&str, u64); 2] = [("max_aggregation_bytes", 24 << 20), MAX_MANIFEST_BYTES];
 
 pub(crate) type FastlyHost = Host<Fastly, Option<BlobCache<CoreCache>>>;
 
@@ -34,20 +35,33 @@ impl Config {
         Self(ConfigStore::try_open(STORE).ok())
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<String> {
-        let value = self.0.as_ref()?.try_get(name).ok()??;
-        Some(value).filter(|value| !value.trim().is_empty())
+    /// A setting that is there and not blank.
+    ///
+    /// # Errors
+    /// If that cannot be told.
+    pub(crate) fn get(&self, name: &str) -> Result<Option<String>, String> {
+        let Some(store) = &self.0 else {
+            return Ok(None);
+        };
+        let value = store.try_get(name);
+        let value =
+            value.map_err(|error| format!("{name} in the config store {STORE:?}: {error}"))?;
+        Ok(value.filter(|value| !value.trim().is_empty()))
     }
 
     /// A host as the settings want it.
     pub(crate) fn host(&self) -> Result<FastlyHost, String> {
-        let indexes = self.get("CANTER_INDEXES").unwrap_or_default();
+        let indexes = self.get("CANTER_INDEXES")?.unwrap_or_default();
         let indexes = parse_indexes(&indexes)
             .map_err(|error| format!("CANTER_INDEXES in the config store {STORE:?}: {error}"))?;
-        let options = defaults().with_settings(|name| self.get(name))?;
-        let is_cached = self.get("CANTER_CACHE").is_none_or(|value| value != "off");
+        let mut options = defaults().with_settings(|name| self.get(name))?;
+        // Not more is read of a manifest than the guest would take.
+        let (name, max_bytes) = MAX_MANIFEST_BYTES;
+        let max_set = options.guest_limits.get(name).and_then(Value::as_u64);
+        options.max_whole_object_bytes = max_set.unwrap_or(max_bytes);
+        let is_cached = self.get("CANTER_CACHE")?.is_none_or(|value| value != "off");
         let cache = is_cached.then(|| BlobCache::new(CoreCache));
-        let platform = Fastly::new(self.get("CANTER_BACKEND"));
+        let platform = Fastly::new(self.get("CANTER_BACKEND")?);
         Ok(Host::new(platform, cache, options, indexes))
     }
 }
@@ -62,6 +76,7 @@ fn defaults() -> Options {
             deadline_ms: Some(DEADLINE_MS),
         },
         max_cpu_ms: Some(MAX_CPU_MS),
+        counts_cached_bytes: true,
         max_concurrent_requests: 32,
         guest_limits: limits.into_iter().collect(),
         ..Options::default()

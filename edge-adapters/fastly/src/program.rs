@@ -8,6 +8,8 @@ use serde_json::json;
 
 use crate::config::{Config, FastlyHost};
 
+const UNUSABLE_SETTINGS: &str = "the settings of this service cannot be used; its log says why";
+
 /// Longest body of a request: 1 MiB.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
@@ -15,7 +17,7 @@ const MAX_BODY_BYTES: usize = 1 << 20;
 pub(crate) fn run() {
     let request = Request::from_client();
     let config = Config::open();
-    let origin = config.get("CANTER_CORS_ORIGIN");
+    let origin = config.get("CANTER_CORS_ORIGIN").ok().flatten();
     let is_preflight = request.get_method_str() == "OPTIONS"
         && request.contains_header("access-control-request-method");
     let (mut response, host) = match is_preflight && origin.is_some() {
@@ -35,8 +37,9 @@ fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
     let mut host = match config.host() {
         Ok(host) => host,
         Err(message) => {
+            // For those who run it: it may quote what gives access to a store.
             eprintln!("error: {message}");
-            return (refusal(500, &message), None);
+            return (refusal(500, UNUSABLE_SETTINGS), None);
         }
     };
     let request = match read(request) {

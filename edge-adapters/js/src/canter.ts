@@ -3,7 +3,7 @@
  */
 
 import { BlockCache } from "./cache/blocks.js";
-import { drive, tooLate } from "./driver.js";
+import { dispose, drive, tooLate } from "./driver.js";
 import { CanterError } from "./errors.js";
 import { errorOf, plainAnswer, readBody, responseOf } from "./http.js";
 import { guestSource, InstanceLost, Instances, type LiveGuest } from "./guest.js";
@@ -158,7 +158,7 @@ class Host implements Canter {
       if (outcome.tag === "http") return { response: outcome.val, report };
       throw new CanterError("internal", `the guest answered a request with ${outcome.tag}`);
     } catch (error) {
-      return { response: await this.errorAnswer(error), report };
+      return { response: this.errorAnswer(error), report };
     }
   }
 
@@ -218,7 +218,10 @@ class Host implements Canter {
         let session: Session | undefined = live.call((guest) => open(guest, maxLeaves));
         const budget = live.call(() => (session as Session).budget());
         // Leaves do not know what the others have spent, so a search with a budget of its own is not divided.
-        if (maxLeaves > 1 && hasBudget(budget)) session = live.call((guest) => open(guest, 1));
+        if (maxLeaves > 1 && hasBudget(budget)) {
+          dispose(session);
+          session = live.call((guest) => open(guest, 1));
+        }
         const deadlineMs = lower(hostMs, numberOf(budget.deadlineMs));
         clearTimeout(timer);
         const leftMs = startedMs + deadlineMs - performance.now();
@@ -290,8 +293,9 @@ class Host implements Canter {
       throw new CanterError("internal", "the guest divided a search unasked");
     // All or none: a search that does not fit says so before it starts.
     for (const _ of plan.leaves) io.gate.admit("a leaf search", { offset: 0 });
-    const partials = await Promise.all(plan.leaves.map((leaf) => fanOut.runLeaf(leaf, io.signal)));
-    if (io.signal.aborted) throw tooLate(io);
+    const partials = await Promise.all(
+      plan.leaves.map((leaf) => inTime(fanOut.runLeaf(leaf, io.signal), io)),
+    );
     return drive(live, io, (guest) => guest.Session.root(plan.root, partials));
   }
 
@@ -309,16 +313,14 @@ class Host implements Canter {
     }
   }
 
-  /** The API's answer to a failure, made by the guest where it can make it. */
-  private async errorAnswer(error: unknown): Promise<HttpResponse> {
+  /** The API's answer to a failure, made by the guest if one is there. Waits for nothing. */
+  private errorAnswer(error: unknown): HttpResponse {
     const failure = asCanterError(error);
-    if (failure.status === 504) return plainAnswer(failure);
+    const { kind, message, status } = failure;
+    if (status === 504) return plainAnswer(failure);
     try {
-      const { kind, message } = failure;
-      const { signal } = new AbortController();
-      return await this.instances.use(DEADLINE_MS, signal, async (live) =>
-        live.call((guest) => guest.httpError(kind, message)),
-      );
+      const answer = this.instances.callNow((guest) => guest.httpError(kind, message));
+      return answer ?? plainAnswer(failure);
     } catch {
       return plainAnswer(failure);
     }
@@ -338,8 +340,19 @@ function asCanterError(error: unknown): CanterError {
   return new CanterError("internal", `the guest cannot be run: ${what}`);
 }
 
-function hasBudget({ maxRequests, maxBytes, maxWaves }: Budget): boolean {
-  return maxRequests !== undefined || maxBytes !== undefined || maxWaves !== undefined;
+/** Whether the request has a limit of its own. */
+function hasBudget({ maxRequests, maxBytes, maxWaves, deadlineMs }: Budget): boolean {
+  return [maxRequests, maxBytes, maxWaves, deadlineMs].some((limit) => limit !== undefined);
+}
+
+/** What `work` gives, unless the search is over before: a leaf may run where `signal` does not reach. */
+function inTime<T>(work: Promise<T>, io: SearchIo): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(tooLate(io));
+    io.signal.addEventListener("abort", giveUp);
+    if (io.signal.aborted) giveUp();
+    void work.then(resolve, reject).finally(() => io.signal.removeEventListener("abort", giveUp));
+  });
 }
 
 function numberOf(value: bigint | undefined): number | undefined {

@@ -47,7 +47,7 @@ export async function drive(
 }
 
 /** Gives the guest its memory back. Runtimes without `Symbol.dispose` are served by jco's own symbol. */
-function dispose(session: Session): void {
+export function dispose(session: Session): void {
   const symbol: symbol = Symbol.dispose ?? Symbol.for("dispose");
   (session as unknown as Record<symbol, (() => void) | undefined>)[symbol]?.();
 }

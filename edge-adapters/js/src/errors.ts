@@ -29,6 +29,11 @@ const STATUS: Record<SearchErrorKind, number> = {
   internal: 500,
 };
 
+/** Whether `kind` is one of the guest's kinds of errors. */
+export function isSearchErrorKind(kind: unknown): kind is SearchErrorKind {
+  return typeof kind === "string" && Object.hasOwn(STATUS, kind);
+}
+
 /** A range of an object, as an error names it. */
 export interface NamedRange {
   readonly offset: number;

@@ -6,7 +6,7 @@
  */
 
 import { instantiate } from "../guest/canter-guest.js";
-import { CanterError, messageOf } from "./errors.js";
+import { CanterError, isSearchErrorKind, messageOf } from "./errors.js";
 import { pause } from "./io/retry.js";
 import type { Guest, SearchError } from "./protocol.js";
 
@@ -72,7 +72,7 @@ export class LiveGuest {
     try {
       return work(this.guest);
     } catch (error) {
-      const refused = payloadOf(error);
+      const refused = refusalOf(error);
       if (refused !== undefined) throw new CanterError(refused.kind, refused.message);
       this.hasTrapped = true;
       const what = `the guest broke off (${messageOf(error)}); please report the query`;
@@ -81,12 +81,15 @@ export class LiveGuest {
   }
 }
 
-/** What jco wraps the error case of a `result` in. */
-function payloadOf(error: unknown): SearchError | undefined {
-  const payload = (error as { payload?: unknown } | null)?.payload;
-  const isRefusal =
-    typeof payload === "object" && payload !== null && "kind" in payload && "message" in payload;
-  return isRefusal ? (payload as SearchError) : undefined;
+/**
+ * The error case of a `result`: jco throws it as it is, or, in other modes, wrapped as `payload`. What is an
+ * `Error` itself was thrown by the glue or the runtime.
+ */
+function refusalOf(error: unknown): SearchError | undefined {
+  const refusal = (error as { payload?: unknown } | null | undefined)?.payload ?? error;
+  if (typeof refusal !== "object" || refusal === null || refusal instanceof Error) return undefined;
+  const { kind, message } = refusal as { kind?: unknown; message?: unknown };
+  return isSearchErrorKind(kind) && typeof message === "string" ? { kind, message } : undefined;
 }
 
 /** Settings of the instances. */
@@ -139,6 +142,14 @@ export class Instances {
       this.leases.delete(lease);
       this.retire();
     }
+  }
+
+  /**
+   * Calls the instance in use, if there is one. Takes no room, because it gives the guest back at once: what
+   * is said of a full house must not wait for room itself.
+   */
+  callNow<T>(work: (guest: Guest) => T): T | undefined {
+    return this.current?.isLost === false ? this.current.call(work) : undefined;
   }
 
   /** Bytes of the instance in use. */

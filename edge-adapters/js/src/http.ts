@@ -10,7 +10,10 @@ import type { HttpResponse } from "./protocol.js";
 export function plainAnswer(error: CanterError): HttpResponse {
   return {
     status: error.status,
-    headers: [["content-type", "application/json"]],
+    headers: [
+      ["content-type", "application/json"],
+      ["cache-control", "no-store"],
+    ],
     body: new TextEncoder().encode(JSON.stringify({ message: error.message })),
   };
 }

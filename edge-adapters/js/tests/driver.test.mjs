@@ -357,6 +357,38 @@ test("more searches than may run at once wait for their turn", async () => {
   assert.ok(store.maxAtOnce <= 2);
 });
 
+test("a search that finds no room in time is answered then, and does not wait for more", async () => {
+  const canter = canterOn({ maxSearches: 2 });
+  store.quirk = "hangs";
+  const gone = new AbortController();
+  let numEnded = 0;
+  const hanging = [0, 500_000].map(async (offset) => {
+    const script = { waves: [wave(read("a", offset, 10))] };
+    const { status } = await run(canter, script, { signal: gone.signal });
+    numEnded += 1;
+    return status;
+  });
+  while (store.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  const surplus = Array.from({ length: 5 }, () =>
+    run(canter, { waves: [] }, { budget: { deadlineMs: 50 } }),
+  );
+  for (const { status, message } of await Promise.all(surplus)) {
+    assert.equal(status, 503);
+    assert.match(message, /2 searches run already/);
+  }
+  assert.equal(numEnded, 0);
+  gone.abort();
+  assert.deepEqual(await Promise.all(hanging), [504, 504]);
+});
+
+test("an answer that no guest makes is not kept by caches either", async () => {
+  const guest = () => Promise.reject(new Error("no module"));
+  const response = await canterOn({ guest }).fetch(new Request("http://x/"));
+  assert.equal(response.status, 500);
+  assert.match((await response.json()).message, /no module/);
+  assert.equal(response.headers.get("cache-control"), "no-store");
+});
+
 const DIVIDED = {
   waves: [wave(manifest)],
   leaves: [[wave(read("a", 0, 10))], [wave(read("b", 0, 10))]],
@@ -367,7 +399,8 @@ test("a search is divided among other instances, and its leaves count as sub-req
   const elsewhere = canterOn();
   let numLeaves = 0;
   const runLeaf = (leaf, signal) => (numLeaves++, elsewhere.leaf(leaf, { signal }));
-  const canter = canterOn({ fanOut: { maxLeaves: 4, runLeaf } });
+  const guest = scriptedGuest();
+  const canter = canterOn({ guest, fanOut: { maxLeaves: 4, runLeaf } });
   const { status, supplied } = await run(canter, DIVIDED);
   assert.equal(status, 200);
   assert.equal(numLeaves, 2);
@@ -375,10 +408,19 @@ test("a search is divided among other instances, and its leaves count as sub-req
   assert.deepEqual(new Set(supplied.map((one) => one.digest)), new Set(expected));
   const whole = await run(canter, { ...DIVIDED, waves: [] }, { dividesSearches: false });
   assert.deepEqual([whole.status, numLeaves], [200, 2]);
-  const budgeted = await run(canter, { ...DIVIDED, waves: [], budget: { maxRequests: 5 } });
-  assert.deepEqual([budgeted.status, numLeaves], [200, 2]);
+  for (const budget of [{ maxRequests: 5 }, { deadlineMs: 10_000 }]) {
+    const budgeted = await run(canter, { ...DIVIDED, waves: [], budget });
+    assert.deepEqual([budgeted.status, numLeaves], [200, 2]);
+  }
+  assert.equal(guest.numOpen, 0);
   const tight = canterOn({ fanOut: { maxLeaves: 4, runLeaf }, budget: { maxSubrequests: 2 } });
   assert.match((await run(tight, DIVIDED)).message, /2 sub-requests/);
+});
+
+test("a divided search ends at its deadline, even if a leaf hears of nothing", async () => {
+  const runLeaf = () => new Promise(() => undefined);
+  const canter = canterOn({ fanOut: { maxLeaves: 2, runLeaf }, budget: { deadlineMs: 100 } });
+  assert.equal((await run(canter, DIVIDED)).status, 504);
 });
 
 test("a leaf that fails fails the search with its reason", async () => {

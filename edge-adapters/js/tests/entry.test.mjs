@@ -129,3 +129,20 @@ test("the Cache API gets complete answers, and its failures are misses", async (
   await broken.put("key", new Uint8Array(1));
   assert.equal(await broken.get("key"), undefined);
 });
+
+test("the Cache API keeps within its entries however short the visits are", async () => {
+  const held = new Map();
+  const cache = {
+    match: async (url) => held.get(url)?.clone(),
+    put: async (url, response) => void held.set(url, response),
+    keys: async () => [...held.keys()].map((url) => new Request(url)),
+    delete: async ({ url }) => held.delete(url),
+  };
+  for (let visit = 0; visit < 50; visit++) {
+    // Each begins to count anew.
+    const entries = cacheApiCache(cache, { maxEntries: 20 });
+    for (const key of ["a", "b"]) await entries.put(`${visit}/${key}`, new Uint8Array([visit]));
+    assert.ok(held.size <= 21, `${held.size} entries after visit ${visit}`);
+    assert.deepEqual(await entries.get(`${visit}/a`), new Uint8Array([visit]));
+  }
+});

@@ -11,6 +11,7 @@ import { after, before, test } from "node:test";
 import { createCanter, httpStore } from "../dist/index.js";
 import { folderStore } from "../dist/entry/node.js";
 import { checkAnswer } from "../dist/store/answer.js";
+import { r2Store } from "../dist/store/r2.js";
 import { digest, run, scriptedGuest } from "./support/scripted-guest.mjs";
 import { someBytes, startStore } from "./support/store.mjs";
 
@@ -94,6 +95,31 @@ test("a whole object is read up to the cap", async () => {
   const supply = await supplyUnder(undefined, { offset: 0, len: null });
   assert.equal(supply.kind, "budget");
   assert.match(supply.message, /50000 bytes/);
+});
+
+test("a whole object of R2 is read up to the cap, and its body not taken beyond", async () => {
+  let numTaken = 0;
+  const bucket = {
+    get: async () => ({
+      size: OBJECT.length,
+      etag: "v1",
+      httpEtag: '"v1"',
+      arrayBuffer: async () => (numTaken++, Uint8Array.from(OBJECT).buffer),
+    }),
+  };
+  const whole = (...options) =>
+    supplyUnder(undefined, {
+      offset: 0,
+      len: null,
+      fetchRange: r2Store(bucket, { logs: "" }, ...options),
+    });
+  const refused = await whole({ maxWholeObjectBytes: OBJECT.length - 1 });
+  assert.equal(refused.kind, "budget");
+  assert.match(refused.message, /99999 bytes/);
+  assert.equal(numTaken, 0);
+  for (const options of [[{ maxWholeObjectBytes: OBJECT.length }], []]) {
+    assert.equal((await whole(...options)).digest, digest(OBJECT));
+  }
 });
 
 test("a server that is not there is unavailable", async () => {

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { CanterError, createNodeCanter } from "../dist/entry/node.js";
+import { CanterError, createNodeCanter, guestSource, ownModule } from "../dist/entry/node.js";
 import { buildIndex, sampleDocuments } from "./support/index.mjs";
 import { startStore } from "./support/store.mjs";
 
@@ -118,6 +118,30 @@ test("a search with a filter that is forced sees nothing else", async () => {
   const canter = canterOn({ forcedFilter: "status:500" });
   const { response } = await canter.search({ query: "*", max_hits: 0 });
   assert.equal(response.num_hits, withStatus(500));
+});
+
+test("a filter that the guest refuses is the guest's own error, and disturbs no other search", async () => {
+  const source = guestSource(ownModule);
+  let numMade = 0;
+  const canter = canterOn({ guest: () => (numMade++, source()), cache: "none" });
+  store.delayMs = 20;
+  store.requests.length = 0;
+  const other = canter.search({ query: "status:500", max_hits: 5 });
+  // In the middle of the other search.
+  while (store.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (const forcedFilter of ['status:"500', "7"]) {
+    await assert.rejects(canter.search({ query: "*" }, { forcedFilter }), (error) => {
+      assert.deepEqual([error.kind, error.status], ["invalid", 400]);
+      assert.match(error.message, /^forced_filter: /);
+      return true;
+    });
+  }
+  const { response } = await other;
+  store.delayMs = 0;
+  assert.equal(response.num_hits, withStatus(500));
+  assert.deepEqual([response.failed_splits, response.skipped_splits], [[], []]);
+  assert.equal((await canter.search({ query: "status:500" })).response.num_hits, withStatus(500));
+  assert.equal(numMade, 1);
 });
 
 test("what is wrong with a request is said, with the API's status", async () => {

@@ -99,8 +99,9 @@ variable "max_leaves" {
 data "aws_partition" "current" {}
 
 locals {
-  search_zip    = "${path.module}/${var.packages}/${var.architecture}/canter-search.zip"
-  indexer_zip   = "${path.module}/${var.packages}/${var.architecture}/canter-indexer.zip"
+  packages      = startswith(var.packages, "/") ? var.packages : "${path.module}/${var.packages}"
+  search_zip    = "${local.packages}/${var.architecture}/canter-search.zip"
+  indexer_zip   = "${local.packages}/${var.architecture}/canter-indexer.zip"
   has_arrivals  = var.arrivals_bucket != ""
   bucket_arn    = "arn:${data.aws_partition.current.partition}:s3:::${var.index_bucket}"
   arrivals_arn  = "arn:${data.aws_partition.current.partition}:s3:::${var.arrivals_bucket}"

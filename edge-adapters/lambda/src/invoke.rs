@@ -106,8 +106,21 @@ fn named(env: &Environment, function: &str) -> Result<(String, Option<String>), 
         let version = Some(version).filter(|version| version != "$LATEST");
         (own("AWS_LAMBDA_FUNCTION_NAME")?, version)
     } else {
-        // arn:aws:lambda:REGION:ACCOUNT:function:NAME[:QUALIFIER]
-        let rest = function.split(":function:").nth(1).unwrap_or(function);
+        // arn:aws:lambda:REGION:ACCOUNT:function:NAME[:QUALIFIER]; only the name is called, which is another
+        // function elsewhere.
+        let rest = match function.split_once(":function:") {
+            None => function,
+            Some((place, rest)) => {
+                let region = place.split(':').nth(3).unwrap_or_default();
+                if region != own("AWS_REGION")? {
+                    return Err(ConfigError(format!(
+                        "{function:?} is in the region {region:?}: leaves run in this function's own \
+                         region and account"
+                    )));
+                }
+                rest
+            }
+        };
         let (name, qualifier) = match rest.split_once(':') {
             Some((name, qualifier)) => (name, Some(qualifier.to_owned())),
             None => (rest, None),
@@ -159,7 +172,8 @@ mod tests {
             let url = invoker(version, function).unwrap().url;
             assert_eq!(url, format!("{base}/{expect}"));
         }
-        for function in ["", "a/b", "a?b", "a:", "a b"] {
+        let elsewhere = "arn:aws:lambda:us-east-1:000000000000:function:leaves";
+        for function in ["", "a/b", "a?b", "a:", "a b", elsewhere] {
             assert!(invoker("7", function).is_err(), "{function}");
         }
     }

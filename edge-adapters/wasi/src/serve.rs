@@ -48,14 +48,17 @@ pub(crate) fn handle(request: IncomingRequest, out: ResponseOutparam) {
     }
 }
 
+const UNUSABLE_SETTINGS: &str = "the settings of this service cannot be used; its log says why";
+
 type WasiHost = Host<Wasi, Option<FolderCache>>;
 
 fn answer(request: IncomingRequest) -> (HttpResponse, Option<WasiHost>) {
     let mut host = match host() {
         Ok(host) => host,
         Err(message) => {
+            // For those who run it: it may quote what gives access to a store.
             eprintln!("error: {message}");
-            return (refusal(500, &message), None);
+            return (refusal(500, UNUSABLE_SETTINGS), None);
         }
     };
     let request = match read(request) {
@@ -89,7 +92,7 @@ fn host() -> Result<WasiHost, String> {
         }
         None => store::MAX_CACHE_BYTES,
     };
-    let options = Options::default().with_settings(setting)?;
+    let options = Options::default().with_settings(|name| Ok(setting(name)))?;
     let cache = store::open(cache_bytes).map_err(|error| format!("CANTER_CACHE_BYTES: {error}"))?;
     Ok(Host::new(Wasi, cache, options, indexes))
 }

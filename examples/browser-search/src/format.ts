@@ -44,9 +44,19 @@ export function moment(ms: number, stepMs: number): string {
   return (stepMs >= 86_400_000 ? day : minute).format(ms);
 }
 
+/**
+ * The time of a hit, which has the output format of its field: seconds since 1970 as a number, or a text such as
+ * `2016-05-12T20:47:23Z`. Nothing if it is no time.
+ */
+export function timeOf(value: unknown): Date | undefined {
+  if (typeof value !== "number" && typeof value !== "string") return undefined;
+  const time = new Date(typeof value === "number" ? value * 1000 : Date.parse(value));
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
 /** `2016-05-12 20:47:23` */
-export function timestamp(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
+export function timestamp(time: Date): string {
+  return time.toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** `3 minutes`, for how old something is. */

@@ -3,7 +3,7 @@
  */
 
 import { html } from "./dom.js";
-import { timestamp } from "./format.js";
+import { timeOf, timestamp } from "./format.js";
 import { levelClass } from "./levels.js";
 import type { Found, Settings } from "./search.js";
 
@@ -16,7 +16,7 @@ export function drawHits(
 ): void {
   const rows = found.hits.map((hit, ord) => {
     const level = text(hit, settings.levelField);
-    const time = Number(field(hit, timestampField));
+    const time = timeOf(field(hit, timestampField));
     const message = found.snippets[ord] ?? undefined;
     const shown = message === undefined ? [text(hit, settings.messageField)] : marked(message);
     const details = html(
@@ -25,7 +25,10 @@ export function drawHits(
       html(
         "summary",
         {},
-        html("time", { datetime: new Date(time * 1000).toISOString() }, timestamp(time)),
+        // Without a time it keeps its column.
+        time === undefined
+          ? html("time")
+          : html("time", { datetime: time.toISOString() }, timestamp(time)),
         html("span", { class: `level ${levelClass(level)}` }, level),
         html("span", { class: "label" }, text(hit, settings.labelField)),
         html("span", { class: "text" }, ...shown),

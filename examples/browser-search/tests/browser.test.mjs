@@ -7,7 +7,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -58,8 +58,8 @@ after(async () => {
 });
 
 /** A page in a fresh profile, with all that it complains of. */
-async function openPage(t, options = {}) {
-  const server = await serve({ page: join(root, "dist"), index: join(folder, "index") });
+async function openPage(t, options = {}, files = join(root, "dist")) {
+  const server = await serve({ page: files, index: join(folder, "index") });
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const errors = [];
@@ -141,6 +141,40 @@ test("searches, draws, and answers again without a network", { skip }, async (t)
       document.getElementById("message").textContent + document.getElementById("count").textContent,
   );
   assert.match(said, /part of the index|fetch|unavailable|bytes/i);
+});
+
+test("settings that were changed on the host are seen at the next visit", { skip }, async (t) => {
+  const files = join(folder, "page");
+  cpSync(join(root, "dist"), files, { recursive: true });
+  const { page, context, url, stop } = await openPage(t, {}, files);
+  await page.goto(url);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  const settings = JSON.parse(readFileSync(join(files, "settings.json"), "utf8"));
+  writeFileSync(join(files, "settings.json"), JSON.stringify({ ...settings, title: "Others" }));
+  await page.reload();
+  await read(page);
+  assert.ok(await page.evaluate(() => navigator.serviceWorker.controller !== null));
+  assert.equal(await page.textContent("#title"), "Others");
+  stop();
+  await context.setOffline(true);
+  await page.reload();
+  await read(page);
+  assert.equal(await page.textContent("#title"), "Others");
+});
+
+test("caches of other pages of the origin are left alone", { skip }, async (t) => {
+  const { page, url } = await openPage(t);
+  const others = ["page-0123", "/page-x/ page-0123", "/other/ page-0123", "canter"];
+  // A file of the origin that brings no service worker along.
+  await page.goto(`${url}icon.svg`);
+  const openAll = async (names) => {
+    for (const name of names) await caches.open(name);
+  };
+  await page.evaluate(openAll, [...others, "/ page-0123"]);
+  await page.goto(url);
+  await page.waitForFunction(async () => !(await caches.has("/ page-0123")));
+  const names = await page.evaluate(() => caches.keys());
+  for (const name of others) assert.ok(names.includes(name), name);
 });
 
 test("a bar narrows the search to its time, and back leads out again", { skip }, async (t) => {

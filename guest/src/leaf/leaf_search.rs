@@ -381,9 +381,10 @@ impl<'a> LeafSearch<'a> {
                     };
                     self.add_found(candidate, answer);
                 }
-                // More buckets than allowed is about the request, not about this split.
+                // More buckets than allowed, or an aggregation of what cannot be aggregated, is about the
+                // request, not about this split.
                 Err(error)
-                    if error.kind == ErrorKind::Limit
+                    if matches!(error.kind, ErrorKind::Limit | ErrorKind::Invalid)
                         && candidate.split.body.failure().is_none() =>
                 {
                     return Err(error);

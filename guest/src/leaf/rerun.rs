@@ -19,7 +19,7 @@ pub(super) async fn rerun_on_gaps<T>(
         let gaps = split.body.take_gaps();
         if gaps.is_empty() {
             return result
-                .map_err(|error| aggregation_limit(&error).unwrap_or_else(|| split.error(error)));
+                .map_err(|error| error_of_request(&error).unwrap_or_else(|| split.error(error)));
         }
         for loaded in join_all(
             gaps.into_iter()
@@ -36,14 +36,21 @@ pub(super) async fn rerun_on_gaps<T>(
     )))
 }
 
-/// The request's error if an aggregation grew past its limits.
-fn aggregation_limit(error: &tantivy::TantivyError) -> Option<SearchError> {
+/// The request's error if an aggregation grew past its limits, or asks for what there is not.
+fn error_of_request(error: &tantivy::TantivyError) -> Option<SearchError> {
     use tantivy::aggregation::AggregationError;
     match error {
         tantivy::TantivyError::AggregationError(
             error @ (AggregationError::BucketLimitExceeded { .. }
             | AggregationError::MemoryExceeded { .. }),
         ) => Some(SearchError::new(ErrorKind::Limit, format!("aggs: {error}"))),
+        tantivy::TantivyError::AggregationError(
+            error @ (AggregationError::InvalidRequest(_)
+            | AggregationError::DateHistogramParseError(_)),
+        ) => Some(SearchError::invalid(format!("aggs: {error}"))),
+        tantivy::TantivyError::InvalidArgument(what) => {
+            Some(SearchError::invalid(format!("aggs: {what}")))
+        }
         _ => None,
     }
 }

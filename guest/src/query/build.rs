@@ -5,6 +5,7 @@ use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, BoostQuery, EmptyQuery, Occur, Query};
 use tantivy_query_grammar::{Occur as AstOccur, UserInputAst, UserInputLeaf};
 
+use super::depth::depth_of;
 use super::literal::build_literal;
 use super::needs::Needs;
 use super::range::{build_exists, build_range, build_set};
@@ -48,34 +49,7 @@ pub(super) struct Builder<'a> {
 /// # Errors
 /// If it is too long or not in the query language.
 pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<UserInputAst, SearchError> {
-    if query.len() > limits.max_query_bytes {
-        return Err(SearchError::new(
-            ErrorKind::Limit,
-            format!(
-                "the query is {} bytes long, more than the limit of {}",
-                query.len(),
-                limits.max_query_bytes
-            ),
-        ));
-    }
-    // The grammar recurses at every opening bracket, so depth is checked before it runs.
-    let mut depth = 0usize;
-    for byte in query.bytes() {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > limits.max_query_depth {
-            return Err(SearchError::new(
-                ErrorKind::Limit,
-                format!(
-                    "the query nests deeper than the limit of {}",
-                    limits.max_query_depth
-                ),
-            ));
-        }
-    }
+    check_query(query, limits)?;
     let trimmed = query.trim();
     if trimmed.is_empty() {
         return Err(SearchError::invalid(
@@ -87,6 +61,33 @@ pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<UserInputAst, 
             "the query {trimmed:?} cannot be parsed: check quotes, brackets and operators"
         ))
     })
+}
+
+/// Checks that a query can be parsed without harm.
+///
+/// # Errors
+/// If it is too long, or nests too deep.
+pub(crate) fn check_query(query: &str, limits: &Limits) -> Result<(), SearchError> {
+    if query.len() > limits.max_query_bytes {
+        return Err(SearchError::new(
+            ErrorKind::Limit,
+            format!(
+                "the query is {} bytes long, more than the limit of {}",
+                query.len(),
+                limits.max_query_bytes
+            ),
+        ));
+    }
+    if depth_of(query) > limits.max_query_depth {
+        return Err(SearchError::new(
+            ErrorKind::Limit,
+            format!(
+                "the query nests deeper than the limit of {}",
+                limits.max_query_depth
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// Builds the query for one doc mapping.

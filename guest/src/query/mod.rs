@@ -1,6 +1,7 @@
 //! From a query string to a tantivy query, and to the list of what it will read.
 
 mod build;
+mod depth;
 mod literal;
 mod needs;
 mod range;
@@ -8,6 +9,6 @@ mod required_tags;
 mod value;
 mod wildcard;
 
-pub(crate) use build::{BuiltQuery, QueryShape, build_query, parse_query};
+pub(crate) use build::{BuiltQuery, QueryShape, build_query, check_query, parse_query};
 pub(crate) use needs::Needs;
 pub(crate) use required_tags::required_tags;

@@ -13,7 +13,7 @@ use tantivy::aggregation::agg_req::{AggregationVariants, Aggregations};
 use tantivy_query_grammar::{Occur, UserInputAst};
 
 use crate::SearchError;
-use crate::query::parse_query;
+use crate::query::{check_query, parse_query};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -147,6 +147,9 @@ impl SearchRequest {
                 "start_timestamp {start} is later than end_timestamp {end}"
             )));
         }
+        if let Some(aggregations) = self.aggregations()? {
+            check_aggregations(&aggregations, self.forced_filter.is_some(), limits)?;
+        }
         Ok(())
     }
 
@@ -199,6 +202,33 @@ impl SearchRequest {
                 .map(|seconds| seconds.saturating_mul(SECOND_NS)),
         }
     }
+}
+
+/// Checks the queries in aggregations, and that nothing is told of documents that a forced filter hides.
+fn check_aggregations(
+    aggregations: &Aggregations,
+    is_filtered: bool,
+    limits: &Limits,
+) -> Result<(), SearchError> {
+    for aggregation in aggregations.values() {
+        match &aggregation.agg {
+            AggregationVariants::Filter(filter) => {
+                // tantivy shows the text of a filter only in this way.
+                let query = serde_json::to_value(filter).unwrap_or_default();
+                check_query(query.as_str().unwrap_or_default(), limits)?;
+            }
+            // The terms with no document are all the others of a split's dictionary.
+            AggregationVariants::Terms(terms) if is_filtered && terms.min_doc_count == Some(0) => {
+                return Err(SearchError::invalid(
+                    "aggs: a min_doc_count of 0 is not allowed here: it would list terms of documents that \
+                     may not be searched; give 1 or more",
+                ));
+            }
+            _ => {}
+        }
+        check_aggregations(&aggregation.sub_aggregation, is_filtered, limits)?;
+    }
+    Ok(())
 }
 
 /// So many terms does a split give to the merge unless the request says otherwise: with fewer

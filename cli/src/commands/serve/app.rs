@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, OriginalUri, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -20,6 +20,9 @@ use crate::exit::WrongUse;
 
 /// How long a browser need not ask again whether it may search.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
+
+/// How long the body of a request may take.
+const MAX_BODY_TIME: Duration = Duration::from_secs(30);
 
 /// What every request is answered with.
 pub(super) struct App {
@@ -71,12 +74,19 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 }
 
 /// Dropped when the client hangs up, which cancels the search.
-async fn search(
-    State(app): State<Arc<App>>,
-    method: Method,
-    OriginalUri(uri): OriginalUri,
-    body: Bytes,
-) -> Response {
+async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let body = tokio::time::timeout(MAX_BODY_TIME, Bytes::from_request(request, &()));
+    let body = match body.await {
+        Ok(Ok(body)) => body,
+        Ok(Err(rejection)) => return rejection.into_response(),
+        Err(_) => {
+            let message = format!("the body had not come after {MAX_BODY_TIME:?}");
+            let message = serde_json::json!({ "message": message }).to_string();
+            let is_json = [(CONTENT_TYPE, "application/json")];
+            return (StatusCode::REQUEST_TIMEOUT, is_json, message).into_response();
+        }
+    };
     let request = HttpRequest {
         method: method.as_str().to_owned(),
         path: uri.path().to_owned(),

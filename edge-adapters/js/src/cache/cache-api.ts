@@ -51,8 +51,8 @@ export function cacheApiCache(cache: CacheLike, options: CacheApiOptions = {}): 
       try {
         // A copy: an entry may be a window on a larger buffer.
         await cache.put(urlOf(key), new Response(new Uint8Array(entry), { headers: HEADERS }));
-        numPuts += 1;
-        if (numPuts % PUTS_PER_SWEEP === 0) await sweep(cache, options.maxEntries);
+        // At the first, too: visits may be so short that none ever adds many.
+        if (numPuts++ % PUTS_PER_SWEEP === 0) await sweep(cache, options.maxEntries);
       } catch {
         // A full cache keeps what it has.
       }

@@ -74,11 +74,12 @@ const MODULES: Readonly<Record<string, WebAssembly.Module>> = {
 /** A `Canter` in a Worker. Make one for each isolate, and pass `ctx.waitUntil` to each call. */
 export function createCloudflareCanter(options: CloudflareOptions): Canter {
   const plan = PLANS[options.plan];
+  const limits = { ...plan.limits, ...options.limits };
   const shared: Omit<CanterOptions, "indexes" | "fetchRange" | "cache"> = {
     module: moduleOf,
     cacheNamespace: namespaceOf(options.indexes),
     budget: lowest(plan.budget, options.budget ?? {}),
-    limits: { ...plan.limits, ...options.limits },
+    limits,
     connections: CONNECTIONS,
     isolatesSearches: true,
     maxSearches: MAX_SEARCHES,
@@ -90,7 +91,7 @@ export function createCloudflareCanter(options: CloudflareOptions): Canter {
   return createCanter({
     ...shared,
     indexes: Object.keys(options.indexes),
-    fetchRange: storeOf(options),
+    fetchRange: storeOf(options, limits.max_manifest_bytes),
     ...(options.cache === null ? {} : { cache: cacheOf(options.cache) }),
   });
 }
@@ -101,9 +102,12 @@ function moduleOf(name: string): WebAssembly.Module {
   return module;
 }
 
-function storeOf({ bucket, indexes, headers }: CloudflareOptions) {
-  if (bucket !== undefined) return r2Store(bucket, indexes);
-  return httpStore({ indexes, ...(headers === undefined ? {} : { headers }) });
+/** Only manifests are read whole, so one that the guest would refuse is not even fetched. */
+function storeOf({ bucket, indexes, headers }: CloudflareOptions, maxManifestBytes: unknown) {
+  // What is no number is the guest's to complain of.
+  const cap = typeof maxManifestBytes === "number" ? { maxWholeObjectBytes: maxManifestBytes } : {};
+  if (bucket !== undefined) return r2Store(bucket, indexes, cap);
+  return httpStore({ indexes, ...cap, ...(headers === undefined ? {} : { headers }) });
 }
 
 function cacheOf(cache: CacheLike | undefined): EntryCache {

@@ -5,7 +5,8 @@
  *   a search needs                  [..................]
  *   it joins A and B, and asks for  .     [========]        what neither brings
  *
- * A flight goes on while anybody waits for it, whoever began it, and is aborted when nobody does.
+ * A flight goes on while anybody waits for it, whoever began it, and is aborted when nobody does. Where a
+ * search may be ended without a word, nobody gives up its flights: they are forgotten when their time is over.
  */
 
 import type { FetchFailure } from "../errors.js";
@@ -34,6 +35,8 @@ export class Flight implements Range {
   constructor(
     readonly start: number,
     readonly end: number,
+    /** Until when whoever began it waits, in milliseconds of `performance.now()`. */
+    readonly untilMs: number,
     fly: (signal: AbortSignal) => Promise<Landed>,
     private readonly onGivenUp: () => void,
   ) {
@@ -82,9 +85,12 @@ export class Flights {
   /** How many have landed so far: what a cache did not have a moment ago it may have now. */
   numLanded = 0;
   private readonly underway = new Map<string, Flight[]>();
+  /** No flight's time is over before this. */
+  private nextExpiryMs = Infinity;
 
   /** The flights that bring a part of `range`, and the parts that none brings. */
   claim(object: string, range: Range): { readonly joined: Flight[]; readonly free: Range[] } {
+    this.forgetExpired();
     const joined: Flight[] = [];
     let free: Range[] = [range];
     for (const flight of this.underway.get(object) ?? []) {
@@ -95,12 +101,19 @@ export class Flights {
     return { joined, free };
   }
 
-  /** Sends a request off. */
-  launch(object: string, range: Range, fly: (signal: AbortSignal) => Promise<Landed>): Flight {
+  /** Sends a request off that others may join until `untilMs`. */
+  launch(
+    object: string,
+    range: Range,
+    untilMs: number,
+    fly: (signal: AbortSignal) => Promise<Landed>,
+  ): Flight {
+    this.forgetExpired();
     const remove = () => this.remove(object, flight);
     const flight: Flight = new Flight(
       range.start,
       range.end,
+      untilMs,
       async (signal) => {
         const landed = await fly(signal);
         this.numLanded += 1;
@@ -110,7 +123,20 @@ export class Flights {
       remove,
     );
     this.underway.set(object, [...(this.underway.get(object) ?? []), flight]);
+    this.nextExpiryMs = Math.min(this.nextExpiryMs, untilMs);
     return flight;
+  }
+
+  /** Those who wait for an expired flight go on waiting; nobody else will. */
+  private forgetExpired(): void {
+    const now = performance.now();
+    if (now < this.nextExpiryMs) return;
+    const expired = [...this.underway].flatMap(([object, flights]) =>
+      flights.filter(({ untilMs }) => untilMs <= now).map((flight) => ({ object, flight })),
+    );
+    for (const { object, flight } of expired) this.remove(object, flight);
+    const left = [...this.underway.values()].flat();
+    this.nextExpiryMs = left.reduce((next, { untilMs }) => Math.min(next, untilMs), Infinity);
   }
 
   private remove(object: string, flight: Flight): void {

@@ -149,7 +149,9 @@ export class SessionIo {
       const [joined] = mustAsk || read.isAlone ? [] : flights.claim(object, whole).joined;
       const flight =
         joined ??
-        flights.launch(object, whole, (signal) => flyManifest(io, object, held?.kept, signal));
+        flights.launch(object, whole, io.documentsUntilMs, (signal) =>
+          flyManifest(io, object, held?.kept, signal),
+        );
       const awaited = { request: whole, flight, isOurs: joined === undefined };
       await this.awaitAll([awaited], [read], round + 1 === MAX_ROUNDS, records);
     }
@@ -221,7 +223,8 @@ export class SessionIo {
         reads.some((read) => read.mustAsk && read.overlaps(request));
       const around = reads.filter((read) => read.overlaps(request)).flatMap((read) => read.around);
       const fly = (signal: AbortSignal) => this.fly(request, around, mustAsk, signal);
-      awaited.push({ request, flight: flights.launch(request.object, request, fly), isOurs: true });
+      const flight = flights.launch(request.object, request, this.io.documentsUntilMs, fly);
+      awaited.push({ request, flight, isOurs: true });
     }
     return awaited;
   }

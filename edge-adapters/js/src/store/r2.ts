@@ -26,11 +26,19 @@ export interface R2ObjectLike {
   arrayBuffer?(): Promise<ArrayBuffer>;
 }
 
+/** Settings of a store on R2. */
+export interface R2StoreOptions {
+  /** Longest read to the end of an object, in bytes; 64 MiB by default. */
+  readonly maxWholeObjectBytes?: number;
+}
+
 /** Reads the objects of each index below its prefix of `bucket`; `""` is the bucket's root. */
 export function r2Store(
   bucket: R2BucketLike,
   prefixes: Readonly<Record<string, string>>,
+  options: R2StoreOptions = {},
 ): FetchRange {
+  const maxWholeBytes = options.maxWholeObjectBytes ?? MAX_WHOLE_OBJECT_BYTES;
   return async (request) => {
     const { object, offset, len, ifNoneMatch } = request;
     const [index = "", ...rest] = object.split("/");
@@ -47,10 +55,11 @@ export function r2Store(
         ...(asksForAll(request) ? {} : { range }),
         ...(ifNoneMatch === undefined ? {} : { onlyIf: { etagDoesNotMatch: bare(ifNoneMatch) } }),
       });
-      if (found !== null && found.size - offset > MAX_WHOLE_OBJECT_BYTES && len === undefined) {
+      // Before the body is taken: an isolate has no room for what is too large.
+      if (found !== null && len === undefined && found.size - offset > maxWholeBytes) {
         throw fail(
           "budget",
-          `the object is longer than the ${MAX_WHOLE_OBJECT_BYTES} bytes a whole read may have`,
+          `the object is longer than the ${maxWholeBytes} bytes a whole read may have`,
         );
       }
       bytes = found?.arrayBuffer && new Uint8Array(await found.arrayBuffer());

@@ -17,13 +17,24 @@ export function digest(bytes) {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
 }
 
-/** Makes instances; `made` counts them. */
+/** Makes instances; `made` counts them, and `numOpen` the sessions that were not disposed of. */
 export function scriptedGuest() {
+  class Counted extends Session {
+    constructor(...args) {
+      super(...args);
+      source.numOpen += 1;
+    }
+
+    [Symbol.dispose ?? Symbol.for("dispose")]() {
+      source.numOpen -= 1;
+    }
+  }
   const source = async () => {
     source.made += 1;
-    return { guest: { Session, httpError, version: () => "scripted" } };
+    return { guest: { Session: Counted, httpError, version: () => "scripted" } };
   };
   source.made = 0;
+  source.numOpen = 0;
   return source;
 }
 
@@ -41,18 +52,18 @@ class Session {
   }
 
   static http(request, settings, maxLeaves) {
-    const session = new Session(decode(request.body));
+    const session = new this(decode(request.body));
     session.settings = JSON.parse(settings);
     if (maxLeaves > 1 && session.script.leaves !== undefined) session.kind = "plan";
     return session;
   }
 
   static leaf(leaf) {
-    return new Session({ waves: decode(leaf) }, "leaf");
+    return new this({ waves: decode(leaf) }, "leaf");
   }
 
   static root(root, partials) {
-    const session = new Session(decode(root));
+    const session = new this(decode(root));
     session.supplied = partials.flatMap(decode);
     return session;
   }
@@ -104,8 +115,6 @@ class Session {
     const body = encode({ supplied, host: seen, settings: this.settings });
     return { status: 200, headers: [["content-type", "application/json"]], body };
   }
-
-  [Symbol.dispose ?? Symbol.for("dispose")]() {}
 }
 
 /** Sends a script and reads the answer. */

@@ -11,9 +11,16 @@ pub(crate) struct Arrived {
     pub(crate) key: String,
     /// The version that the event is about; without it whatever is there.
     pub(crate) etag: Option<String>,
+    /// Whether the event says that it has no bytes.
+    pub(crate) is_empty: bool,
 }
 
 impl Arrived {
+    /// Whether it is what consoles make of a new folder: nothing, under a name with a slash behind it.
+    pub(crate) fn is_folder(&self) -> bool {
+        self.is_empty && self.key.ends_with('/')
+    }
+
     /// `s3://bucket/key`, for messages.
     pub(crate) fn uri(&self) -> String {
         format!("s3://{}/{}", self.bucket, self.key)
@@ -55,6 +62,8 @@ struct Object {
     key: String,
     #[serde(default, alias = "eTag")]
     etag: Option<String>,
+    #[serde(default)]
+    size: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +99,7 @@ pub(crate) fn arrived(payload: Value) -> Result<Vec<Arrived>, String> {
             bucket: bucket.name,
             key: object.key,
             etag: object.etag,
+            is_empty: object.size == Some(0),
         }]);
     }
     if payload.get("objects").is_some() {
@@ -115,6 +125,7 @@ fn of_record(record: Record) -> Result<Arrived, String> {
         bucket: record.s3.bucket.name,
         key: key.into_owned(),
         etag: record.s3.object.etag,
+        is_empty: record.s3.object.size == Some(0),
     })
 }
 
@@ -127,6 +138,7 @@ fn of_uri(uri: &str) -> Result<Arrived, String> {
             bucket: bucket.to_owned(),
             key: key.to_owned(),
             etag: None,
+            is_empty: false,
         }),
         _ => Err(format!("{uri:?} is no object: give s3://bucket/key")),
     }
@@ -153,6 +165,7 @@ mod tests {
             bucket: "in".to_owned(),
             key: "a b/ü+.ndjson.gz".to_owned(),
             etag: Some("0123".to_owned()),
+            is_empty: false,
         };
         assert_eq!(arrived(event).unwrap(), [expect]);
         assert_eq!(
@@ -169,6 +182,14 @@ mod tests {
             "detail": {"bucket": {"name": "in"}, "object": {"key": "a+b", "etag": "01", "size": 1}},
         });
         assert_eq!(arrived(event).unwrap()[0].key, "a+b");
+        let folder = |key: &str, size: u64| {
+            let event = json!({
+                "detail-type": "Object Created",
+                "detail": {"bucket": {"name": "in"}, "object": {"key": key, "size": size}},
+            });
+            arrived(event).unwrap()[0].is_folder()
+        };
+        assert!(folder("a/", 0) && !folder("a/", 1) && !folder("a", 0));
         let list = arrived(json!({"objects": ["s3://in/a/b c.json"]})).unwrap();
         assert_eq!(list[0].uri(), "s3://in/a/b c.json");
     }

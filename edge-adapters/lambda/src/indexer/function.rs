@@ -90,6 +90,9 @@ impl IndexerFunction {
             // Or the function would index what it writes, and write again.
             return Ok(skipped("it is a part of the index itself"));
         }
+        if object.is_folder() {
+            return Ok(skipped("it marks a folder, and is empty"));
+        }
         let store = self.store.get_or_try_init(|| self.open()).await?.clone();
         let reader = match object::open(object, self.config.max_object_bytes).await {
             Ok(reader) => reader,

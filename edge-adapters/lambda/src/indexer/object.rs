@@ -103,6 +103,15 @@ async fn get(
     })?;
     let (store, _) = open_bucket(&url, &options(max_bytes))?;
     let path = Path::parse(key)?;
+    if path.as_ref() != key {
+        // It has been made another name, of another object perhaps.
+        let what =
+            "keys that begin or end with a slash cannot be read here; copy it to another key";
+        return Err(StoreError::Generic {
+            store: "S3",
+            source: what.into(),
+        });
+    }
     // Events have the ETag without its quotes.
     let etag = etag.map(|etag| format!("\"{}\"", etag.trim_matches('"')));
     let options = GetOptions::default().with_if_match(etag);

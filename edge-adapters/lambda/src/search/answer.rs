@@ -10,13 +10,20 @@ use super::event::Shape;
 /// What Lambda takes as the answer of an invocation: 6 MB, less what stands around the body.
 pub(crate) const MAX_PAYLOAD_BYTES: usize = (6 << 20) - (64 << 10);
 
+/// What a load balancer takes as an answer: 1 MB, less the same.
+const MAX_ALB_BYTES: usize = (1 << 20) - (64 << 10);
+
 /// The response as the service reads it, or one that says why it cannot be carried.
 pub(crate) fn shaped(response: HttpResponse, shape: Shape) -> Value {
     let (body, is_base64, len) = text_of(response.body);
-    if len > MAX_PAYLOAD_BYTES {
+    let (carrier, max_bytes) = match shape {
+        Shape::Alb { .. } => ("a load balancer", MAX_ALB_BYTES),
+        _ => ("Lambda", MAX_PAYLOAD_BYTES),
+    };
+    if len > max_bytes {
         let message = format!(
-            "the answer takes {len} bytes, and Lambda carries {MAX_PAYLOAD_BYTES}; ask for fewer \
-             hits, or for fewer buckets"
+            "the answer takes {len} bytes, and {carrier} carries {max_bytes}; ask for fewer hits, \
+             or for fewer buckets"
         );
         return shaped(message_response(500, &message, response.headers), shape);
     }
@@ -153,6 +160,16 @@ mod tests {
         assert_eq!(answer["statusCode"], 500);
         assert!(answer["body"].as_str().unwrap().contains("fewer hits"));
         let answer = shaped(response(vec![b'a'; MAX_PAYLOAD_BYTES]), Shape::V2);
+        assert_eq!(answer["statusCode"], 200);
+    }
+
+    #[test]
+    fn a_load_balancer_carries_less() {
+        let alb = Shape::Alb { is_multi: false };
+        let answer = shaped(response(vec![b'a'; MAX_ALB_BYTES + 1]), alb);
+        assert_eq!(answer["statusCode"], 500);
+        assert!(answer["body"].as_str().unwrap().contains("a load balancer"));
+        let answer = shaped(response(vec![b'a'; MAX_ALB_BYTES]), alb);
         assert_eq!(answer["statusCode"], 200);
     }
 

@@ -1,0 +1,301 @@
+//! How deep a query nests, told from its text: the grammar recurses at every bracket and every `NOT`, and a
+//! stack that is used up cannot be caught.
+//!
+//! The text is cut as tantivy's grammar cuts it (quotes, expressions between slashes, ranges, sets, words), so
+//! that a bracket within them is none. Where the grammar can go no further, whatever follows counts as if it
+//! only opened: no text is deeper than it is said to be.
+
+/// The most that is open at once in `query`: groups, and negations that wait for what they negate.
+pub(super) fn depth_of(query: &str) -> usize {
+    let mut text = Text {
+        rest: query,
+        groups: Vec::new(),
+        num_nots: 0,
+        depth: 0,
+        deepest: 0,
+    };
+    while text.take_leaf().is_some() {}
+    let (openers, nots) = (text.rest.matches('('), text.rest.matches("NOT"));
+    let unread = openers.count() + nots.count();
+    match unread {
+        0 => text.deepest,
+        _ => text.deepest.max(text.depth + unread),
+    }
+}
+
+struct Text<'q> {
+    rest: &'q str,
+    /// For each open group the negations that wait for it.
+    groups: Vec<usize>,
+    /// Negations that wait for the next leaf.
+    num_nots: usize,
+    depth: usize,
+    deepest: usize,
+}
+
+/// What ends a word.
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "^`:{}\"'[]()\\".contains(c)
+}
+
+/// What can be no part of a bound of a range.
+fn ends_bound(c: char) -> bool {
+    c.is_whitespace() || "{}\"[]()".contains(c)
+}
+
+impl<'q> Text<'q> {
+    /// Goes past the next bracket, `NOT` or leaf with what is around it; `None` where the text ends, or where
+    /// the grammar does.
+    fn take_leaf(&mut self) -> Option<()> {
+        self.rest = self.rest.trim_start();
+        match self.rest.chars().next()? {
+            ')' => {
+                self.advance(1);
+                self.end_leaf();
+                self.depth -= self.groups.pop().map_or(0, |num_nots| num_nots + 1);
+                self.end_tail();
+                return Some(());
+            }
+            '+' | '-' => {
+                self.advance(1);
+                return Some(());
+            }
+            _ => {}
+        }
+        if let Some(after) = self.rest.strip_prefix("NOT")
+            && after.starts_with(char::is_whitespace)
+        {
+            self.rest = after;
+            self.num_nots += 1;
+            self.deepen();
+            return Some(());
+        }
+        self.take_field_name();
+        if self.rest.starts_with('(') {
+            self.advance(1);
+            self.groups.push(std::mem::take(&mut self.num_nots));
+            self.deepen();
+            return Some(());
+        }
+        let len = self.len_of_value()?;
+        self.advance(len);
+        self.end_leaf();
+        self.end_tail();
+        Some(())
+    }
+
+    fn advance(&mut self, len: usize) {
+        self.rest = self.rest.get(len..).unwrap_or_default();
+    }
+
+    fn deepen(&mut self) {
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+    }
+
+    /// What waited for a leaf has it.
+    fn end_leaf(&mut self) {
+        self.depth -= std::mem::take(&mut self.num_nots);
+    }
+
+    /// Boost, slop and the star of a prefix.
+    fn end_tail(&mut self) {
+        let is_tail = |c: char| c.is_ascii_digit() || "^~*.".contains(c);
+        self.rest = self.rest.trim_start_matches(is_tail);
+    }
+
+    /// A name, perhaps with spaces behind it, and a colon.
+    fn take_field_name(&mut self) {
+        let mut chars = self.rest.char_indices().peekable();
+        let mut end = 0;
+        while let Some((at, c)) = chars.next() {
+            match c {
+                // An escape, or in the middle of a name the character itself.
+                '\\' => {
+                    let is_escaped = |c: char| "+^`:{}\"'[]()!\\* ".contains(c);
+                    let escaped = chars.next_if(|(_, c)| is_escaped(*c));
+                    if escaped.is_none() && at == 0 {
+                        return;
+                    }
+                    end = at + 1 + escaped.map_or(0, |(_, c)| c.len_utf8());
+                }
+                '-' if at == 0 => return,
+                c if "+^`:{}\"'[]()!* ".contains(c) => break,
+                c => end = at + c.len_utf8(),
+            }
+        }
+        if end > 0
+            && let Some(after) = self.rest[end..].trim_start().strip_prefix(':')
+        {
+            self.rest = after.trim_start();
+        }
+    }
+
+    /// Length of the range, set, expression, phrase or word that begins here.
+    fn len_of_value(&self) -> Option<usize> {
+        let rest = self.rest;
+        let first = rest.chars().next()?;
+        match first {
+            '[' | '{' => {
+                let end = rest[1..].find(['[', '{', ']', '}', '(', ')', '"'])? + 1;
+                rest[end..].starts_with([']', '}']).then_some(end + 1)
+            }
+            '<' | '>' => {
+                let sign = if rest[1..].starts_with('=') { 2 } else { 1 };
+                let bound = rest[sign..].trim_start();
+                let start = rest.len() - bound.len();
+                let end = bound.find(ends_bound).unwrap_or(bound.len());
+                (end > 0).then_some(start + end)
+            }
+            '"' | '\'' => len_of_quoted(rest, first),
+            '/' => len_of_regex(rest).or_else(|| len_of_word(rest)),
+            _ => len_of_set(rest).or_else(|| len_of_word(rest)),
+        }
+    }
+}
+
+/// From a quote to the same quote; a backslash takes the next character with it.
+fn len_of_quoted(text: &str, quote: char) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()?),
+            c if c == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// From a slash to the next that has no backslash before it, if an end of a leaf follows.
+fn len_of_regex(text: &str) -> Option<usize> {
+    let mut before = '/';
+    for (at, c) in text.char_indices().skip(1) {
+        if c == '/' && before != '\\' {
+            let after = text[at + 1..].chars().next();
+            let is_over = after.is_none_or(|c| c.is_whitespace() || c == ')' || c == '^');
+            return (is_over && at > 1).then_some(at + 1);
+        }
+        before = c;
+    }
+    None
+}
+
+/// `IN [a "b c" d]`.
+fn len_of_set(text: &str) -> Option<usize> {
+    let after = text.strip_prefix("IN")?;
+    let mut rest = after.trim_start().strip_prefix('[')?.trim_start();
+    while !rest.starts_with(']') {
+        let first = rest.chars().next()?;
+        let len = match first {
+            '"' | '\'' => len_of_quoted(rest, first)?,
+            _ => len_of_word(rest)?,
+        };
+        rest = rest[len..].trim_start();
+    }
+    Some(text.len() - rest.len() + 1)
+}
+
+fn len_of_word(text: &str) -> Option<usize> {
+    let mut end = 0;
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        end = match c {
+            '\\' => {
+                let (at, escaped) = chars.next()?;
+                at + escaped.len_utf8()
+            }
+            c if ends_word(c) => break,
+            c => at + c.len_utf8(),
+        };
+    }
+    (end > 0).then_some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tantivy_query_grammar::UserInputAst;
+
+    use super::*;
+
+    #[test]
+    fn groups_and_negations_count_while_they_are_open() {
+        for (query, depth) in [
+            ("", 0),
+            ("a AND b", 0),
+            ("(a) (b) (c)", 1),
+            ("((a) OR (b AND (c)))", 3),
+            ("NOT NOT a NOT b", 2),
+            ("NOT (NOT a) NOT b", 3),
+            ("(NOT (a b) c) (d)", 3),
+            ("-(a) +(b)^2 \"c\"~3 d*", 1),
+            ("a:(b c:(d))", 2),
+            ("a:[1 TO 2} (b)", 1),
+            ("a:IN [\"(\" b '('] (c)", 1),
+            ("a:/(b|c)/ (d)", 1),
+            ("a:>=5 (b)", 1),
+            ("a/b (c) d/e", 1),
+            ("a\\( \\(b", 0),
+        ] {
+            assert_eq!(depth_of(query), depth, "{query}");
+        }
+    }
+
+    /// What is quoted closes no group.
+    #[test]
+    fn brackets_that_are_none_hide_none() {
+        for part in [
+            "(\")\" ",
+            "(')' ",
+            "(/)/ ",
+            "(a:/)\\/)/ ",
+            "(\\) ",
+            "(a\\)b ",
+            "(a:IN [\")\"] ",
+            "(a:[x' TO y] OR a:[z' TO b] ",
+            "(a/ \"/ ) \" ",
+            "(a:>'x ",
+            "(/\"/ b ",
+            "(\"\\\")\" ",
+            "NOT ",
+            "(a] ",
+        ] {
+            let query = part.repeat(100);
+            assert!(depth_of(&query) >= 99, "{query}");
+        }
+    }
+
+    fn depth_of_ast(ast: &UserInputAst) -> usize {
+        match ast {
+            UserInputAst::Clause(clauses) => {
+                let depths = clauses.iter().map(|(_, clause)| depth_of_ast(clause));
+                1 + depths.max().unwrap_or(0)
+            }
+            UserInputAst::Boost(inner, _) => depth_of_ast(inner),
+            UserInputAst::Leaf(_) => 0,
+        }
+    }
+
+    proptest! {
+        /// Whatever parses is no deeper than its text says. A level of text is at most three of the tree:
+        /// the group, its alternatives, and what each requires.
+        #[test]
+        fn no_tree_is_deeper_than_its_text(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "(", "(", "(", ")", ")", ")", "a", "b ", " ", " AND ", " OR ", "NOT ", "-", "+", "\"", "'",
+                    "/", "\\", "a:", "[1 TO 2]", "{x' TO *}", "IN [a 'b']", ">=3", "*", "^2", "~1", "a/b",
+                    "\")\"", "'('", "/)/", "\\)",
+                ]),
+                0..40,
+            ),
+        ) {
+            let query = parts.concat();
+            if let Ok(ast) = tantivy_query_grammar::parse_query(query.trim()) {
+                let (depth, most) = (depth_of_ast(&ast), 3 * depth_of(&query) + 3);
+                prop_assert!(depth <= most, "{query}: {depth} in {most}");
+            }
+        }
+    }
+}
