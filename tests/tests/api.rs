@@ -240,12 +240,12 @@ fn a_caller_sees_its_indexes_and_its_documents_only() {
             json!({"query": "*", "max_hits": 0, "aggs": {"all": {"filter": "*", "aggs": {"v": {"terms": terms}}}}})
         };
         let answer = ask(&searcher, line, &aggs(0), &all).response;
-        assert!(String::from_utf8_lossy(&answer.body).contains("dune"));
+        assert!(String::from_utf8_lossy(&answer.body).contains("borealis"));
         let answer = ask(&searcher, line, &aggs(0), &scoped).response;
         assert_eq!(answer.status, 400);
         let answer = ask(&searcher, line, &aggs(1), &scoped).response;
         assert_eq!(answer.status, 200);
-        assert!(!String::from_utf8_lossy(&answer.body).contains("dune"));
+        assert!(!String::from_utf8_lossy(&answer.body).contains("borealis"));
         let other = ask(&searcher, "GET /api/v1/logs/search", &Value::Null, &scoped);
         assert_eq!(other.response.status, 404);
         let list = json_of(&ask(
