@@ -218,6 +218,8 @@ for (const [name, width, height] of [
         await page.screenshot({
           path: join(process.env.SCREENSHOTS, `${name}-${colorScheme}.png`),
           fullPage: true,
+          // Not in the middle of a fade.
+          animations: "disabled",
         });
       }
     });
