@@ -23,6 +23,9 @@ pub mod ranges;
 pub mod cache;
 
 #[cfg(feature = "buckets")]
+mod http_client;
+
+#[cfg(feature = "buckets")]
 mod buckets;
 
 pub use answer::{Answer, AskedRange, check_answer, past_the_end};
@@ -32,6 +35,8 @@ pub use buckets::{
 };
 pub use class::ByteClass;
 pub use fault::{Misbehaviour, StoreFault};
+#[cfg(feature = "buckets")]
+pub use http_client::http_client;
 pub use ranges::CachedPiece;
 #[cfg(feature = "buckets")]
 pub use redirect::same_host_only;

@@ -15,6 +15,7 @@ use crate::support::{canter, indexed, run, search};
 struct Server {
     child: Child,
     url: String,
+    http: reqwest::Client,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -42,6 +43,7 @@ impl Server {
         Self {
             child,
             url,
+            http: canter_stores::http_client().build().unwrap(),
             runtime,
         }
     }
@@ -53,7 +55,7 @@ impl Server {
     }
 
     fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
-        let request = reqwest::Client::new().request(method, format!("{}{path}", self.url));
+        let request = self.http.request(method, format!("{}{path}", self.url));
         let request = headers.iter().fold(request, |request, (name, value)| {
             request.header(*name, *value)
         });

@@ -5,6 +5,7 @@
 
 use bytes::Bytes;
 use canter_runtime::SearchError;
+use canter_stores::http_client;
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use object_store::client::{HttpRequest, HttpRequestBody};
 use reqwest::{Client, redirect};
@@ -41,7 +42,7 @@ impl Invoker {
         };
         let query = qualifier.map(|qualifier| format!("?Qualifier={qualifier}"));
         let query = query.unwrap_or_default();
-        let client = Client::builder().redirect(redirect::Policy::none()).build();
+        let client = http_client().redirect(redirect::Policy::none()).build();
         Ok(Self {
             client: client.map_err(|error| ConfigError(format!("no HTTP client: {error}")))?,
             url: format!("{endpoint}/2015-03-31/functions/{name}/invocations{query}"),

@@ -78,7 +78,7 @@ async fn report(env: &Environment, error: &ConfigError) {
         "stackTrace": [],
     });
     let url = format!("http://{api}/2018-06-01/runtime/init/error");
-    let client = reqwest::Client::builder()
+    let client = canter_stores::http_client()
         .no_proxy()
         .timeout(REPORT_TIMEOUT)
         .build();

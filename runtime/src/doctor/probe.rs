@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use canter_stores::same_host_only;
+use canter_stores::{http_client, same_host_only};
 use hyper_util::client::legacy::connect::HttpInfo;
 use reqwest::header::{ACCEPT_ENCODING, ETAG, HeaderMap, HeaderName, RANGE};
 use reqwest::{Client, Method, StatusCode, Version};
@@ -76,7 +76,7 @@ pub(super) struct Probe {
 
 impl Probe {
     pub(super) fn new(url: Url, options: DoctorOptions) -> Result<Self, SearchError> {
-        let client = Client::builder()
+        let client = http_client()
             .user_agent(concat!("canter-doctor/", env!("CARGO_PKG_VERSION")))
             .redirect(same_host_only())
             .connect_timeout(options.timeout)

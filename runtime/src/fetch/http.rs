@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use canter_stores::{
-    Answer, AskedRange, Misbehaviour, StoreFault, check_answer, past_the_end, redirect_of,
-    same_host_only,
+    Answer, AskedRange, Misbehaviour, StoreFault, check_answer, http_client, past_the_end,
+    redirect_of, same_host_only,
 };
 use futures_util::future::{BoxFuture, FutureExt};
 use reqwest::header::{ACCEPT_ENCODING, ETAG, HeaderValue, IF_NONE_MATCH, RANGE};
@@ -56,7 +56,7 @@ impl HttpFetcher {
     /// Reads objects below `base`, whose path is taken as a folder. Its query string, such as a
     /// signature, is sent with every request.
     pub fn new(base: Url, options: HttpOptions) -> Result<Self, SearchError> {
-        let client = reqwest::Client::builder()
+        let client = http_client()
             .user_agent(concat!("canter/", env!("CARGO_PKG_VERSION")))
             .redirect(same_host_only())
             .connect_timeout(options.connect_timeout)

@@ -10,6 +10,7 @@ use object_store::client::{ClientConfigKey, ClientOptions};
 use reqwest::tls::Certificate;
 use reqwest::{Client, ClientBuilder, NoProxy, Proxy};
 
+use crate::http_client;
 use crate::redirect::same_host_only;
 
 /// Longest wait for a connection, unless the environment says otherwise.
@@ -18,7 +19,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) fn client_of(options: &ClientOptions) -> object_store::Result<Client> {
     use ClientConfigKey as Key;
     let user_agent = text(options, Key::UserAgent);
-    let mut builder = Client::builder()
+    let mut builder = http_client()
         .redirect(same_host_only())
         .user_agent(user_agent.unwrap_or(concat!("canter/", env!("CARGO_PKG_VERSION")).to_owned()))
         .https_only(!flag(options, Key::AllowHttp)?)

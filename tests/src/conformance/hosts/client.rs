@@ -20,7 +20,7 @@ pub(super) struct Client {
 impl Client {
     /// For an origin such as `http://127.0.0.1:8080`.
     pub(super) fn new(origin: &str) -> Result<Self> {
-        let http = reqwest::Client::builder()
+        let http = canter_stores::http_client()
             .timeout(PATIENCE)
             // A server may close an idle connection at the moment in which it is used again.
             .pool_max_idle_per_host(0)
