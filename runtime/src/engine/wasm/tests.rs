@@ -40,8 +40,7 @@ fn guest(body: &str) -> Vec<u8> {
     let (package, _) = resolve.push_path("../wit").unwrap();
     let world = resolve.select_world(&[package], Some("guest")).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
-    let mut encoder = ComponentEncoder::default();
-    encoder.module(&module).unwrap();
+    let encoder = ComponentEncoder::default().module(&module).unwrap();
     encoder.validate(true).encode().unwrap()
 }
 
