@@ -3,9 +3,12 @@
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "doctor")]
+use crate::commands::doctor;
+#[cfg(feature = "serve")]
+use crate::commands::serve;
 use crate::commands::{
-    cache, demo, doctor, index_create, index_describe, index_ingest, prices, search, serve,
-    split_inspect,
+    cache, demo, index_create, index_describe, index_ingest, prices, search, split_inspect,
 };
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
@@ -52,8 +55,10 @@ enum Command {
     /// Search an index.
     Search(Box<search::SearchArgs>),
     /// Answer searches over HTTP, with Quickwit's search API.
+    #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
     /// Check whether a web server or bucket serves ranges as Canter, and browsers, need them.
+    #[cfg(feature = "doctor")]
     Doctor(doctor::DoctorArgs),
     /// Look into a split.
     #[command(subcommand)]
@@ -100,7 +105,9 @@ impl Cli {
             Command::Index(IndexCommand::Ingest(args)) => index_ingest::run(args),
             Command::Index(IndexCommand::Describe(args)) => index_describe::run(args, &screen),
             Command::Search(args) => search::run(args, &screen),
+            #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(args),
+            #[cfg(feature = "doctor")]
             Command::Doctor(args) => doctor::run(args, &screen),
             Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
             Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),

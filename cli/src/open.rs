@@ -10,7 +10,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use canter_doc_mapper::IndexConfig;
 use canter_runtime::Engine;
-use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
+#[cfg(feature = "native")]
+use canter_runtime::engine::NativeEngine;
+use canter_runtime::engine::{WasmEngine, WasmOptions};
 use clap::ValueEnum;
 
 use crate::exit::{WrongUse, note};
@@ -24,6 +26,7 @@ pub(crate) enum EngineChoice {
     /// The guest as a WebAssembly component, sandboxed.
     Wasm,
     /// The guest as a Rust library in this program.
+    #[cfg(feature = "native")]
     Native,
 }
 
@@ -31,6 +34,7 @@ impl EngineChoice {
     /// Starts the engine; `max_memory_bytes` caps one instance of the guest in WebAssembly.
     pub(crate) fn start(self, max_memory_bytes: Option<usize>) -> Result<Arc<dyn Engine>> {
         match self {
+            #[cfg(feature = "native")]
             EngineChoice::Native => Ok(Arc::new(NativeEngine::new())),
             EngineChoice::Wasm => {
                 let mut options = WasmOptions::default().with_default_cache_dir();

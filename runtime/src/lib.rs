@@ -17,6 +17,7 @@ pub mod session;
 
 pub mod cache;
 pub mod clock;
+#[cfg(feature = "doctor")]
 pub mod doctor;
 pub mod engine;
 pub mod fetch;

@@ -5,6 +5,14 @@ use std::fmt;
 
 use thiserror::Error;
 
+/// A whole object of unknown length has too many bytes.
+#[derive(Debug, Error)]
+#[error("the object is longer than the {max_bytes} bytes a whole read may have")]
+pub struct ObjectTooLong {
+    /// The most that it may have.
+    pub max_bytes: u64,
+}
+
 /// Something that a store did which would make an answer wrong, or a read far larger than asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -14,6 +14,8 @@
 
 mod class;
 mod fault;
+mod settings;
+mod xml;
 
 mod answer;
 mod redirect;
@@ -30,14 +32,14 @@ mod buckets;
 
 pub use answer::{Answer, AskedRange, check_answer, past_the_end};
 #[cfg(feature = "buckets")]
-pub use buckets::{
-    BucketOptions, MannersConnector, ObjectTooLong, Settings, open_bucket, without_xml,
-};
+pub use buckets::{BucketOptions, MannersConnector, open_bucket};
 pub use class::ByteClass;
-pub use fault::{Misbehaviour, StoreFault};
+pub use fault::{Misbehaviour, ObjectTooLong, StoreFault};
 #[cfg(feature = "buckets")]
 pub use http_client::http_client;
 pub use ranges::CachedPiece;
 #[cfg(feature = "buckets")]
 pub use redirect::same_host_only;
 pub use redirect::{MAX_REDIRECTS, is_same_host, redirect_of};
+pub use settings::Settings;
+pub use xml::without_xml;

@@ -12,8 +12,15 @@ use crate::{conformance, guest, npm};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
-    guest::build(workspace)?;
-    run("demo: build canter", &mut workspace.build_binary("canter"))?;
+    if !workspace.dev_binary("canter").exists() {
+        eprintln!(
+            "The first demo compiles Canter, its search engine twice: as WebAssembly and for this machine. That \
+             takes about 8 minutes on two cores; the demo itself takes half a minute."
+        );
+    }
+    let component = guest::build_component(workspace)?;
+    run("demo: build canter", &mut workspace.build_lean_binaries())?;
+    guest::precompile(workspace, &component)?;
     run_quietly(
         Command::new(workspace.dev_binary("canter"))
             .arg("demo")

@@ -21,11 +21,33 @@ const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The most that the component may be after gzip -9: what an edge platform stores and loads. What is in it, and
 /// what keeps it small, is in ARCHITECTURE.md under "What is in the component".
-const MAX_GZIP_LEN: usize = 1_200_000;
+const MAX_GZIP_LEN: usize = 1_600_000;
+
+/// The program that compiles the component ahead of time.
+pub(crate) const PRECOMPILE: &str = "canter-precompile";
 
 /// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Work whose inputs have not
 /// changed is not done again.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let component = build_component(workspace)?;
+    run(
+        "guest: build the ahead-of-time compiler",
+        &mut workspace.build_binary(PRECOMPILE),
+    )?;
+    precompile(workspace, &component)
+}
+
+/// Compiles the component for this machine, with the ahead-of-time compiler that was built before.
+pub(crate) fn precompile(workspace: &Workspace, component: &Path) -> Result<()> {
+    let mut precompile = Command::new(workspace.dev_binary(PRECOMPILE));
+    precompile
+        .arg(component)
+        .arg(component.with_extension("cwasm"));
+    run("guest: compile ahead of time", &mut precompile)
+}
+
+/// Builds `<target>/guest/canter-guest.wasm` and returns its path.
+pub(crate) fn build_component(workspace: &Workspace) -> Result<PathBuf> {
     ensure_target(workspace, TARGET)?;
     run(
         "guest: compile to wasm",
@@ -41,17 +63,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
             &without_paths_of_this_machine(workspace)?,
         ]),
     )?;
-    let component_path = step("guest: make the component", || encode(workspace))?;
-    let program = "canter-precompile";
-    run(
-        "guest: build the ahead-of-time compiler",
-        &mut workspace.build_binary(program),
-    )?;
-    let mut precompile = Command::new(workspace.dev_binary(program));
-    precompile
-        .arg(&component_path)
-        .arg(component_path.with_extension("cwasm"));
-    run("guest: compile ahead of time", &mut precompile)
+    step("guest: make the component", || encode(workspace))
 }
 
 /// The setting that shortens the paths in panic messages, so that the component is the same bytes wherever

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::guest;
+
 /// The workspace's folders.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -49,6 +51,26 @@ impl Workspace {
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target_dir);
         command
+    }
+
+    /// `cargo build` of the command line and the ahead-of-time compiler as the demo needs them: without
+    /// buckets, web servers, a server of their own and the native engine, which are half of what there is to
+    /// compile.
+    pub(crate) fn build_lean_binaries(&self) -> Command {
+        self.cargo(&[
+            "build",
+            "--package",
+            "canter-cli",
+            "--package",
+            "canter-runtime",
+            "--bin",
+            "canter",
+            "--bin",
+            guest::PRECOMPILE,
+            "--no-default-features",
+            "--features",
+            "canter-runtime/wasm",
+        ])
     }
 
     /// `cargo build` of one binary, with the features that the whole workspace has: `-p` alone would

@@ -89,6 +89,7 @@ pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
         "The search engine is {}, ready in {}.",
         match args.engine {
             EngineChoice::Wasm => "a WebAssembly component in a sandbox",
+            #[cfg(feature = "native")]
             EngineChoice::Native => "linked as a Rust library (--engine native)",
         },
         numbers::duration(engine_started)

@@ -6,6 +6,7 @@ mod answer;
 mod bars;
 mod cache;
 pub(crate) mod dates;
+#[cfg(feature = "doctor")]
 mod doctor;
 mod explain;
 mod hits;
@@ -20,6 +21,7 @@ mod timeline;
 pub(crate) use aggregations::aggregations;
 pub(crate) use answer::{answer, cost_line};
 pub(crate) use cache::cache_line;
+#[cfg(feature = "doctor")]
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explanation;
 pub(crate) use hits::hits;

@@ -1,14 +1,18 @@
 //! From an index URI and the environment to an object store.
 
 use crate::error::BuildError;
+#[cfg(feature = "buckets")]
 use canter_stores::{BucketOptions, Settings, open_bucket};
+use object_store::ObjectStore;
+#[cfg(feature = "buckets")]
+use object_store::RetryConfig;
 use object_store::path::Path;
-use object_store::{ObjectStore, RetryConfig};
 use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
 
 /// The manifest is the only object that is read whole.
+#[cfg(feature = "buckets")]
 const MAX_WHOLE_OBJECT_BYTES: u64 = 256 << 20;
 
 /// What an index URI names.
@@ -39,11 +43,7 @@ pub(super) fn parse_uri(uri: &str) -> Result<Location, BuildError> {
                 "`{uri}` names no folder: write file:///absolute/path, or the path alone"
             ))
         }),
-        "s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss" => {
-            let (store, prefix) =
-                open_bucket(&url, &options()).map_err(|error| no_store(uri, error))?;
-            Ok(Location::Bucket(store, prefix))
-        }
+        "s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss" => open(uri, &url),
         "http" | "https" => Err(BuildError::invalid(format!(
             "`{uri}` can be searched but not written: give the bucket as s3://, gs:// or az://"
         ))),
@@ -53,7 +53,23 @@ pub(super) fn parse_uri(uri: &str) -> Result<Location, BuildError> {
     }
 }
 
+#[cfg(feature = "buckets")]
+fn open(uri: &str, url: &Url) -> Result<Location, BuildError> {
+    let (store, prefix) = open_bucket(url, &options()).map_err(|error| no_store(uri, error))?;
+    Ok(Location::Bucket(store, prefix))
+}
+
+#[cfg(not(feature = "buckets"))]
+fn open(_uri: &str, url: &Url) -> Result<Location, BuildError> {
+    Err(BuildError::invalid(format!(
+        "cannot use {}://: this program was built for folders only, without the feature \"buckets\"; \
+         the one that `cargo xtask dist` builds can",
+        url.scheme()
+    )))
+}
+
 /// Here `object_store` repeats what failed: nobody counts a builder's requests.
+#[cfg(feature = "buckets")]
 fn options() -> BucketOptions {
     BucketOptions {
         retry: RetryConfig::default(),
@@ -62,6 +78,7 @@ fn options() -> BucketOptions {
     }
 }
 
+#[cfg(feature = "buckets")]
 fn no_store(uri: &str, error: object_store::Error) -> BuildError {
     BuildError::invalid(format!(
         "cannot use `{uri}`: check the bucket's name and the credentials in the environment \

@@ -5,8 +5,6 @@
 //! counted, so nothing depends on `Content-Length`; a redirect leads to the same host or nowhere. The
 //! rules are those of [`canter_stores`], which holds buckets to them too.
 
-use std::time::Duration;
-
 use bytes::{Bytes, BytesMut};
 use canter_stores::{
     Answer, AskedRange, Misbehaviour, StoreFault, check_answer, http_client, past_the_end,
@@ -18,32 +16,8 @@ use reqwest::{Response, StatusCode};
 use url::Url;
 
 use super::object_store::with_causes;
-use super::{
-    ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
-};
+use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, HttpOptions, RangeFetcher};
 use crate::SearchError;
-
-/// Settings of an [`HttpFetcher`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HttpOptions {
-    /// Longest wait for a connection.
-    pub connect_timeout: Duration,
-    /// Longest wait for the next bytes of an answer.
-    pub read_timeout: Duration,
-    /// Longest read to the end of an object.
-    pub max_whole_object_bytes: u64,
-}
-
-impl Default for HttpOptions {
-    /// 10 s to connect, 30 s without a byte, 64 MiB.
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(10),
-            read_timeout: Duration::from_secs(30),
-            max_whole_object_bytes: MAX_WHOLE_OBJECT_BYTES,
-        }
-    }
-}
 
 /// Reads objects below a base URL.
 pub struct HttpFetcher {

@@ -12,7 +12,9 @@ mod allowance;
 mod by_index;
 mod fetcher;
 mod hedge;
+#[cfg(feature = "remote")]
 mod http;
+mod http_options;
 mod latencies;
 mod memory;
 mod namespace;
@@ -30,7 +32,9 @@ pub use fetcher::{
 };
 pub use hedge::HedgeOptions;
 pub(crate) use hedge::{Hedge, HedgeState, Pace};
-pub use http::{HttpFetcher, HttpOptions};
+#[cfg(feature = "remote")]
+pub use http::HttpFetcher;
+pub use http_options::HttpOptions;
 pub use memory::MemoryFetcher;
 pub(crate) use namespace::cache_namespace;
 pub use object_store::ObjectStoreFetcher;

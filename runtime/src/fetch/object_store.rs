@@ -7,9 +7,9 @@ use bytes::Bytes;
 use canter_stores::{Answer, Misbehaviour, ObjectTooLong, StoreFault, without_xml};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
+use http::HeaderValue;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectStore};
-use reqwest::header::HeaderValue;
 
 use super::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,

@@ -3,14 +3,19 @@
 use std::path::{Path as FsPath, PathBuf};
 use std::sync::Arc;
 
-use canter_stores::{BucketOptions, Settings};
+#[cfg(feature = "remote")]
+use canter_stores::BucketOptions;
+use canter_stores::Settings;
+#[cfg(feature = "remote")]
 use object_store::RetryConfig;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use url::Url;
 
+#[cfg(feature = "remote")]
+use super::HttpFetcher;
 use super::object_store::with_causes;
-use super::{HttpFetcher, HttpOptions, ObjectStoreFetcher, RangeFetcher, Retry, RetryOptions};
+use super::{HttpOptions, ObjectStoreFetcher, RangeFetcher, Retry, RetryOptions};
 use crate::SearchError;
 
 /// Settings of [`open_uri`].
@@ -49,11 +54,9 @@ pub(crate) fn open_store(
     Ok(match uri.split_once("://") {
         None => Arc::new(open_folder(FsPath::new(uri))?),
         Some(("file", _)) => Arc::new(open_folder(&file_path(uri)?)?),
-        Some(("http" | "https", _)) => {
-            Arc::new(HttpFetcher::new(parse(uri)?, options.http.clone())?)
-        }
-        Some(("s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss", _)) => {
-            Arc::new(open_bucket(&parse(uri)?, options)?)
+        Some((scheme @ ("http" | "https"), _)) => open_remote(scheme, uri, options)?,
+        Some((scheme @ ("s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss"), _)) => {
+            open_remote(scheme, uri, options)?
         }
         Some((scheme, _)) => {
             return Err(SearchError::invalid(format!(
@@ -86,7 +89,33 @@ fn open_folder(folder: &FsPath) -> Result<ObjectStoreFetcher, SearchError> {
     Ok(ObjectStoreFetcher::new(Arc::new(store), Path::default()))
 }
 
+#[cfg(feature = "remote")]
+fn open_remote(
+    scheme: &str,
+    uri: &str,
+    options: &OpenOptions,
+) -> Result<Arc<dyn RangeFetcher>, SearchError> {
+    let url = parse(uri)?;
+    Ok(match scheme {
+        "http" | "https" => Arc::new(HttpFetcher::new(url, options.http.clone())?),
+        _ => Arc::new(open_bucket(&url, options)?),
+    })
+}
+
+#[cfg(not(feature = "remote"))]
+fn open_remote(
+    scheme: &str,
+    _uri: &str,
+    _options: &OpenOptions,
+) -> Result<Arc<dyn RangeFetcher>, SearchError> {
+    Err(SearchError::invalid(format!(
+        "cannot open {scheme}://: this program was built for folders only, without the feature \
+         \"remote\"; the one that `cargo xtask dist` builds can"
+    )))
+}
+
 /// Retries are ours (see [`Retry`]): they are counted, bounded and the same for every store.
+#[cfg(feature = "remote")]
 fn no_retries() -> RetryConfig {
     RetryConfig {
         max_retries: 0,
@@ -94,6 +123,7 @@ fn no_retries() -> RetryConfig {
     }
 }
 
+#[cfg(feature = "remote")]
 fn open_bucket(url: &Url, options: &OpenOptions) -> Result<ObjectStoreFetcher, SearchError> {
     let max_bytes = options.http.max_whole_object_bytes;
     let options = BucketOptions {

@@ -16,11 +16,11 @@ use object_store::client::{
     HttpResponseBody, HttpService,
 };
 use reqwest::Client;
-use thiserror::Error;
 use url::Url;
 
 use super::body::CountedBody;
 use super::client::client_of;
+use crate::ObjectTooLong;
 use crate::answer::{Answer, AskedRange, check_answer, past_the_end};
 use crate::redirect::redirect_of;
 
@@ -42,14 +42,6 @@ impl HttpConnector for MannersConnector {
             max_whole_object_bytes: self.max_whole_object_bytes,
         }))
     }
-}
-
-/// A whole object of unknown length has too many bytes.
-#[derive(Debug, Error)]
-#[error("the object is longer than the {max_bytes} bytes a whole read may have")]
-pub struct ObjectTooLong {
-    /// The most that it may have.
-    pub max_bytes: u64,
 }
 
 #[derive(Debug)]

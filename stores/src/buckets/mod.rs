@@ -5,8 +5,6 @@ mod body;
 mod bucket;
 mod client;
 mod connector;
-mod xml;
 
-pub use bucket::{BucketOptions, Settings, open_bucket};
-pub use connector::{MannersConnector, ObjectTooLong};
-pub use xml::without_xml;
+pub use bucket::{BucketOptions, open_bucket};
+pub use connector::MannersConnector;
