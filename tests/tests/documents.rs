@@ -1,0 +1,234 @@
+//! What documents say about the repository is true: links and paths lead somewhere, headings that are linked to exist,
+//! and no page is longer than a reader's patience.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Pages and the most words that they may have. A page that is not listed may have [`MAX_WORDS`].
+const LIMITS: [(&str, usize); 6] = [
+    ("README.md", 1_600),
+    ("ARCHITECTURE.md", 5_000),
+    ("CONTRIBUTING.md", 2_500),
+    ("CHANGELOG.md", usize::MAX),
+    // A specification is as long as what it specifies.
+    ("split-format/README.md", usize::MAX),
+    ("edge-adapters/lambda/README.md", 2_000),
+];
+const MAX_WORDS: usize = 1_500;
+
+/// Folders that are made, not written.
+const MADE: [&str; 5] = ["target", "node_modules", "demo", "dist", ".git"];
+
+/// Endings of files that are named in text.
+const ENDINGS: [&str; 12] = [
+    "rs", "md", "toml", "wit", "ts", "mjs", "sh", "yaml", "yml", "ndjson", "svg", "tf",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// Every Markdown file, relative to the root.
+fn documents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    collect(&root(), &mut found);
+    found.sort();
+    assert!(found.len() > 15, "where are the documents? {found:?}");
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !MADE.contains(&name.as_str()) {
+                collect(&path, found);
+            }
+        } else if name.ends_with(".md") {
+            found.push(path.strip_prefix(root()).unwrap().to_owned());
+        }
+    }
+}
+
+/// The text without fenced code.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let mut prose = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            prose.push_str(line);
+            prose.push('\n');
+        }
+    }
+    prose
+}
+
+/// What stands in `[…](here)`.
+fn links(prose: &str) -> Vec<&str> {
+    let parts = prose.split("](").skip(1);
+    parts
+        .filter_map(|part| part.split_once(')').map(|(link, _)| link))
+        .collect()
+}
+
+/// What stands between backticks.
+fn spans(prose: &str) -> Vec<&str> {
+    let lines = prose.lines();
+    lines
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .collect()
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(text: &str) -> Vec<String> {
+    let prose = prose(text);
+    let headings = prose.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|heading| {
+            let heading = heading.trim_start_matches('#').trim().to_lowercase();
+            let kept = heading
+                .chars()
+                .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+/// Whether a span is a path of this repository: it has a slash, and a known ending or a folder of ours in front.
+fn is_path(span: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let Some((first, rest)) = span.split_once('/') else {
+        return false;
+    };
+    if rest.is_empty() || !span.chars().all(is_plain) || MADE.contains(&first) {
+        return false;
+    }
+    let ending = span.rsplit_once('.').map(|(_, ending)| ending);
+    let is_made = span.split('/').any(|part| MADE.contains(&part));
+    !is_made
+        && !span.starts_with(['/', '.'])
+        && (ending.is_some_and(|ending| ENDINGS.contains(&ending)) || root().join(first).is_dir())
+}
+
+/// Whether the path exists from the root, from the document, or inside the sources of any crate: in the paragraph on
+/// a crate, its files are named as seen from there.
+fn exists(path: &str, document: &Path) -> bool {
+    let mut folders = vec![root(), root().join(document.parent().unwrap())];
+    for crate_folder in crates(&root(), 0) {
+        folders.push(crate_folder.join("src"));
+        folders.push(crate_folder);
+    }
+    folders.iter().any(|folder| folder.join(path).exists())
+}
+
+fn crates(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !path.is_dir() || MADE.contains(&name.as_str()) {
+            continue;
+        }
+        if path.join("Cargo.toml").exists() || path.join("package.json").exists() {
+            found.push(path.clone());
+        }
+        if depth < 2 {
+            found.extend(crates(&path, depth + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut wrong = Vec::new();
+    for document in documents() {
+        let text = fs::read_to_string(root().join(&document)).unwrap();
+        for link in links(&prose(&text)) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => root().join(&document),
+                path => root().join(document.parent().unwrap()).join(path),
+            };
+            if !target.exists() {
+                wrong.push(format!("{}: {link}", document.display()));
+            } else if !anchor.is_empty() {
+                let text = fs::read_to_string(&target).unwrap();
+                if !anchors(&text).iter().any(|heading| heading == anchor) {
+                    wrong.push(format!("{}: {link} (no such heading)", document.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_path_that_a_document_names_exists() {
+    let mut wrong = Vec::new();
+    let mut num_paths = 0;
+    for document in documents() {
+        // It tells of what was, too.
+        if document == Path::new("CHANGELOG.md") {
+            continue;
+        }
+        let text = fs::read_to_string(root().join(&document)).unwrap();
+        for path in spans(&prose(&text)).into_iter().filter(|span| is_path(span)) {
+            num_paths += 1;
+            if !exists(path, &document) {
+                wrong.push(format!("{}: {path}", document.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(num_paths > 50, "only {num_paths} paths were looked at");
+}
+
+#[test]
+fn no_document_is_too_long() {
+    for document in documents() {
+        let text = fs::read_to_string(root().join(&document)).unwrap();
+        let limit = LIMITS
+            .iter()
+            .find(|(name, _)| document == Path::new(name))
+            .map_or(MAX_WORDS, |&(_, limit)| limit);
+        let num_words = text.split_whitespace().count();
+        assert!(
+            num_words <= limit,
+            "{} has {num_words} words and may have {limit}",
+            document.display()
+        );
+    }
+}
+
+#[test]
+fn paths_are_told_from_other_code() {
+    for path in [
+        "runtime/src/driver.rs",
+        "fetch/by_index.rs",
+        "docs/decisions",
+    ] {
+        assert!(is_path(path), "{path}");
+    }
+    for other in [
+        "https://host/path",
+        "target/dist/canter",
+        "/health/livez",
+        "s3://bucket/prefix",
+        "application/json",
+        "driver.rs",
+        "io/",
+        "./access-logs",
+    ] {
+        assert!(!is_path(other), "{other}");
+    }
+}
