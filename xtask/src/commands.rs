@@ -79,7 +79,14 @@ pub(crate) fn dist(workspace: &Workspace) -> Result<()> {
     run(
         "dist: build canter",
         workspace
-            .cargo(&["build", "--release", "--package", "canter-cli"])
+            .cargo(&[
+                "build",
+                "--release",
+                "--package",
+                "canter-cli",
+                "--features",
+                "otlp",
+            ])
             .env("CANTER_EMBED_GUEST", "1"),
     )?;
     step("dist: copy", || {
