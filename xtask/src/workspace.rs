@@ -43,9 +43,20 @@ impl Workspace {
     }
 
     /// The cargo that runs us, at the workspace's root.
+    ///
+    /// What cargo told us about our own package is kept from it: build scripts look at such variables, and what
+    /// depends on them (TLS, and all above it) would compile again whenever somebody calls cargo directly.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
+        for (name, _) in std::env::vars_os() {
+            let is_ours = name.to_str().is_some_and(|name| {
+                name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+            });
+            if is_ours {
+                command.env_remove(name);
+            }
+        }
         command
             .args(args)
             .current_dir(&self.root)
