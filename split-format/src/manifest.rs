@@ -14,10 +14,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::codec::{Reader, Writer};
-use crate::version::{MANIFEST_MAGIC, MANIFEST_VERSION, checksum64};
+use crate::version::{MANIFEST_MAGIC, MANIFEST_VERSION, checksum64, is_split_id};
 use crate::{FormatError, TimeRange};
 
 const NAME: &str = "manifest";
@@ -29,7 +30,9 @@ const INLINE_BUDGET: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SplitEntry {
-    /// Hash of the split's bytes; its object's name is made from it.
+    /// Hash of the split's bytes; its object's name is made from it. Reading takes nothing but 32 lower-case
+    /// hexadecimal digits: hosts send what gives access to the index along with the object's name.
+    #[serde(deserialize_with = "read_split_id")]
     pub id: String,
     /// Number of bytes of the object.
     pub len: u64,
@@ -214,6 +217,21 @@ fn inlined_head<'a>(pack: &'a [u8], split: &SplitEntry) -> Option<&'a [u8]> {
     let start = usize::try_from(split.head_offset?).ok()?;
     let end = start.checked_add(usize::try_from(split.head_len).ok()?)?;
     pack.get(start..end)
+}
+
+/// An id that is none may be of any length.
+const MAX_SHOWN_CHARS: usize = 64;
+
+fn read_split_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    if is_split_id(&id) {
+        return Ok(id);
+    }
+    let shown: String = id.chars().take(MAX_SHOWN_CHARS).collect();
+    Err(D::Error::custom(format!(
+        "the split id {shown:?} is not 32 lower-case hexadecimal digits: Canter has not written this \
+         manifest, so find out who has"
+    )))
 }
 
 mod hex_u64 {

@@ -16,6 +16,7 @@ mod class;
 mod fault;
 mod settings;
 mod xml;
+mod object_name;
 
 mod answer;
 mod redirect;
@@ -37,6 +38,7 @@ pub use class::ByteClass;
 pub use fault::{Misbehaviour, ObjectTooLong, StoreFault};
 #[cfg(feature = "buckets")]
 pub use http_client::http_client;
+pub use object_name::check_object_name;
 pub use ranges::CachedPiece;
 #[cfg(feature = "buckets")]
 pub use redirect::same_host_only;

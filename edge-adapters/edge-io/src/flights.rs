@@ -147,6 +147,11 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
                 return;
             };
             let range = job.target.range();
+            if let Err(what) = check_object_name(self.name_in_index(job.target.object())) {
+                let error = job.target.failed(FetchErrorKind::Denied, what);
+                wave.ended.push((job.target, Err(error)));
+                continue;
+            }
             let url = job
                 .moved_to
                 .clone()

@@ -170,6 +170,11 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         Some((self.indexes.get(index)?, rest))
     }
 
+    /// What the object is called within its index; all of its name if there is no such index.
+    pub(crate) fn name_in_index<'n>(&self, object: &'n str) -> &'n str {
+        self.index_of(object).map_or(object, |(_, rest)| rest)
+    }
+
     pub(crate) fn url_of(&self, object: &str) -> Option<Url> {
         let (index, rest) = self.index_of(object)?;
         Some(index.url_of(rest))

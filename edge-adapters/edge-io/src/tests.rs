@@ -330,6 +330,22 @@ fn an_object_that_is_replaced_meanwhile_is_noticed() {
 }
 
 #[test]
+fn a_name_that_leads_out_of_the_index_is_not_asked_for() {
+    let mut store = store();
+    store.objects.insert("other/a".to_owned(), object(0, 100));
+    for name in ["../other/a", "splits/../../other/a", "/a", "b//a", "."] {
+        let demand = reads(vec![read(0, name, 0, Some(10), ByteClass::Head)]);
+        let done = run(&mut store, &mut nothing(), &Options::default(), vec![demand]);
+        let SupplyResult::Failed { kind, message } = &done.outcomes[0] else {
+            panic!("{name} was read");
+        };
+        assert_eq!(*kind, FetchErrorKind::Denied, "{message}");
+        assert!(message.contains("leads out of the index"), "{message}");
+    }
+    assert_eq!(store.num_calls, 0);
+}
+
+#[test]
 fn when_the_time_is_up_the_answer_says_so() {
     let mut store = store();
     store.fault = Some(Fault::Silence);

@@ -3,25 +3,27 @@
  */
 
 import { BlockCache } from "./cache/blocks.js";
-import { dispose, drive, tooLate } from "./driver.js";
-import { CanterError } from "./errors.js";
+import { drive, run, tooLate } from "./driver.js";
+import { CanterError, FetchFailure } from "./errors.js";
 import { errorOf, plainAnswer, readBody, responseOf } from "./http.js";
-import { guestSource, InstanceLost, Instances, type LiveGuest } from "./guest.js";
+import {
+  GivenUp,
+  guestSource,
+  type Instance,
+  InstanceLost,
+  LocalInstance,
+  type Log,
+  type Opening,
+} from "./guest.js";
+import { Instances } from "./instances.js";
 import { Gate } from "./io/gate.js";
 import { DEFAULT_COALESCE } from "./io/planning.js";
-import { newReport, type SearchReport } from "./io/report.js";
+import { addCosts, newReport, type SearchReport } from "./io/report.js";
 import { DEFAULT_RETRY } from "./io/retry.js";
 import { SearchIo, SharedIo } from "./io/shared.js";
 import { type BudgetOptions, type CanterOptions, checkOptions } from "./options.js";
-import type {
-  Budget,
-  Guest,
-  HttpRequest,
-  HttpResponse,
-  Outcome,
-  QueryPlan,
-  Session,
-} from "./protocol.js";
+import type { Budget, HttpRequest, HttpResponse, Outcome, QueryPlan } from "./protocol.js";
+import { ThreadInstance } from "./thread/instance.js";
 
 const DEADLINE_MS = 30_000;
 const CONNECTIONS = 6;
@@ -33,10 +35,18 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const READS_SHARE = 0.85;
 const DOCUMENTS_SHARE = 0.95;
 
+/**
+ * How often a search is run again because another broke its instance. The last time it has an instance of
+ * its own: however many searches break theirs, those that do not are answered.
+ */
+const MAX_RERUNS = 2;
+
 /** What a caller may say about one call. */
 export interface CallOptions {
   /** A query that every hit must match, besides that of the options. */
   readonly forcedFilter?: string;
+  /** The indexes that this call may know of; those of the options without it, and none that they lack. */
+  readonly indexes?: readonly string[];
   /** Ends the search when it is aborted. */
   readonly signal?: AbortSignal;
   /** Takes what goes on behind the answer: entries on their way into the cache. */
@@ -85,6 +95,8 @@ export interface Canter {
   warmUp(): Promise<string>;
   /** Bytes of the guest's memory. */
   readonly memoryBytes: number;
+  /** Ends the guest's instances and threads. Searches under way, and later ones, are refused. */
+  close(): Promise<void>;
 }
 
 /** Makes a `Canter`. Throws a `CanterError` of kind `invalid` if the options cannot work. */
@@ -93,17 +105,16 @@ export function createCanter(options: CanterOptions): Canter {
   return new Host(options);
 }
 
-/** Opens a session that may end with at most so many leaves. */
-type Open = (guest: Guest, maxLeaves: number) => Session;
-
 class Host implements Canter {
   private readonly shared: SharedIo;
   private readonly instances: Instances;
+  private readonly log: Log;
 
   constructor(private readonly options: CanterOptions) {
-    const { cache, module } = options;
-    const source = options.guest ?? guestSource(module ?? missingModule);
-    this.instances = new Instances(source, {
+    const { cache, threads } = options;
+    this.log = options.log ?? ((what, error) => console.error(`canter: ${what}:`, error));
+    this.instances = new Instances(instanceSource(options, this.log), {
+      maxInstances: threads?.max ?? 1,
       maxSearches: options.maxSearches ?? MAX_SEARCHES,
       maxMemoryBytes: options.maxMemoryBytes ?? MAX_MEMORY_BYTES,
       isolatesSearches: options.isolatesSearches ?? false,
@@ -125,9 +136,15 @@ class Host implements Canter {
 
   async warmUp(): Promise<string> {
     const { signal } = new AbortController();
-    return this.instances.use(DEADLINE_MS, signal, async (live) =>
-      live.call((guest) => guest.version()),
+    const use = { maxMs: DEADLINE_MS, signal, isAlone: false };
+    const versions = Array.from({ length: this.instances.options.maxInstances }, () =>
+      this.instances.use(use, (instance) => instance.version(signal)),
     );
+    return (await Promise.all(versions))[0] ?? "";
+  }
+
+  close(): Promise<void> {
+    return this.instances.close();
   }
 
   async fetch(request: Request, options: CallOptions = {}): Promise<Response> {
@@ -153,17 +170,17 @@ class Host implements Canter {
     const { fanOut } = this.options;
     const maxLeaves = options.dividesSearches === false ? 1 : (fanOut?.maxLeaves ?? 1);
     try {
-      const open: Open = (guest, leaves) => guest.Session.http(request, settings, leaves);
-      const outcome = await this.run(open, maxLeaves, report, options);
+      const opening = { kind: "http", request, settings, maxLeaves } as const;
+      const outcome = await this.run(opening, report, options);
       if (outcome.tag === "http") return { response: outcome.val, report };
       throw new CanterError("internal", `the guest answered a request with ${outcome.tag}`);
     } catch (error) {
-      return { response: this.errorAnswer(error), report };
+      return { response: plainAnswer(this.asCanterError(error)), report };
     }
   }
 
   async search(request: SearchRequest, options: CallOptions = {}) {
-    const { index = this.options.indexes[0] ?? "", ...parameters } = request;
+    const { index = this.indexesOf(options)[0] ?? "", ...parameters } = request;
     const body = new TextEncoder().encode(JSON.stringify(parameters));
     const path = `/api/v1/${encodeURIComponent(index)}/search`;
     const answer = await this.handle({ method: "POST", path, query: "", body }, options);
@@ -175,9 +192,17 @@ class Host implements Canter {
   }
 
   async leaf(leaf: Uint8Array, options: CallOptions = {}): Promise<Uint8Array> {
-    const outcome = await this.run((guest) => guest.Session.leaf(leaf), 1, newReport(), options);
+    const outcome = await this.run({ kind: "leaf", leaf }, newReport(), options).catch((error) => {
+      throw this.asCanterError(error);
+    });
     if (outcome.tag === "partial") return outcome.val;
     throw new CanterError("internal", `the guest answered a leaf request with ${outcome.tag}`);
+  }
+
+  /** The indexes that a call may know of. */
+  private indexesOf({ indexes: allowed }: CallOptions): readonly string[] {
+    const { indexes } = this.options;
+    return allowed === undefined ? indexes : indexes.filter((name) => allowed.includes(name));
   }
 
   private settings(options: CallOptions): Record<string, unknown> {
@@ -185,7 +210,7 @@ class Host implements Canter {
       (filter) => filter !== undefined,
     );
     const settings: Record<string, unknown> = {
-      indexes: this.options.indexes,
+      indexes: this.indexesOf(options),
       limits: this.options.limits ?? {},
       keeps_partial_results: this.shared.cache !== undefined,
     };
@@ -195,10 +220,9 @@ class Host implements Canter {
     return settings;
   }
 
-  /** Runs a session, and the leaves and the root of what it plans. */
+  /** Runs a search, and again if another breaks the instance that it runs on. */
   private async run(
-    open: Open,
-    maxLeaves: number,
+    opening: Opening,
     report: SearchReport,
     options: CallOptions,
   ): Promise<Outcome> {
@@ -206,48 +230,31 @@ class Host implements Canter {
     const over = new AbortController();
     const signals = options.signal === undefined ? [over.signal] : [over.signal, options.signal];
     const signal = AbortSignal.any(signals);
-    const hostMs = lower(
+    const maxMs = lower(
       this.options.budget?.deadlineMs ?? DEADLINE_MS,
       options.budget?.deadlineMs,
     );
-    let timer = setTimeout(() => over.abort(), hostMs);
-    let io: SearchIo | undefined;
+    const timer = new Timer(over, startedMs, maxMs);
+    const search: Search = { report, options, startedMs, maxMs, signal, timer, runs: [] };
     try {
-      return await this.onInstance(hostMs, signal, async (live) => {
-        // What the request asks of its host is known as soon as its session is open.
-        let session: Session | undefined = live.call((guest) => open(guest, maxLeaves));
-        const budget = live.call(() => (session as Session).budget());
-        // Leaves do not know what the others have spent, so a search with a budget of its own is not divided.
-        if (maxLeaves > 1 && hasBudget(budget)) {
-          dispose(session);
-          session = live.call((guest) => open(guest, 1));
+      for (let numReruns = 0; ; numReruns++) {
+        const isAlone = numReruns === MAX_RERUNS;
+        try {
+          return await this.instances.use({ maxMs, signal, isAlone }, (instance) =>
+            this.runOn(instance, opening, search),
+          );
+        } catch (error) {
+          if (error instanceof GivenUp) throw tooLate(startedMs);
+          if (!(error instanceof InstanceLost) || isAlone) throw error;
+          if (signal.aborted) throw tooLate(startedMs);
         }
-        const deadlineMs = lower(hostMs, numberOf(budget.deadlineMs));
-        clearTimeout(timer);
-        const leftMs = startedMs + deadlineMs - performance.now();
-        timer = setTimeout(() => over.abort(), Math.max(leftMs, 0));
-        const search = (io ??= this.searchIo(
-          report,
-          budget,
-          options,
-          startedMs,
-          deadlineMs,
-          signal,
-        ));
-        const outcome = await drive(live, search, () => {
-          const opened = session as Session;
-          session = undefined;
-          return opened;
-        });
-        if (outcome.tag !== "plan") return outcome;
-        return this.runPlan(live, search, outcome.val);
-      });
+      }
     } finally {
-      clearTimeout(timer);
+      timer.stop();
       report.elapsed_us = Math.round((performance.now() - startedMs) * 1000);
-      if (io !== undefined) {
-        report.num_subrequests = io.gate.numSubrequests;
-        const stored = io.settle();
+      for (const io of search.runs) addCosts(report, costsOf(io));
+      if (search.runs.length > 0) {
+        const stored = Promise.all(search.runs.map((io) => io.settle()));
         const waitUntil = options.waitUntil ?? this.options.waitUntil;
         // Without somebody to wait for it, the answer does.
         if (waitUntil === undefined) await stored;
@@ -257,28 +264,45 @@ class Host implements Canter {
     }
   }
 
-  private searchIo(
-    report: SearchReport,
-    asked: Budget,
-    options: CallOptions,
-    startedMs: number,
-    deadlineMs: number,
-    signal: AbortSignal,
-  ): SearchIo {
+  /** One run of a search: its session, and the leaves and the root of what that plans. */
+  private async runOn(instance: Instance, opening: Opening, search: Search): Promise<Outcome> {
+    const { signal, timer, maxMs } = search;
+    let session = await instance.open(opening, signal);
+    let { budget } = session;
+    // Leaves do not know what the others have spent, so a search with a budget of its own is not divided.
+    if (opening.kind === "http" && opening.maxLeaves > 1 && hasBudget(budget)) {
+      session.close();
+      session = await instance.open({ ...opening, maxLeaves: 1 }, signal);
+      ({ budget } = session);
+    }
+    // What the request asks of its host is known as soon as its session is open.
+    const deadlineMs = lower(maxMs, numberOf(budget.deadlineMs));
+    timer.set(deadlineMs);
+    const io = this.searchIo(budget, search, deadlineMs);
+    search.runs.push(io);
+    const outcome = await drive(session, io);
+    return outcome.tag === "plan" ? this.runPlan(instance, io, outcome.val) : outcome;
+  }
+
+  private searchIo(asked: Budget, search: Search, deadlineMs: number): SearchIo {
+    const { startedMs, signal } = search;
     const host = this.options.budget ?? {};
-    const call = options.budget ?? {};
-    const gate = new Gate({
+    const call = search.options.budget ?? {};
+    const budget = {
       maxRequests: lowest(host.maxRequests, call.maxRequests, numberOf(asked.maxRequests)),
       maxBytes: lowest(host.maxBytes, call.maxBytes, numberOf(asked.maxBytes)),
       maxWaves: lowest(host.maxWaves, call.maxWaves, numberOf(asked.maxWaves)),
       maxSubrequests: lowest(host.maxSubrequests, call.maxSubrequests),
-    });
+    };
+    // A further run has the search's budget anew, or its answer would tell of another's trap. What the
+    // platform allows it does not have anew.
+    const gate = new Gate(budget, search.runs.at(-1)?.gate.numSubrequests);
     const readsUntilMs = startedMs + deadlineMs * READS_SHARE;
     const documentsUntilMs = startedMs + deadlineMs * DOCUMENTS_SHARE;
     return new SearchIo(
       this.shared,
       gate,
-      report,
+      newReport(),
       startedMs,
       readsUntilMs,
       documentsUntilMs,
@@ -287,7 +311,7 @@ class Host implements Canter {
   }
 
   /** Runs the leaves side by side, wherever they run, and merges what they bring. */
-  private async runPlan(live: LiveGuest, io: SearchIo, plan: QueryPlan): Promise<Outcome> {
+  private async runPlan(instance: Instance, io: SearchIo, plan: QueryPlan): Promise<Outcome> {
     const { fanOut } = this.options;
     if (fanOut === undefined)
       throw new CanterError("internal", "the guest divided a search unasked");
@@ -296,48 +320,81 @@ class Host implements Canter {
     const partials = await Promise.all(
       plan.leaves.map((leaf) => inTime(fanOut.runLeaf(leaf, io.signal), io)),
     );
-    return drive(live, io, (guest) => guest.Session.root(plan.root, partials));
+    return run(instance, io, { kind: "root", root: plan.root, partials });
   }
 
-  /** Runs `work`, and once more on another instance if its own was broken by another search. */
-  private async onInstance<T>(
+  /** What a caller is told of a failure; the log has the rest of what is nobody's but the operator's. */
+  private asCanterError(error: unknown): CanterError {
+    if (error instanceof CanterError) return error;
+    if (error instanceof InstanceLost) {
+      return new CanterError("internal", "the engine was lost again and again; try again");
+    }
+    if (error instanceof FetchFailure) return new CanterError("limit", error.message);
+    this.log("a search broke off", error);
+    return new CanterError("internal", "the search broke off; the log of this host says why");
+  }
+}
+
+/** A search, however often it is run. */
+interface Search {
+  readonly report: SearchReport;
+  readonly options: CallOptions;
+  readonly startedMs: number;
+  /** How long it may take, unless the request asks for less. */
+  readonly maxMs: number;
+  readonly signal: AbortSignal;
+  readonly timer: Timer;
+  /** The traffic of each run. */
+  readonly runs: SearchIo[];
+}
+
+/** Ends a search when its time is up. */
+class Timer {
+  private handle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly over: AbortController,
+    private readonly startedMs: number,
     maxMs: number,
-    signal: AbortSignal,
-    work: (live: LiveGuest) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await this.instances.use(maxMs, signal, work);
-    } catch (error) {
-      if (!(error instanceof InstanceLost)) throw error;
-      return await this.instances.use(maxMs, signal, work);
-    }
+  ) {
+    this.set(maxMs);
   }
 
-  /** The API's answer to a failure, made by the guest if one is there. Waits for nothing. */
-  private errorAnswer(error: unknown): HttpResponse {
-    const failure = asCanterError(error);
-    const { kind, message, status } = failure;
-    if (status === 504) return plainAnswer(failure);
-    try {
-      const answer = this.instances.callNow((guest) => guest.httpError(kind, message));
-      return answer ?? plainAnswer(failure);
-    } catch {
-      return plainAnswer(failure);
-    }
+  /** The search may take so long from its beginning. */
+  set(maxMs: number): void {
+    this.stop();
+    const leftMs = this.startedMs + maxMs - performance.now();
+    this.handle = setTimeout(() => this.over.abort(), Math.max(leftMs, 0));
   }
+
+  stop(): void {
+    clearTimeout(this.handle);
+  }
+}
+
+/** Makes the instances that the options describe. */
+function instanceSource(options: CanterOptions, log: Log): () => Promise<Instance> {
+  const { threads, module } = options;
+  if (threads !== undefined) return () => ThreadInstance.start(threads.start, log);
+  const source = options.guest ?? guestSource(module ?? missingModule);
+  return async () => {
+    try {
+      return new LocalInstance(await source(), log);
+    } catch (error) {
+      if (error instanceof CanterError) throw error;
+      log("the guest cannot be started", error);
+      throw new CanterError("internal", "the engine cannot be started; the log of this host says why");
+    }
+  };
 }
 
 function missingModule(): never {
   throw new CanterError("invalid", "give either module or guest");
 }
 
-function asCanterError(error: unknown): CanterError {
-  if (error instanceof CanterError) return error;
-  if (error instanceof InstanceLost) {
-    return new CanterError("internal", "the guest's instance was lost twice; try again");
-  }
-  const what = error instanceof Error ? error.message : String(error);
-  return new CanterError("internal", `the guest cannot be run: ${what}`);
+/** What a run has cost. */
+function costsOf({ report, gate }: SearchIo): SearchReport {
+  return { ...report, num_subrequests: gate.numSubrequests };
 }
 
 /** Whether the request has a limit of its own. */
@@ -348,7 +405,7 @@ function hasBudget({ maxRequests, maxBytes, maxWaves, deadlineMs }: Budget): boo
 /** What `work` gives, unless the search is over before: a leaf may run where `signal` does not reach. */
 function inTime<T>(work: Promise<T>, io: SearchIo): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(tooLate(io));
+    const giveUp = () => reject(tooLate(io.startedMs));
     io.signal.addEventListener("abort", giveUp);
     if (io.signal.aborted) giveUp();
     void work.then(resolve, reject).finally(() => io.signal.removeEventListener("abort", giveUp));

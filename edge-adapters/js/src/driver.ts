@@ -5,27 +5,29 @@
  */
 
 import { CanterError } from "./errors.js";
-import type { LiveGuest } from "./guest.js";
+import { GivenUp, type Instance, type OpenSession, type Opening } from "./guest.js";
 import { SessionIo } from "./io/session-io.js";
 import type { SearchIo } from "./io/shared.js";
-import type { Guest, HostReport, Outcome, Session, Supply } from "./protocol.js";
+import type { HostReport, Outcome, Supply } from "./protocol.js";
 
 /** Most steps of one session: a guest that still asks after this many is asking in circles. */
 const MAX_STEPS = 1000;
 
-/** Runs the session that `open` makes on `live` to its end. */
-export async function drive(
-  live: LiveGuest,
-  io: SearchIo,
-  open: (guest: Guest) => Session,
-): Promise<Outcome> {
+/** Opens a session on `instance` and runs it to its end. */
+export async function run(instance: Instance, io: SearchIo, opening: Opening): Promise<Outcome> {
+  return drive(await inTime(instance.open(opening, io.signal), io), io);
+}
+
+/** Runs a session to its end. */
+export async function drive(session: OpenSession, io: SearchIo): Promise<Outcome> {
   const waves = new SessionIo(io);
-  const session = inGuest(io, () => live.call(open));
+  io.report.num_steps += 1;
   try {
     let supplies: Supply[] = [];
     let wasIdle = false;
     for (let steps = 0; steps <= MAX_STEPS; steps++) {
-      const progress = inGuest(io, () => live.call(() => session.step(supplies, hostReport(io))));
+      io.report.num_steps += 1;
+      const progress = await inTime(session.step(supplies, hostReport(io), io.signal), io);
       if (progress.tag === "done") return progress.val;
       if (progress.tag === "failed") throw new CanterError(progress.val.kind, progress.val.message);
       const { reads, lookups, stores } = progress.val;
@@ -36,25 +38,28 @@ export async function drive(
       }
       wasIdle = isIdle;
       supplies = await waves.answer(progress.val);
-      if (io.signal.aborted) throw tooLate(io);
+      if (io.signal.aborted) throw tooLate(io.startedMs);
     }
     const what = `the guest still asks for bytes after ${MAX_STEPS} steps; narrow the query`;
     throw new CanterError("limit", what);
   } finally {
-    // A lost instance takes its sessions along.
-    if (!live.isLost) dispose(session);
+    io.report.guest_us += session.guestUs;
+    session.close();
   }
 }
 
-/** Gives the guest its memory back. Runtimes without `Symbol.dispose` are served by jco's own symbol. */
-export function dispose(session: Session): void {
-  const symbol: symbol = Symbol.dispose ?? Symbol.for("dispose");
-  (session as unknown as Record<symbol, (() => void) | undefined>)[symbol]?.();
+/** What `work` gives, or the error of a search whose time is up. */
+async function inTime<T>(work: Promise<T>, io: SearchIo): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof GivenUp ? tooLate(io.startedMs) : error;
+  }
 }
 
 /** The error of a search whose time is up, or whose caller has gone. */
-export function tooLate(io: SearchIo): CanterError {
-  const ms = Math.round(performance.now() - io.startedMs);
+export function tooLate(startedMs: number): CanterError {
+  const ms = Math.round(performance.now() - startedMs);
   const what = `there is no answer after ${ms} ms; raise deadline_ms or narrow the query`;
   return new CanterError("unavailable", what, 504);
 }
@@ -66,15 +71,4 @@ function hostReport({ gate, startedMs }: SearchIo): HostReport {
   };
   if (gate.exhausted !== undefined) report.budgetExhausted = gate.exhausted;
   return report;
-}
-
-/** Calls the guest and counts the time. */
-function inGuest<T>(io: SearchIo, work: () => T): T {
-  const started = performance.now();
-  try {
-    return work();
-  } finally {
-    io.report.num_steps += 1;
-    io.report.guest_us += Math.round((performance.now() - started) * 1000);
-  }
 }

@@ -4,10 +4,11 @@
 
 import type { EntryCache } from "./cache/contract.js";
 import { CanterError } from "./errors.js";
-import type { GuestSource, ModuleSource } from "./guest.js";
+import type { GuestSource, Log, ModuleSource } from "./guest.js";
 import type { CoalesceOptions } from "./io/planning.js";
 import type { RetryOptions } from "./io/retry.js";
 import type { FetchRange } from "./store/contract.js";
+import type { ThreadSource } from "./thread/protocol.js";
 
 /** What one search may take. A request can lower each, and raise none. */
 export interface BudgetOptions {
@@ -31,12 +32,22 @@ export interface FanOutOptions {
   readonly runLeaf: (leaf: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
 }
 
+/** Threads of the platform that run the guest, so that this one goes on while it computes. */
+export interface ThreadOptions {
+  /** Most threads; each has an instance of the guest. */
+  readonly max: number;
+  /** Starts one. */
+  readonly start: ThreadSource;
+}
+
 /** What a `Canter` is made of. */
 export interface CanterOptions {
-  /** The guest's core modules by name; or else `guest`. */
+  /** The guest's core modules by name; or else `guest`, or `threads`. */
   readonly module?: ModuleSource;
-  /** Makes an instance of the guest; or else `module`. */
+  /** Makes an instance of the guest. */
   readonly guest?: GuestSource;
+  /** Runs the guest in threads. */
+  readonly threads?: ThreadOptions;
   /** Names of the indexes that may be searched. */
   readonly indexes: readonly string[];
   /** Where the bytes come from: `httpStore`, or a function of your own. */
@@ -73,13 +84,16 @@ export interface CanterOptions {
   readonly waitUntil?: (work: Promise<unknown>) => void;
   /** Divides large searches; none is divided by default. */
   readonly fanOut?: FanOutOptions;
+  /** Takes what no caller is told, such as why the guest trapped; `console.error` by default. */
+  readonly log?: Log;
 }
 
 /** Throws what is wrong with the options, by name. */
 export function checkOptions(options: CanterOptions): void {
   const refuse = (what: string) => new CanterError("invalid", what);
-  if ((options.module === undefined) === (options.guest === undefined)) {
-    throw refuse("give either module or guest");
+  const { module, guest, threads } = options;
+  if ([module, guest, threads].filter((one) => one !== undefined).length !== 1) {
+    throw refuse("give either module or guest or threads");
   }
   if (options.indexes.length === 0) throw refuse("indexes is empty: name at least one index");
   for (const name of options.indexes) {
@@ -95,6 +109,7 @@ export function checkOptions(options: CanterOptions): void {
     maxSearches: options.maxSearches,
     maxMemoryBytes: options.maxMemoryBytes,
     maxBodyBytes: options.maxBodyBytes,
+    "threads.max": threads?.max,
   };
   for (const [name, value] of Object.entries(counts)) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1)) {

@@ -29,4 +29,4 @@ export type {
 } from "../guest/interfaces/canter-search-engine.js";
 
 /** One instance of the guest. Sessions of one instance may be stepped in turns. */
-export type Guest = Pick<typeof engine, "Session" | "httpError" | "version">;
+export type Guest = Pick<typeof engine, "Session" | "version">;

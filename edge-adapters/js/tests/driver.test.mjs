@@ -324,7 +324,7 @@ test("reads are given up in time to answer with what has come", async () => {
 
 test("a trap ends its search with an error, and the others run again on a fresh instance", async () => {
   const guest = scriptedGuest();
-  const canter = canterOn({ guest });
+  const canter = canterOn({ guest, log: () => undefined });
   store.delayMs = 30;
   const good = { waves: [wave(read("a", 0, 10)), wave(read("b", 0, 10))] };
   const [bad, ...others] = await Promise.all([
@@ -383,9 +383,13 @@ test("a search that finds no room in time is answered then, and does not wait fo
 
 test("an answer that no guest makes is not kept by caches either", async () => {
   const guest = () => Promise.reject(new Error("no module"));
-  const response = await canterOn({ guest }).fetch(new Request("http://x/"));
+  const logged = [];
+  const log = (what, error) => logged.push([what, error.message]);
+  const response = await canterOn({ guest, log }).fetch(new Request("http://x/"));
   assert.equal(response.status, 500);
-  assert.match((await response.json()).message, /no module/);
+  // Why it cannot be started is for whoever runs it.
+  assert.match((await response.json()).message, /cannot be started; the log/);
+  assert.deepEqual(logged, [["the guest cannot be started", "no module"]]);
   assert.equal(response.headers.get("cache-control"), "no-store");
 });
 
@@ -462,6 +466,8 @@ test("options that cannot work are refused by name", () => {
     [{ guest, fetchRange, indexes: [] }, /indexes is empty/],
     [{ guest, fetchRange, indexes: ["a/b"] }, /"a\/b" is no name/],
     [{ fetchRange, indexes: ["a"] }, /module or guest/],
+    [{ guest, fetchRange, indexes: ["a"], threads: { max: 1 } }, /module or guest or threads/],
+    [{ threads: { max: 0 }, fetchRange, indexes: ["a"] }, /threads.max is 0/],
     [{ guest, fetchRange, indexes: ["a"], connections: 0 }, /connections is 0/],
     [{ guest, fetchRange, indexes: ["a"], budget: { maxBytes: -1 } }, /maxBytes is -1/],
   ]) {

@@ -7,8 +7,8 @@
 
 use bytes::{Bytes, BytesMut};
 use canter_stores::{
-    Answer, AskedRange, Misbehaviour, StoreFault, check_answer, http_client, past_the_end,
-    redirect_of, same_host_only,
+    Answer, AskedRange, Misbehaviour, StoreFault, check_answer, check_object_name, http_client,
+    past_the_end, redirect_of, same_host_only,
 };
 use futures_util::future::{BoxFuture, FutureExt};
 use reqwest::header::{ACCEPT_ENCODING, ETAG, HeaderValue, IF_NONE_MATCH, RANGE};
@@ -62,6 +62,8 @@ impl HttpFetcher {
         range: ByteRange,
         known: Option<&str>,
     ) -> Result<FetchedRange, FetchError> {
+        check_object_name(object)
+            .map_err(|what| FetchError::new(FetchErrorKind::Denied, object, range, what))?;
         if range.len == Some(0) {
             return Ok(FetchedRange::default());
         }

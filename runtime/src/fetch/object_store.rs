@@ -4,7 +4,9 @@ use std::error::Error;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use canter_stores::{Answer, Misbehaviour, ObjectTooLong, StoreFault, without_xml};
+use canter_stores::{
+    Answer, Misbehaviour, ObjectTooLong, StoreFault, check_object_name, without_xml,
+};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use http::HeaderValue;
@@ -93,6 +95,8 @@ impl ObjectStoreFetcher {
     }
 
     fn location(&self, object: &str, range: ByteRange) -> Result<Path, FetchError> {
+        check_object_name(object)
+            .map_err(|what| FetchError::new(FetchErrorKind::Denied, object, range, what))?;
         let relative = Path::parse(object)
             .map_err(|error| FetchError::new(FetchErrorKind::NotFound, object, range, error))?;
         Ok(self.prefix.parts().chain(relative.parts()).collect())
@@ -281,6 +285,20 @@ mod tests {
                 .unwrap_err();
             assert_eq!(error.kind, FetchErrorKind::NotFound);
             assert!(!error.is_transient);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_out_of_the_index_is_denied() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("other")).unwrap();
+        std::fs::write(folder.path().join("other/secret"), "secret").unwrap();
+        for fetcher in stores(folder.path()).await {
+            for name in ["../other/secret", "splits/../../other/secret", "/splits/a.split", "splits//a"] {
+                let error = fetcher.fetch(name, ByteRange::from(0)).await.unwrap_err();
+                assert_eq!(error.kind, FetchErrorKind::Denied, "{name}");
+                assert!(error.message.contains("leads out of the index"), "{error}");
+            }
         }
     }
 }

@@ -6,9 +6,14 @@ use serde_json::json;
 use super::{INLINE_BUDGET, Manifest, ManifestFile, SplitEntry};
 use crate::{TimeRange, checksum64};
 
-fn entry(id: &str, time_range: Option<(i64, i64)>, head: &[u8]) -> SplitEntry {
+/// The id that these tests call by its last digit.
+fn id(last: &str) -> String {
+    format!("{last:0>32}")
+}
+
+fn entry(last: &str, time_range: Option<(i64, i64)>, head: &[u8]) -> SplitEntry {
     SplitEntry {
-        id: id.to_owned(),
+        id: id(last),
         len: 1_000,
         head_len: head.len() as u64,
         head_checksum: checksum64(head),
@@ -20,7 +25,7 @@ fn entry(id: &str, time_range: Option<(i64, i64)>, head: &[u8]) -> SplitEntry {
     }
 }
 
-/// One split per head, each later than the one before it; their ids are "0", "1" ...
+/// One split per head, each later than the one before it; their ids end in 0, 1 ...
 fn with_heads(heads: &[Vec<u8>]) -> ManifestFile {
     let mut file = ManifestFile::new(Manifest::new(json!({"version": "0.9"})));
     for (ord, head) in (0i64..).zip(heads) {
@@ -35,7 +40,8 @@ fn reread(file: &ManifestFile) -> ManifestFile {
 
 fn carried(file: &ManifestFile) -> Vec<&str> {
     let ids = file.manifest.splits.iter().map(|split| split.id.as_str());
-    ids.filter(|id| file.head(id).is_some()).collect()
+    let carried = ids.filter(|id| file.head(id).is_some());
+    carried.map(|id| &id[31..]).collect()
 }
 
 #[test]
@@ -54,7 +60,7 @@ fn splits_stand_by_latest_then_earliest_time_then_id() {
         manifest.splits.push(entry(id, time_range, b""));
     }
     manifest.sort_splits();
-    let ids: String = manifest.splits.iter().map(|split| &*split.id).collect();
+    let ids: String = manifest.splits.iter().map(|split| &split.id[31..]).collect();
     assert_eq!(ids, "abhcdefg");
 }
 
@@ -63,8 +69,8 @@ fn a_writer_sorts_and_a_reader_keeps_the_order() {
     let mut file = with_heads(&[vec![1; 3], vec![2; 4]]);
     file.manifest.splits.reverse();
     let reread = reread(&file);
-    assert_eq!(reread.manifest.splits[0].id, "0");
-    assert_eq!(reread.head("0"), Some([1u8; 3].as_slice()));
+    assert_eq!(reread.manifest.splits[0].id, id("0"));
+    assert_eq!(reread.head(&id("0")), Some([1u8; 3].as_slice()));
     // The newest split's head stands first.
     assert_eq!(reread.manifest.splits[0].head_offset, Some(4));
     assert_eq!(reread.manifest.splits[1].head_offset, Some(0));
@@ -92,8 +98,8 @@ fn a_split_is_added_once_and_its_head_taken_once() {
     let mut file = with_heads(&[vec![1; 3]]);
     file.add_split(entry("0", None, &[]), vec![8; 8]);
     assert_eq!(file.manifest.splits.len(), 1);
-    assert_eq!(file.take_head("0"), Some(vec![1; 3]));
-    assert_eq!(file.take_head("0"), None);
+    assert_eq!(file.take_head(&id("0")), Some(vec![1; 3]));
+    assert_eq!(file.take_head(&id("0")), None);
     assert_eq!(reread(&file).manifest.splits[0].head_offset, None);
 }
 
@@ -103,7 +109,7 @@ fn heads_found_in_an_old_manifest_are_kept() {
     file.add_split(entry("9", Some((0, 9)), &[7]), vec![7]);
     let file = reread(&file);
     assert_eq!(carried(&file), ["0", "1", "9"]);
-    assert_eq!(file.head("1"), Some([2u8; 4].as_slice()));
+    assert_eq!(file.head(&id("1")), Some([2u8; 4].as_slice()));
 }
 
 #[test]
@@ -167,7 +173,7 @@ fn an_offset_past_64_bits_is_no_head() {
         assert!(
             ManifestFile::from_bytes(&bytes)
                 .unwrap()
-                .head("a")
+                .head(&id("a"))
                 .is_none()
         );
     };
@@ -192,7 +198,8 @@ fn splits() -> impl Strategy<Value = Vec<(SplitEntry, Vec<u8>)>> {
     );
     let split = split.prop_map(
         |(id, (len, num_docs, raw_num_bytes), time_range, tags, head)| {
-            let mut split = entry(&id, time_range, &head);
+            let mut split = entry("0", time_range, &head);
+            split.id = id;
             (split.len, split.num_docs, split.raw_num_bytes) = (len, num_docs, raw_num_bytes);
             split.tags = tags;
             (split, head)
@@ -228,5 +235,39 @@ fn a_split_named_twice_is_refused() {
     manifest.splits.push(entry("a", None, b"head"));
     let bytes = ManifestFile::new(manifest).to_bytes().unwrap();
     let error = ManifestFile::from_bytes(&bytes).unwrap_err();
-    assert_eq!(error.to_string(), "manifest: the split a is named twice");
+    let expect = format!("manifest: the split {} is named twice", id("a"));
+    assert_eq!(error.to_string(), expect);
+}
+
+#[test]
+fn an_id_that_could_lead_elsewhere_is_refused() {
+    let read = |id: &str| {
+        let mut split = entry("a", None, b"");
+        split.id = id.to_owned();
+        let mut manifest = Manifest::new(json!({}));
+        manifest.splits.push(split);
+        ManifestFile::from_bytes(&ManifestFile::new(manifest).to_bytes().unwrap())
+    };
+    let good = "0123456789abcdef0123456789abcdef";
+    assert_eq!(read(good).unwrap().manifest.splits[0].id, good);
+    for bad in [
+        "",
+        "a",
+        "../../../other/splits/0123456789abcdef",
+        "..%2f..%2f..%2f..%2f..%2f..%2f..",
+        "0123456789ABCDEF0123456789ABCDEF",
+        "0123456789abcdef0123456789abcde",
+        "0123456789abcdef0123456789abcdef0",
+        "0123456789abcdef/../../../abcdef",
+        "0123456789abcdef\\..\\..\\..abcdef",
+        "0123456789abcdef0123456789abcde\n",
+        // 32 bytes, and 32 characters, that are no digits.
+        "０１２３４５６７８９01",
+        "０１２３４５６７８９０１２３４５６７８９０１２３４５６７８９０１",
+    ] {
+        let error = read(bad).unwrap_err().to_string();
+        assert!(error.contains("32 lower-case hexadecimal digits"), "{error}");
+    }
+    // Whoever wrote it does not decide how long the message is.
+    assert!(read(&"x".repeat(100_000)).unwrap_err().to_string().len() < 400);
 }

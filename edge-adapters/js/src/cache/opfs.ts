@@ -4,9 +4,12 @@
  */
 
 import type { EntryCache } from "./contract.js";
+import { sha256 } from "./sha256.js";
 
 /** Default bound: 256 MiB. */
 const MAX_BYTES = 256 * 1024 * 1024;
+/** Longest name of a file. */
+const MAX_NAME_LEN = 200;
 /** What is left after a sweep, of what may be kept. */
 const KEPT_SHARE = 0.8;
 
@@ -50,9 +53,10 @@ export async function opfsCache(
   };
 }
 
-/** A key as the name of a file: no slash may stand in it. */
+/** A key as the name of a file: no slash may stand in it, and it may not be too long for one. */
 function nameOf(key: string): string {
-  return encodeURIComponent(key);
+  const name = encodeURIComponent(key);
+  return name.length <= MAX_NAME_LEN ? name : sha256(key);
 }
 
 /** Removes the oldest files if there are more bytes than `maxBytes`. Gives the bytes that are left. */

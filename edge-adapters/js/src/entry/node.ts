@@ -3,8 +3,8 @@
  * Node's own HTTP server.
  */
 
-import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { resolve } from "node:path";
 import { Readable } from "node:stream";
 
 import type { EntryCache } from "../cache/contract.js";
@@ -21,12 +21,14 @@ import { storeByIndex } from "../store/by-index.js";
 import type { FetchRange } from "../store/contract.js";
 import { folderStore } from "../store/folder.js";
 import { httpStore, type HttpStoreOptions } from "../store/http.js";
+import { nodeThreads } from "../thread/node.js";
+import { ownModule } from "./own-module.js";
 
 export * from "../index.js";
-export { folderCache, folderStore };
+export { folderCache, folderStore, ownModule };
 
 /** Settings of `createNodeCanter`. */
-export type NodeOptions = Omit<CanterOptions, "indexes" | "fetchRange" | "cache"> &
+export type NodeOptions = Omit<CanterOptions, "indexes" | "fetchRange" | "cache" | "threads"> &
   Pick<HttpStoreOptions, "headers"> & {
     /** Where each index is, by its name: a URL, or a folder. */
     readonly indexes: Readonly<Record<string, string>>;
@@ -37,6 +39,11 @@ export type NodeOptions = Omit<CanterOptions, "indexes" | "fetchRange" | "cache"
     readonly cache?: "none" | "memory" | string | EntryCache;
     /** Most bytes of the cache in a folder; 1 GiB by default. */
     readonly maxCacheBytes?: number;
+    /**
+     * How many threads run the guest. Without any (0, the default) it runs on the thread that calls, which
+     * does nothing else while a step of a search computes, and cannot end one that takes too long.
+     */
+    readonly threads?: number;
   };
 
 const MEMORY_BYTES = 64 * 1024 * 1024;
@@ -44,25 +51,40 @@ const MEMORY_OVER_FOLDER_BYTES = 32 * 1024 * 1024;
 
 /** A `Canter` on Node. */
 export function createNodeCanter(options: NodeOptions): Canter {
-  const { cache: _, module, guest, ...rest } = options;
+  const { cache: _, module: __, guest: ___, threads: ____, ...rest } = options;
   const cache = cacheOf(options);
-  const loads = guest === undefined ? { module: module ?? ownModule } : { guest };
   return createCanter({
-    cacheNamespace: namespaceOf(options.indexes),
+    cacheNamespace: namespaceOf(placesOf(options.indexes)),
     // The process goes on behind an answer.
     waitUntil: () => undefined,
     ...rest,
-    ...loads,
+    ...guestOf(options),
     ...(cache === undefined ? {} : { cache }),
     indexes: Object.keys(options.indexes),
     fetchRange: storeOf(options),
   });
 }
 
-/** The core modules that this package brings along. */
-export async function ownModule(name: string): Promise<WebAssembly.Module> {
-  const bytes = await readFile(new URL(`../../guest/${name}`, import.meta.url));
-  return WebAssembly.compile(new Uint8Array(bytes));
+/** What runs the guest. */
+function guestOf({ module, guest, threads = 0 }: NodeOptions) {
+  if (threads === 0) return guest === undefined ? { module: module ?? ownModule } : { guest };
+  if (module !== undefined || guest !== undefined) {
+    const what = "threads run the guest that this package brings along: leave module and guest out";
+    throw new CanterError("invalid", what);
+  }
+  const script = new URL("./node-thread.js", import.meta.url);
+  return { threads: { max: threads, start: nodeThreads(script) } };
+}
+
+const isUrl = (place: string) => /^https?:\/\//i.test(place);
+
+/** Folders by their full path: the same short one may be another index elsewhere. */
+function placesOf(indexes: Readonly<Record<string, string>>): Record<string, string> {
+  const places = Object.entries(indexes).map(([name, place]) => [
+    name,
+    isUrl(place) ? place : resolve(place),
+  ]);
+  return Object.fromEntries(places) as Record<string, string>;
 }
 
 function cacheOf({ cache = "memory", maxCacheBytes }: NodeOptions): EntryCache | undefined {
@@ -77,9 +99,8 @@ function storeOf(options: NodeOptions): FetchRange {
   const stores = new Map<string, FetchRange>();
   for (const [name, place] of Object.entries(options.indexes)) {
     const indexes = { [name]: place };
-    const isUrl = /^https?:\/\//i.test(place);
     const { headers } = options;
-    if (isUrl)
+    if (isUrl(place))
       stores.set(name, httpStore({ indexes, ...(headers === undefined ? {} : { headers }) }));
     else stores.set(name, folderStore(indexes));
   }

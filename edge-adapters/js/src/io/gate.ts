@@ -37,11 +37,15 @@ export class Gate {
   exhausted: LimitName | undefined;
   private refused: LimitName | undefined;
 
-  constructor(readonly budget: SearchBudget) {}
+  constructor(
+    readonly budget: SearchBudget,
+    /** What earlier runs of the same search have taken of the platform's allowance. */
+    private readonly numSubrequestsBefore = 0,
+  ) {}
 
   /** Requests and cache operations so far. */
   get numSubrequests(): number {
-    return this.numRequests + this.numCacheOperations;
+    return this.numSubrequestsBefore + this.numRequests + this.numCacheOperations;
   }
 
   /** Counts one request, or throws. */

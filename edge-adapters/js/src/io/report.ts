@@ -75,6 +75,16 @@ export function newReport(): SearchReport {
   };
 }
 
+/** Adds what a further run of the same search has cost. */
+export function addCosts(report: SearchReport, run: SearchReport): void {
+  const { waves, stale_manifest_ms, elapsed_us: _, num_subrequests, ...counts } = run;
+  for (const name of Object.keys(counts) as (keyof typeof counts)[]) report[name] += counts[name];
+  // Counted on from run to run.
+  report.num_subrequests = Math.max(report.num_subrequests, num_subrequests);
+  report.waves.push(...waves);
+  if (stale_manifest_ms !== undefined) report.stale_manifest_ms = stale_manifest_ms;
+}
+
 /** The record of one request. */
 export function recordOf(request: Request, landed: Landed, startedMs: number): RequestRecord {
   const us = (ms: number) => Math.max(Math.round((ms - startedMs) * 1000), 0);

@@ -5,6 +5,7 @@
 import type { BlockCache } from "../cache/blocks.js";
 import { FetchFailure } from "../errors.js";
 import type { FetchedRange, FetchRange, RangeRequest } from "../store/contract.js";
+import { checkObjectName } from "../store/object-name.js";
 import { Flights } from "./flights.js";
 import type { Gate } from "./gate.js";
 import type { CoalesceOptions, Request } from "./planning.js";
@@ -127,6 +128,7 @@ export class SearchIo {
     onSent: () => void = () => undefined,
   ): Promise<{ readonly value: FetchedRange; readonly numRetries: number }> {
     const request: RangeRequest = { ...what, signal, ifNoneMatch };
+    checkObjectName(request.object, request);
     const attempt = async () => {
       this.gate.admit(request.object, request);
       const fetched = await this.shared.fetchRange(request);

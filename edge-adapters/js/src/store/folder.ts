@@ -5,14 +5,16 @@
 import { open } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 
-import { FetchFailure, messageOf } from "../errors.js";
+import { FetchFailure } from "../errors.js";
 import { asksForAll } from "./answer.js";
 import { type FetchRange, MAX_WHOLE_OBJECT_BYTES } from "./contract.js";
+import { checkObjectName } from "./object-name.js";
 
 /** Reads the objects of each index from its folder. */
 export function folderStore(indexes: Readonly<Record<string, string>>): FetchRange {
   return async (request) => {
     const { object, offset, len, ifNoneMatch } = request;
+    checkObjectName(object, request);
     const [index = "", ...rest] = object.split("/");
     const folder = Object.hasOwn(indexes, index) ? indexes[index] : undefined;
     const fail = (kind: "not-found" | "denied" | "unavailable" | "budget", what: string) =>
@@ -23,7 +25,9 @@ export function folderStore(indexes: Readonly<Record<string, string>>): FetchRan
       throw fail("denied", "the name leads out of the index's folder");
     }
     const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-      throw fail(error.code === "ENOENT" ? "not-found" : "unavailable", messageOf(error));
+      // The message of the system names the path, which is no caller's business.
+      if (error.code === "ENOENT") throw fail("not-found", "the folder has no such file");
+      throw fail("unavailable", `the file cannot be opened (${error.code ?? "no reason given"})`);
     });
     try {
       const { size, mtimeMs } = await file.stat();

@@ -14,6 +14,7 @@ import {
   MAX_WHOLE_OBJECT_BYTES,
   type RangeRequest,
 } from "./contract.js";
+import { checkObjectName } from "./object-name.js";
 
 /** Redirects that one request may follow. */
 const MAX_REDIRECTS = 5;
@@ -49,6 +50,7 @@ export interface HttpStoreOptions {
 export function httpStore(options: HttpStoreOptions): FetchRange {
   const bases = new Map(Object.entries(options.indexes).map(([name, url]) => [name, new URL(url)]));
   return async (request) => {
+    checkObjectName(request.object, request);
     const url = urlOf(bases, request.object);
     if (url === undefined) {
       throw FetchFailure.of(

@@ -6,6 +6,7 @@
 import { FetchFailure, messageOf } from "../errors.js";
 import { asksForAll } from "./answer.js";
 import { type FetchRange, MAX_WHOLE_OBJECT_BYTES } from "./contract.js";
+import { checkObjectName } from "./object-name.js";
 
 /** The part of an R2 binding that is used. */
 export interface R2BucketLike {
@@ -41,6 +42,7 @@ export function r2Store(
   const maxWholeBytes = options.maxWholeObjectBytes ?? MAX_WHOLE_OBJECT_BYTES;
   return async (request) => {
     const { object, offset, len, ifNoneMatch } = request;
+    checkObjectName(object, request);
     const [index = "", ...rest] = object.split("/");
     const prefix = Object.hasOwn(prefixes, index) ? prefixes[index] : undefined;
     const fail = (kind: "not-found" | "unavailable" | "budget", what: string) =>

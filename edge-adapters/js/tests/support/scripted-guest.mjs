@@ -2,8 +2,9 @@
  * A guest that asks for what the body of its request says, and answers with what it was given. It stands in
  * for the search engine where a test is about the host: which bytes come, how often is asked, what fails.
  *
- * Body: `{ waves: [{ reads: […], lookups: […], stores: […] }], budget: {…}, trapAt: 2, leaves: [waves, …] }`.
- * With `leaves`, the search is divided if the host allows it: each leaf runs its waves, and the root's answer
+ * Body: `{ waves: [{ reads: […], lookups: […], stores: […], spinMs: 9 }], budget: {…}, trapAt: 2, leaves: [waves, …] }`.
+ * The step that asks for a wave with `spinMs` computes so long; the one at `trapAt` traps, and with `trapsWhenClosed`
+ * so does the end of the session. With `leaves`, the search is divided if the host allows it: each leaf runs its waves, and the root's answer
  * lists what all were given.
  */
 
@@ -26,21 +27,17 @@ export function scriptedGuest() {
     }
 
     [Symbol.dispose ?? Symbol.for("dispose")]() {
+      if (this.script.trapsWhenClosed) throw new WebAssembly.RuntimeError("out of bounds");
       source.numOpen -= 1;
     }
   }
   const source = async () => {
     source.made += 1;
-    return { guest: { Session: Counted, httpError, version: () => "scripted" } };
+    return { guest: { Session: Counted, version: () => "scripted" } };
   };
   source.made = 0;
   source.numOpen = 0;
   return source;
-}
-
-function httpError(kind, message) {
-  const status = { invalid: 400, "not-found": 404, unavailable: 503, limit: 400 }[kind] ?? 500;
-  return { status, headers: [["content-type", "application/json"]], body: encode({ message }) };
 }
 
 class Session {
@@ -84,6 +81,8 @@ class Session {
     if (this.script.trapAt === this.wave) throw new WebAssembly.RuntimeError("unreachable");
     const wave = this.script.waves[this.wave++];
     if (wave === undefined) return { tag: "done", val: this.outcome(host) };
+    const until = performance.now() + (wave.spinMs ?? 0);
+    while (performance.now() < until);
     let id = this.wave * 1000;
     const reads = (wave.reads ?? []).map(
       ({ object, offset = 0, len, class: byteClass = "postings" }) => {

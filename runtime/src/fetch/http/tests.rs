@@ -302,3 +302,23 @@ async fn nobody_listening_is_unavailable() {
     let error = fetcher.fetch("a", ByteRange::new(0, 1)).await.unwrap_err();
     assert_eq!(error.kind, FetchErrorKind::Unavailable, "{error}");
 }
+
+#[tokio::test]
+async fn a_name_that_leads_out_of_the_index_is_not_asked_for() {
+    let server = Server::start(vec![answer("200 OK", "", "secret")]).await;
+    for name in [
+        "../other/manifest.canter",
+        "splits/../../other/manifest.canter",
+        "splits/./a.split",
+        "/splits/a.split",
+        "splits//a.split",
+        "",
+    ] {
+        for range in [ByteRange::from(0), ByteRange::new(0, 2)] {
+            let error = server.fetcher().fetch(name, range).await.unwrap_err();
+            assert_eq!(error.kind, FetchErrorKind::Denied, "{name}");
+            assert!(error.message.contains("leads out of the index"), "{error}");
+        }
+    }
+    assert_eq!(server.num_requests.load(Ordering::Relaxed), 0);
+}
