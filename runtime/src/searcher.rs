@@ -109,6 +109,13 @@ impl Searcher {
         }
     }
 
+    /// Instances of the guest that there are at this moment: those of searches under way, and those that
+    /// still compute although their search is over. A native one can only be left behind.
+    pub fn num_instances(&self) -> usize {
+        let num_free = self.instance_permits.available_permits();
+        self.settings.max_instances.saturating_sub(num_free)
+    }
+
     /// What drives one search from now on. A dry run reads only what a plan needs.
     pub(crate) fn driver(&self, limits: &Limits, shared: Arc<SharedIo>, is_dry: bool) -> Driver {
         let started = shared.clock.now();

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tracing::error;
 
 use crate::clock::{BusyGuard, Clock};
 use crate::engine::InstanceLimits;
@@ -145,11 +146,16 @@ fn serve(
         }));
         let is_broken = answer.is_err();
         let answer = answer.unwrap_or_else(|panic| {
-            let message = panic_message(&*panic);
-            Err(SearchError::internal(format!(
-                "the {} guest panicked: {message}",
-                engine.name()
-            )))
+            // What a panic says is for whoever runs this, and no answer to whoever asked.
+            error!(
+                target: "canter::guest",
+                engine = engine.name(),
+                message = panic_message(&*panic),
+                "the guest panicked; its instance is gone"
+            );
+            Err(SearchError::internal(
+                "the search broke off inside the engine; please report the query (the log says more)",
+            ))
         });
         // Nobody waiting is no error: the handle was dropped.
         let _ = reply.send((answer, started.elapsed()));

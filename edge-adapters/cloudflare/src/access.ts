@@ -2,23 +2,25 @@
  * Who may ask: bearer tokens, and origins of browsers (CORS).
  */
 
-import type { Settings } from "./settings.js";
+import type { Settings, TokenAccess } from "./settings.js";
 
 /** What a caller may see. */
-export type Access =
-  | { readonly isAllowed: true; readonly forcedFilter: string | undefined }
-  | { readonly isAllowed: false };
+export type Access = ({ readonly isAllowed: true } & TokenAccess) | { readonly isAllowed: false };
+
+/** Asked by load balancers, which have no token; it reads nothing and says nothing of what is indexed. */
+const HEALTH_PATH = "/health/livez";
 
 /** Looks up the request's token. Takes as long for a wrong token as for a right one. */
 export async function accessOf(request: Request, { tokens }: Settings): Promise<Access> {
-  if (tokens === undefined) return { isAllowed: true, forcedFilter: undefined };
+  if (tokens === undefined || new URL(request.url).pathname === HEALTH_PATH) {
+    return { isAllowed: true };
+  }
   const header = request.headers.get("authorization") ?? "";
   const given = await digest(/^bearer /i.test(header) ? header.slice(7).trim() : "");
   let found: Access = { isAllowed: false };
   // All are compared, so that time tells neither which one nor how much of it was right.
-  for (const [token, filter] of tokens) {
-    if (!isEqual(given, await digest(token))) continue;
-    found = { isAllowed: true, forcedFilter: filter === "" ? undefined : filter };
+  for (const [token, access] of tokens) {
+    if (isEqual(given, await digest(token))) found = { isAllowed: true, ...access };
   }
   return found;
 }

@@ -16,6 +16,7 @@ export interface Env {
   readonly MAX_LEAVES?: unknown;
   readonly ALLOWED_ORIGINS?: unknown;
   readonly TOKENS?: unknown;
+  readonly CACHE_NAMESPACE?: unknown;
   /** `off` keeps nothing, neither in the Cache API nor in memory: for tests. */
   readonly CACHE?: unknown;
 }
@@ -30,6 +31,12 @@ export interface LeafService {
   leaf(leaf: Uint8Array): Promise<LeafResult>;
 }
 
+/** What the holder of a token may see; everything, where nothing is said. */
+export interface TokenAccess {
+  readonly forcedFilter?: string;
+  readonly indexes?: readonly string[];
+}
+
 /** The settings, checked. */
 export interface Settings {
   readonly indexes: Readonly<Record<string, string>>;
@@ -39,9 +46,10 @@ export interface Settings {
   readonly limits: Readonly<Record<string, unknown>>;
   readonly maxLeaves: number;
   readonly allowedOrigins: readonly string[];
-  /** The forced filter of each token, empty for none; nothing if no token is asked for. */
-  readonly tokens: ReadonlyMap<string, string> | undefined;
+  /** Nothing if no token is asked for. */
+  readonly tokens: ReadonlyMap<string, TokenAccess> | undefined;
   readonly usesCache: boolean;
+  readonly cacheNamespace: string;
 }
 
 /** Names of the budget as the API has them, and as `BudgetOptions` has them. */
@@ -72,8 +80,9 @@ export function readSettings(env: Env): Settings {
       .split(",")
       .map((origin) => origin.trim())
       .filter((origin) => origin !== ""),
-    tokens: readTokens(env.TOKENS),
+    tokens: readTokens(env.TOKENS, Object.keys(indexes)),
     usesCache: env.CACHE !== "off",
+    cacheNamespace: String(env.CACHE_NAMESPACE ?? ""),
   };
 }
 
@@ -89,14 +98,49 @@ function readBudget(value: unknown): BudgetOptions {
   return budget;
 }
 
-function readTokens(value: unknown): ReadonlyMap<string, string> | undefined {
+/** Tokens are called by their number: what is wrong with one is told to everybody. */
+function readTokens(
+  value: unknown,
+  open: readonly string[],
+): ReadonlyMap<string, TokenAccess> | undefined {
   if (value === undefined || value === "") return undefined;
-  const tokens = new Map(Object.entries(texts("TOKENS", value)));
-  if (tokens.size === 0) throw wrong("TOKENS", 'is empty; set it to {"token": "forced filter"}');
-  for (const token of tokens.keys()) {
-    if (token.length < 16) throw wrong("TOKENS", "has a token of less than 16 characters");
+  const tokens = new Map<string, TokenAccess>();
+  for (const [token, access] of Object.entries(record("TOKENS", value))) {
+    const refuse = (what: string) => wrong("TOKENS", `has a token ${what} (no. ${tokens.size + 1})`);
+    if (token.length < 16) throw refuse("of less than 16 characters");
+    tokens.set(token, readAccess(access, open, refuse));
   }
+  if (tokens.size === 0) throw wrong("TOKENS", 'is empty; set it to {"token": "forced filter"}');
   return tokens;
+}
+
+/** A forced filter by itself, or what the holder of the token may see. */
+function readAccess(
+  access: unknown,
+  open: readonly string[],
+  refuse: (what: string) => CanterError,
+): TokenAccess {
+  if (typeof access === "string") return access === "" ? {} : { forcedFilter: access };
+  if (typeof access !== "object" || access === null || Array.isArray(access)) {
+    throw refuse('that is given neither a filter nor {"indexes": [...], "forced_filter": "..."}');
+  }
+  const { indexes, forced_filter: filter, ...rest } = access as Record<string, unknown>;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) {
+    throw refuse(`with ${JSON.stringify(unknown)}; there are indexes and forced_filter`);
+  }
+  if (filter !== undefined && typeof filter !== "string") {
+    throw refuse("whose forced_filter is no text");
+  }
+  if (indexes === undefined) return filter ? { forcedFilter: filter } : {};
+  if (!Array.isArray(indexes) || indexes.length === 0) {
+    throw refuse("whose indexes are no list of names; leave them out for all");
+  }
+  const missing = indexes.find((name) => !open.includes(name));
+  if (missing !== undefined) {
+    throw refuse(`that names the index ${JSON.stringify(missing)}, which INDEXES does not`);
+  }
+  return { indexes: indexes as string[], ...(filter ? { forcedFilter: filter } : {}) };
 }
 
 function texts(name: string, value: unknown): Record<string, string> {

@@ -57,9 +57,9 @@ export class LeafSearch extends WorkerEntrypoint<Env> {
       const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work);
       return { partial: await toItsEnd(this.ctx, canter.leaf(leaf, { waitUntil })) };
     } catch (error) {
-      return error instanceof CanterError
-        ? { kind: error.kind, message: error.message }
-        : { kind: "internal", message: "the leaf search broke off" };
+      if (error instanceof CanterError) return { kind: error.kind, message: error.message };
+      console.error("canter: a leaf search broke off:", error);
+      return { kind: "internal", message: "the leaf search broke off" };
     }
   }
 }
@@ -75,9 +75,9 @@ export default {
       }
       return response;
     } catch (error) {
-      const failure =
-        error instanceof CanterError ? error : new CanterError("internal", "the Worker broke off");
-      return asResponse(failure);
+      if (error instanceof CanterError) return asResponse(error);
+      console.error("canter: the Worker broke off:", error);
+      return asResponse(new CanterError("internal", "the Worker broke off"));
     }
   },
 } satisfies ExportedHandler<Env>;
@@ -88,17 +88,15 @@ async function answer(
   canter: Canter,
   ctx: ExecutionContext,
 ): Promise<Response> {
-  const isProbe = new URL(request.url).pathname.startsWith("/health/");
-  const access = isProbe ? undefined : await accessOf(request, settings);
-  if (access?.isAllowed === false) {
+  const access = await accessOf(request, settings);
+  if (!access.isAllowed) {
     const failure = new CanterError("invalid", "send a valid token: authorization: Bearer …", 401);
     const response = asResponse(failure);
     response.headers.set("www-authenticate", "Bearer");
     return response;
   }
-  const forcedFilter = access?.forcedFilter;
-  const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work);
-  const callOptions = { waitUntil, ...(forcedFilter === undefined ? {} : { forcedFilter }) };
+  const { isAllowed: _, ...seen } = access;
+  const callOptions = { waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work), ...seen };
   const response = await toItsEnd(ctx, canter.fetch(request, callOptions));
   // Of the 128 MB of an isolate, this is what the guest has.
   response.headers.set("x-canter-memory", String(canter.memoryBytes));

@@ -7,8 +7,8 @@
 import { createDenoCanter, toDenoHandler } from "../dist/entry/deno.js";
 import { announce, readArguments } from "./arguments.mjs";
 
-const { port, indexes, cache } = readArguments(Deno.args);
-const canter = await createDenoCanter({ indexes, cache });
+const { port, indexes, cache, threads } = readArguments(Deno.args);
+const canter = await createDenoCanter({ indexes, cache, threads });
 await canter.warmUp();
 const onListen = (address) => announce(address.port);
 Deno.serve({ port, hostname: "127.0.0.1", onListen }, toDenoHandler(canter));

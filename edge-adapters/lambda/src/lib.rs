@@ -23,4 +23,4 @@ pub mod indexer;
 pub mod search;
 
 pub use env::{ConfigError, Environment};
-pub use service::serve;
+pub use service::{Served, serve};

@@ -1,11 +1,16 @@
-//! The Runtime API: a failed start is reported, then events are answered one by one.
+//! The Runtime API: a failed start is reported, then events are answered one by one, until the process is
+//! of no use any more.
 
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use lambda_runtime::tower::{Layer, Service};
 use lambda_runtime::{Diagnostic, LambdaEvent, service_fn};
 use serde_json::{Value, json};
+use tracing::error;
 
 use crate::env::{ConfigError, Environment};
 use crate::logs;
@@ -21,6 +26,15 @@ const LAMBDA_VARIABLES: [&str; 4] = [
     "AWS_LAMBDA_FUNCTION_VERSION",
 ];
 
+/// What a program serves.
+pub trait Served: 'static {
+    /// Whether something goes on in this process that no answer needs and nothing ends. Asked behind each
+    /// answer: then the process ends, and Lambda starts another for the next event.
+    fn is_stuck(&self) -> impl Future<Output = bool> {
+        async { false }
+    }
+}
+
 /// Runs a function: makes it from the environment, and has it answer events until the process ends.
 /// Fails if it cannot be made, which the Runtime API has been told by then, and if the Runtime API does.
 pub async fn serve<F, H, A>(
@@ -28,8 +42,9 @@ pub async fn serve<F, H, A>(
     handle: H,
 ) -> ExitCode
 where
+    F: Served,
     H: Fn(Arc<F>, LambdaEvent<Value>) -> A,
-    A: Future<Output = Result<Value, Diagnostic>>,
+    A: Future<Output = Result<Value, Diagnostic>> + 'static,
 {
     match run(make, handle).await {
         Ok(()) => ExitCode::SUCCESS,
@@ -45,8 +60,9 @@ async fn run<F, H, A>(
     handle: H,
 ) -> Result<(), lambda_runtime::Error>
 where
+    F: Served,
     H: Fn(Arc<F>, LambdaEvent<Value>) -> A,
-    A: Future<Output = Result<Value, Diagnostic>>,
+    A: Future<Output = Result<Value, Diagnostic>> + 'static,
 {
     let env = Environment::of_process();
     for name in LAMBDA_VARIABLES {
@@ -63,7 +79,74 @@ where
         }
     };
     let service = service_fn(|event| handle(Arc::clone(&function), event));
-    lambda_runtime::Runtime::new(service).run().await
+    let end_stuck = EndStuck {
+        function: Arc::clone(&function),
+        end: || std::process::exit(1),
+    };
+    lambda_runtime::Runtime::new(service)
+        .layer(end_stuck)
+        .run()
+        .await
+}
+
+/// Ends the process behind an answer that has left something behind. What it wraps has sent the answer to the
+/// Runtime API when it is over, and has not asked for the next event yet.
+#[derive(Clone)]
+struct EndStuck<F, E> {
+    function: Arc<F>,
+    end: E,
+}
+
+impl<F, E: Clone, S> Layer<S> for EndStuck<F, E> {
+    type Service = EndingStuck<F, E, S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        EndingStuck {
+            inner,
+            function: Arc::clone(&self.function),
+            end: self.end.clone(),
+        }
+    }
+}
+
+struct EndingStuck<F, E, S> {
+    inner: S,
+    function: Arc<F>,
+    end: E,
+}
+
+impl<F, E, S, Event> Service<Event> for EndingStuck<F, E, S>
+where
+    F: Served,
+    E: Fn() + Clone + 'static,
+    S: Service<Event>,
+    S::Future: 'static,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>>>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, event: Event) -> Self::Future {
+        let answered = self.inner.call(event);
+        let function = Arc::clone(&self.function);
+        let end = self.end.clone();
+        Box::pin(async move {
+            let answered = answered.await;
+            if function.is_stuck().await {
+                error!(
+                    target: "canter::lambda",
+                    "a search goes on although its time is up; this instance ends, and the next event \
+                     gets a fresh one"
+                );
+                end();
+            }
+            answered
+        })
+    }
 }
 
 /// Tells the Runtime API why the function cannot start, so that whoever invokes it reads it too.
@@ -91,5 +174,49 @@ async fn report(env: &Environment, error: &ConfigError) {
             .send();
         // The error is on standard error as well, and there is nobody else to tell.
         let _ = sent.await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+
+    struct Sometimes(AtomicBool);
+
+    impl Served for Sometimes {
+        async fn is_stuck(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_process_with_something_left_behind_ends_after_its_answer() {
+        let function = Arc::new(Sometimes(AtomicBool::new(false)));
+        let (num_answers, num_ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (answers, ends) = (Arc::clone(&num_answers), Arc::clone(&num_ends));
+        let seen = Arc::clone(&num_answers);
+        let layer = EndStuck {
+            function: Arc::clone(&function),
+            end: move || {
+                // The answer is out by now.
+                assert_eq!(seen.load(Ordering::Relaxed), 2);
+                ends.fetch_add(1, Ordering::Relaxed);
+            },
+        };
+        let mut service = layer.layer(service_fn(move |()| {
+            let answers = Arc::clone(&answers);
+            async move {
+                answers.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, Infallible>(())
+            }
+        }));
+        service.call(()).await.unwrap();
+        assert_eq!(num_ends.load(Ordering::Relaxed), 0);
+        function.0.store(true, Ordering::Relaxed);
+        service.call(()).await.unwrap();
+        assert_eq!(num_ends.load(Ordering::Relaxed), 1);
     }
 }

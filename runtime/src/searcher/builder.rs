@@ -27,6 +27,7 @@ const RESERVED_NAMES: [&str; 2] = ["indexes", "_elastic"];
 /// The parts of a searcher.
 pub(super) struct Settings {
     pub(super) engine: Arc<dyn Engine>,
+    pub(super) max_instances: usize,
     pub(super) fetcher: Arc<dyn RangeFetcher>,
     pub(super) max_parallel_leaves: u32,
     /// Who runs leaves elsewhere, and how many at most.
@@ -263,6 +264,7 @@ impl SearcherBuilder {
         Ok(Searcher {
             settings: Settings {
                 engine,
+                max_instances,
                 fetcher,
                 max_parallel_leaves: self.max_parallel_leaves.unwrap_or(num_cores).max(1),
                 leaf_runner: self.leaf_runner,

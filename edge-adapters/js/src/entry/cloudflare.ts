@@ -29,6 +29,11 @@ export interface CloudflareOptions {
   readonly plan: "free" | "paid";
   /** `caches.default`; without it only memory caches, with `null` nothing does. */
   readonly cache?: CacheLike | null;
+  /**
+   * Tells this bucket from others of the zone with the same prefixes: Workers of a zone share its cache, and
+   * a bucket does not know its own name.
+   */
+  readonly cacheNamespace?: string;
   /** Lowers what the plan allows. */
   readonly budget?: BudgetOptions;
   readonly limits?: Readonly<Record<string, unknown>>;
@@ -77,7 +82,8 @@ export function createCloudflareCanter(options: CloudflareOptions): Canter {
   const limits = { ...plan.limits, ...options.limits };
   const shared: Omit<CanterOptions, "indexes" | "fetchRange" | "cache"> = {
     module: moduleOf,
-    cacheNamespace: namespaceOf(options.indexes),
+    // No index has an empty name.
+    cacheNamespace: namespaceOf({ ...options.indexes, "": options.cacheNamespace ?? "" }),
     budget: lowest(plan.budget, options.budget ?? {}),
     limits,
     connections: CONNECTIONS,

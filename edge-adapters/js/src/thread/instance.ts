@@ -150,6 +150,8 @@ export class ThreadInstance implements Instance {
   }
 
   private take(message: FromThread): void {
+    // What was on its way when the thread was ended.
+    if (this.isLost) return;
     if (message.tag === "broken") {
       this.log("the guest cannot be started in a thread", message.error);
       const what = "the engine cannot be started; the log of this host says why";
@@ -171,7 +173,7 @@ export class ThreadInstance implements Instance {
       return this.end();
     }
     waiting?.resolve(message.result);
-    if (this.waiting.size === 0 && !this.isLost) this.thread.hold(false);
+    if (this.waiting.size === 0) this.thread.hold(false);
     this.watch();
   }
 

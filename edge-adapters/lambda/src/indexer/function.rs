@@ -15,6 +15,7 @@ use tracing::{info, warn};
 use super::config::{ConfigSource, IndexerConfig};
 use super::event::{Arrived, arrived};
 use super::object::{self, ObjectError, ObjectReader};
+use crate::Served;
 use crate::env::{ConfigError, Environment};
 
 /// Longest index config.
@@ -30,6 +31,9 @@ pub struct IndexerFunction {
     index_config: Option<IndexConfig>,
     store: OnceCell<IndexStore>,
 }
+
+/// An ingest ends with its answer.
+impl Served for IndexerFunction {}
 
 impl IndexerFunction {
     /// The function that the environment describes. Reads and makes nothing yet.

@@ -1,29 +1,40 @@
 //! The search function: one searcher for the life of the process, and an answer for each event.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
 use canter_runtime::cache::{DiskCache, MemoryCache, TieredCache};
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::session::{HttpRequest, HttpResponse};
-use canter_runtime::{Caller, HttpAnswer, Limits, RangeCache, SearchError, Searcher};
+use canter_runtime::{Caller, Engine, HttpAnswer, Limits, RangeCache, SearchError, Searcher};
+use futures_util::FutureExt;
 use lambda_runtime::{Context, Diagnostic, LambdaEvent};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use tracing::info;
+use tracing::{error, info};
 
 use super::access::{Access, preflight_headers};
 use super::answer::{MAX_PAYLOAD_BYTES, message_response, shaped};
 use super::config::SearchConfig;
 use super::event::{Event, UnknownEvent};
 use super::leaves::InvokedLeaves;
+use crate::Served;
 use crate::env::{ConfigError, Environment};
 use crate::invoke::Invoker;
 
 /// Asked by load balancers, which have no token; it says nothing of what is indexed.
 const HEALTH_PATH: &str = "/health/livez";
+
+/// What is said of a panic; the log has the rest.
+const BROKE_OFF: &str = "the search broke off; please report the query (the log says more)";
+
+/// How often, and after which pauses, it is looked whether a guest that was left behind has ended.
+const NUM_LOOKS: usize = 25;
+const PAUSE_BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Answers searches. Made once when an instance of the function starts.
 pub struct SearchFunction {
@@ -31,6 +42,39 @@ pub struct SearchFunction {
     limits: Limits,
     deadline_margin_ms: u64,
     access: Access,
+    /// Events that are being answered.
+    num_underway: AtomicUsize,
+}
+
+impl Served for SearchFunction {
+    /// A search whose time is up leaves its guest behind, and the guest ends as soon as it notices. One that
+    /// does not would take the processor from all that come after.
+    async fn is_stuck(&self) -> bool {
+        for _ in 0..NUM_LOOKS {
+            let is_idle = self.num_underway.load(Ordering::Relaxed) == 0;
+            if !is_idle || self.searcher.num_instances() == 0 {
+                return false;
+            }
+            tokio::time::sleep(PAUSE_BETWEEN_LOOKS).await;
+        }
+        true
+    }
+}
+
+/// An event that is being answered.
+struct Underway<'a>(&'a AtomicUsize);
+
+impl<'a> Underway<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl SearchFunction {
@@ -39,11 +83,13 @@ impl SearchFunction {
     /// # Errors
     /// If a setting is missing or cannot be used.
     pub fn new(env: &Environment) -> Result<Self, ConfigError> {
+        Self::with_engine(env, Arc::new(NativeEngine::new()))
+    }
+
+    fn with_engine(env: &Environment, engine: Arc<dyn Engine>) -> Result<Self, ConfigError> {
         let config = SearchConfig::from_env(env)?;
         let unusable = |error: SearchError| ConfigError(error.message);
-        let mut builder = Searcher::builder()
-            .engine(Arc::new(NativeEngine::new()))
-            .manifest(config.manifest);
+        let mut builder = Searcher::builder().engine(engine).manifest(config.manifest);
         for (name, uri) in &config.indexes {
             let options = OpenOptions::default();
             builder = builder.index(name, uri, &options).map_err(|error| {
@@ -65,6 +111,7 @@ impl SearchFunction {
             limits: config.limits,
             deadline_margin_ms: config.deadline_margin_ms,
             access: config.access,
+            num_underway: AtomicUsize::new(0),
         })
     }
 
@@ -74,13 +121,15 @@ impl SearchFunction {
     /// For an event that is none the function knows, and for a direct search that fails. Every request
     /// over HTTP has an answer.
     pub async fn handle(&self, event: LambdaEvent<Value>) -> Result<Value, Diagnostic> {
+        let _underway = Underway::begin(&self.num_underway);
         let LambdaEvent { payload, context } = event;
         let limits = self.limits_within(&context);
         let event = Event::read(payload)
             .map_err(|UnknownEvent(message)| diagnostic("UnknownEvent", message))?;
         match event {
             Event::Leaf(leaf) => {
-                let answer = leaf.run(&self.searcher, &limits).await;
+                let answer = unbroken(leaf.run(&self.searcher, &limits)).await;
+                let answer = answer.ok_or_else(|| diagnostic("Internal", BROKE_OFF.to_owned()))?;
                 answer.map_err(|error| diagnostic("Leaf", error.message))
             }
             Event::Search { index, request } => self.search(&index, &request, &limits).await,
@@ -179,12 +228,16 @@ impl SearchFunction {
     /// Has the searcher answer, and adds what the search cost.
     async fn ask(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpResponse {
         let method = request.method.clone();
+        let answer = unbroken(self.searcher.http(request, caller, limits)).await;
+        let Some(answer) = answer else {
+            return message_response(500, BROKE_OFF, Vec::new());
+        };
         let HttpAnswer {
             mut response,
             profile,
             elapsed,
             ..
-        } = self.searcher.http(request, caller, limits).await;
+        } = answer;
         // Neither what was searched for nor what was found.
         info!(
             target: "canter::lambda",
@@ -213,6 +266,16 @@ impl SearchFunction {
     }
 }
 
+/// What `work` gives; nothing if it panicked, of which whoever asked is told nothing else: the hook of the
+/// process has written the message to the log.
+async fn unbroken<T>(work: impl Future<Output = T>) -> Option<T> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    if done.is_err() {
+        error!(target: "canter::lambda", "a search panicked in the host");
+    }
+    done.ok()
+}
+
 /// Memory over `/tmp`, or one of them, or none.
 fn cache_of(config: &SearchConfig) -> Result<Option<Arc<dyn RangeCache>>, SearchError> {
     let memory = match &config.memory_cache {
@@ -237,3 +300,6 @@ fn diagnostic(kind: &str, message: String) -> Diagnostic {
         error_message: message,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -193,3 +193,43 @@ fn tokens_say_who_may_see_what() -> Result<()> {
     assert_eq!(allowed, "authorization, content-type");
     Ok(())
 }
+
+#[test]
+fn a_token_may_be_good_for_some_indexes_only() -> Result<()> {
+    let (_, folder) = index()?;
+    let place = folder.path().join("hdfs-logs").display().to_string();
+    let indexes = format!("hdfs-logs={place},secret={place}");
+    let tokens = r#"[{"token": "all"}, {"token": "logs", "indexes": ["hdfs-logs"]}]"#;
+    let variables = [
+        ("CANTER_INDEXES", indexes.as_str()),
+        ("CANTER_TOKENS", tokens),
+    ];
+    let function = search_function(folder.path(), &variables)?;
+    let ask = |token: Option<&str>, path: &str| -> Result<Value> {
+        let mut event = url_event("GET", path, "", None);
+        if let Some(token) = token {
+            event["headers"]["authorization"] = format!("Bearer {token}").into();
+        }
+        function.invoke_json(&event)
+    };
+    let search = |index: &str| format!("/api/v1/{index}/search");
+    for (token, index, status) in [
+        ("all", "secret", 200),
+        ("all", "hdfs-logs", 200),
+        ("logs", "hdfs-logs", 200),
+        ("logs", "secret", 404),
+        ("logs", "nowhere", 404),
+    ] {
+        body_of(&ask(Some(token), &search(index))?, status);
+    }
+    let listed = |token| -> Result<usize> {
+        let list = body_of(&ask(Some(token), "/api/v1/indexes")?, 200);
+        Ok(list.as_array().map_or(0, Vec::len))
+    };
+    assert_eq!((listed("all")?, listed("logs")?), (2, 1));
+    // A sign of life is for everybody; whether indexes can be read is not.
+    body_of(&ask(None, "/health/livez")?, 200);
+    body_of(&ask(None, "/health/readyz")?, 401);
+    body_of(&ask(Some("logs"), "/health/readyz")?, 200);
+    Ok(())
+}
