@@ -28,7 +28,10 @@ pub fn split_object(id: &str) -> String {
 /// Whether `id` is what names a split: 32 lower-case hexadecimal digits, and so nothing that could lead a
 /// store or a folder elsewhere.
 pub(crate) fn is_split_id(id: &str) -> bool {
-    id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    id.len() == 32
+        && id
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// XXH3-64 of `bytes`: the checksum of heads and manifests, and (cut to 32 bits) of body blocks.

@@ -14,9 +14,9 @@
 
 mod class;
 mod fault;
+mod object_name;
 mod settings;
 mod xml;
-mod object_name;
 
 mod answer;
 mod redirect;

@@ -335,7 +335,12 @@ fn a_name_that_leads_out_of_the_index_is_not_asked_for() {
     store.objects.insert("other/a".to_owned(), object(0, 100));
     for name in ["../other/a", "splits/../../other/a", "/a", "b//a", "."] {
         let demand = reads(vec![read(0, name, 0, Some(10), ByteClass::Head)]);
-        let done = run(&mut store, &mut nothing(), &Options::default(), vec![demand]);
+        let done = run(
+            &mut store,
+            &mut nothing(),
+            &Options::default(),
+            vec![demand],
+        );
         let SupplyResult::Failed { kind, message } = &done.outcomes[0] else {
             panic!("{name} was read");
         };

@@ -195,7 +195,8 @@ mod tests {
     #[tokio::test]
     async fn a_process_with_something_left_behind_ends_after_its_answer() {
         let function = Arc::new(Sometimes(AtomicBool::new(false)));
-        let (num_answers, num_ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (num_answers, num_ends) =
+            (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (answers, ends) = (Arc::clone(&num_answers), Arc::clone(&num_ends));
         let seen = Arc::clone(&num_answers);
         let layer = EndStuck {

@@ -294,7 +294,12 @@ mod tests {
         std::fs::create_dir(folder.path().join("other")).unwrap();
         std::fs::write(folder.path().join("other/secret"), "secret").unwrap();
         for fetcher in stores(folder.path()).await {
-            for name in ["../other/secret", "splits/../../other/secret", "/splits/a.split", "splits//a"] {
+            for name in [
+                "../other/secret",
+                "splits/../../other/secret",
+                "/splits/a.split",
+                "splits//a",
+            ] {
                 let error = fetcher.fetch(name, ByteRange::from(0)).await.unwrap_err();
                 assert_eq!(error.kind, FetchErrorKind::Denied, "{name}");
                 assert!(error.message.contains("leads out of the index"), "{error}");

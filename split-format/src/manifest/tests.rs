@@ -60,7 +60,11 @@ fn splits_stand_by_latest_then_earliest_time_then_id() {
         manifest.splits.push(entry(id, time_range, b""));
     }
     manifest.sort_splits();
-    let ids: String = manifest.splits.iter().map(|split| &split.id[31..]).collect();
+    let ids: String = manifest
+        .splits
+        .iter()
+        .map(|split| &split.id[31..])
+        .collect();
     assert_eq!(ids, "abhcdefg");
 }
 
@@ -266,7 +270,10 @@ fn an_id_that_could_lead_elsewhere_is_refused() {
         "０１２３４５６７８９０１２３４５６７８９０１２３４５６７８９０１",
     ] {
         let error = read(bad).unwrap_err().to_string();
-        assert!(error.contains("32 lower-case hexadecimal digits"), "{error}");
+        assert!(
+            error.contains("32 lower-case hexadecimal digits"),
+            "{error}"
+        );
     }
     // Whoever wrote it does not decide how long the message is.
     assert!(read(&"x".repeat(100_000)).unwrap_err().to_string().len() < 400);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::{Context, Result};
 use bytes::Bytes;
+use canter_split_format::ManifestFile;
 use serde_json::Value;
 
 use super::Answer;
@@ -36,6 +38,8 @@ pub(super) enum Fault {
     Served(Quirk),
     /// Bytes were flipped before they were stored.
     Flipped,
+    /// Somebody else has written it: a split's id leads into another index.
+    Hostile,
     /// There is no such object.
     Absent,
 }
@@ -47,7 +51,7 @@ pub(super) fn broken_stores() -> Vec<BrokenStore> {
         objects,
         fault,
     };
-    use Fault::{Absent, Flipped, Served};
+    use Fault::{Absent, Flipped, Hostile, Served};
     vec![
         store("truncated", "splits/", Served(Quirk::ShortChunks)),
         store("truncated-manifest", "manifest", Served(Quirk::CutBody)),
@@ -56,6 +60,7 @@ pub(super) fn broken_stores() -> Vec<BrokenStore> {
         store("corrupted-manifest", "manifest", Flipped),
         store("unranged", "splits/", Served(Quirk::RangeIgnored)),
         store("shifted", "splits/", Served(Quirk::ShiftedRange)),
+        store("hostile", "manifest", Hostile),
         store("absent", "manifest", Absent),
     ]
 }
@@ -67,6 +72,19 @@ pub(super) fn flipped(object: &Bytes) -> Bytes {
         *byte ^= 0x10;
     }
     bytes.into()
+}
+
+/// The manifest with another id for its newest split: a path to the same split of the index `hdfs-logs`, which
+/// a host that follows it answers from.
+pub(super) fn hostile(manifest: &Bytes) -> Result<Bytes> {
+    let mut file = ManifestFile::from_bytes(manifest)?;
+    let newest = file
+        .manifest
+        .splits
+        .last_mut()
+        .context("there are no splits")?;
+    newest.id = format!("../../hdfs-logs/splits/{}", newest.id);
+    Ok(file.to_bytes()?.into())
 }
 
 /// What an answer says about the store, in a form that does not depend on who fetched: the status, and

@@ -6,7 +6,7 @@ use anyhow::Result;
 use bytes::Bytes;
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
 
-use super::faults::{Fault, broken_stores, flipped};
+use super::faults::{Fault, broken_stores, flipped, hostile};
 use crate::{CATALOGUE_CONFIG, Oracle, TestIndex, WebServer, catalogue, hdfs_lines};
 
 /// Documents of the two indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue.
@@ -45,7 +45,7 @@ impl Site {
             oracles.insert(name.to_owned(), oracle);
             names.push(name.to_owned());
             if name == "hdfs-logs" {
-                add_broken(&mut objects, &index.objects);
+                add_broken(&mut objects, &index.objects)?;
             }
         }
         let server = WebServer::start(objects, &[])?;
@@ -112,16 +112,21 @@ fn add(objects: &mut BTreeMap<String, Bytes>, index: &str, of_index: &BTreeMap<S
     }
 }
 
-fn add_broken(objects: &mut BTreeMap<String, Bytes>, of_index: &BTreeMap<String, Bytes>) {
+fn add_broken(
+    objects: &mut BTreeMap<String, Bytes>,
+    of_index: &BTreeMap<String, Bytes>,
+) -> Result<()> {
     for store in broken_stores() {
         for (name, bytes) in of_index {
             let is_hit = name.starts_with(store.objects);
             let bytes = match store.fault {
                 Fault::Absent => continue,
                 Fault::Flipped if is_hit => flipped(bytes),
-                Fault::Flipped | Fault::Served(_) => bytes.clone(),
+                Fault::Hostile if is_hit => hostile(bytes)?,
+                Fault::Flipped | Fault::Hostile | Fault::Served(_) => bytes.clone(),
             };
             objects.insert(format!("{}/{name}", store.index), bytes);
         }
     }
+    Ok(())
 }
