@@ -150,7 +150,7 @@ fn serve(
             error!(
                 target: "canter::guest",
                 engine = engine.name(),
-                message = panic_message(&*panic),
+                panic = panic_message(&*panic),
                 "the guest panicked; its instance is gone"
             );
             Err(SearchError::internal(

@@ -9,6 +9,7 @@ export { plainAnswer, responseOf } from "./http.js";
 export { CanterError, FetchFailure } from "./errors.js";
 export { guestSource } from "./guest.js";
 export type { GuestSource, Log, MadeGuest, ModuleSource } from "./guest.js";
+export type { Thread, ThreadListener, ThreadSource } from "./thread/protocol.js";
 export type { RequestRecord, SearchReport } from "./io/report.js";
 export type * from "./protocol.js";
 
