@@ -7,7 +7,7 @@ use bytes::Bytes;
 use canter_guest::session::protocol::FetchErrorKind;
 use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::planning::Request;
-use canter_stores::{AskedRange, MAX_REDIRECTS};
+use canter_stores::{AskedRange, MAX_REDIRECTS, check_object_name};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
