@@ -62,13 +62,13 @@ impl EngineInstance for BreakingInstance {
 }
 
 /// A function over an index that is not there, which is a clear answer too.
-fn function(engine: &Arc<Breaking>, folder: &std::path::Path) -> SearchFunction {
+fn function(engine: &Arc<Breaking>, folder: &std::path::Path, deadline_ms: &str) -> SearchFunction {
     let indexes = format!("logs={}", folder.display());
     let cache = folder.join("cache").display().to_string();
     let env = Environment::of([
         ("CANTER_INDEXES", indexes.as_str()),
         ("CANTER_CACHE", cache.as_str()),
-        ("CANTER_DEADLINE_MS", "300"),
+        ("CANTER_DEADLINE_MS", deadline_ms),
     ]);
     SearchFunction::with_engine(&env, Arc::clone(engine) as Arc<dyn Engine>).unwrap()
 }
@@ -96,7 +96,7 @@ async fn search(function: &SearchFunction) -> (u64, String) {
 async fn a_panic_in_the_guest_costs_one_search_and_tells_no_details() {
     let folder = tempfile::tempdir().unwrap();
     let engine = breaking();
-    let function = function(&engine, folder.path());
+    let function = function(&engine, folder.path(), "60000");
     *engine.next.lock().unwrap() = Some(Fate::Panics);
     let (status, body) = search(&function).await;
     assert_eq!(status, 500, "{body}");
@@ -110,7 +110,7 @@ async fn a_panic_in_the_guest_costs_one_search_and_tells_no_details() {
 async fn an_instance_whose_guest_goes_on_is_stuck_until_it_ends() {
     let folder = tempfile::tempdir().unwrap();
     let engine = breaking();
-    let function = function(&engine, folder.path());
+    let function = function(&engine, folder.path(), "300");
     let (end, until): (Sender<()>, _) = channel();
     *engine.next.lock().unwrap() = Some(Fate::GoesOn(until));
     let (status, body) = search(&function).await;
