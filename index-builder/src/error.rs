@@ -3,7 +3,7 @@
 
 use std::error::Error as StdError;
 
-use canter_stores::without_xml;
+use canter_stores::{redact_urls, without_xml};
 
 /// Who can do something about a [`BuildError`], and what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,8 @@ impl BuildError {
 
     /// Keeps `source` as the cause, and adds what it says to the message.
     pub(crate) fn caused_by(mut self, source: impl StdError + Send + Sync + 'static) -> BuildError {
-        self.message = format!("{}: {}", self.message, without_xml(&source.to_string()));
+        let cause = redact_urls(&without_xml(&source.to_string()));
+        self.message = format!("{}: {cause}", self.message);
         self.source = Some(Box::new(source));
         self
     }

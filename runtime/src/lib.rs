@@ -34,6 +34,7 @@ mod searcher;
 mod worker;
 
 pub use cache::RangeCache;
+pub use canter_stores::parse_bytes;
 pub use engine::Engine;
 pub use error::{ErrorKind, SearchError};
 pub use explain::{Explanation, PlannedRead};

@@ -12,9 +12,11 @@
 //!                                                            └ check_answer, CountedBody, redirects
 //! ```
 
+mod amounts;
 mod class;
 mod fault;
 mod object_name;
+mod redact;
 mod settings;
 mod xml;
 
@@ -31,6 +33,7 @@ mod http_client;
 #[cfg(feature = "buckets")]
 mod buckets;
 
+pub use amounts::parse_bytes;
 pub use answer::{Answer, AskedRange, check_answer, past_the_end};
 #[cfg(feature = "buckets")]
 pub use buckets::{BucketOptions, MannersConnector, open_bucket};
@@ -40,6 +43,7 @@ pub use fault::{Misbehaviour, ObjectTooLong, StoreFault};
 pub use http_client::http_client;
 pub use object_name::check_object_name;
 pub use ranges::CachedPiece;
+pub use redact::{redact, redact_urls};
 #[cfg(feature = "buckets")]
 pub use redirect::same_host_only;
 pub use redirect::{MAX_REDIRECTS, is_same_host, redirect_of};

@@ -116,24 +116,7 @@ pub fn parse_url(text: &str) -> Result<Url, String> {
 /// # Errors
 /// If it is none, or too large.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "kib" => 1 << 10,
-        "mib" => 1 << 20,
-        "gib" => 1 << 30,
-        _ => return Err(format!("{text:?} is no number of bytes, such as 64MiB")),
-    };
-    number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(factor))
-        .ok_or_else(|| format!("{text:?} is no number of bytes, such as 64MiB"))
+    canter_stores::parse_bytes(text).map_err(|wrong| format!("{text:?} is {wrong}"))
 }
 
 #[cfg(test)]
@@ -167,7 +150,8 @@ mod tests {
             ("50 mb", Some(50_000_000)),
             ("MiB", None),
             ("-1", None),
-            ("1.5MB", None),
+            ("1.5MB", Some(1_500_000)),
+            ("1.5", None),
             ("99999999999GiB", None),
         ] {
             assert_eq!(parse_bytes(text).ok(), expect, "{text}");

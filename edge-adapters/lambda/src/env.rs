@@ -84,6 +84,17 @@ impl Environment {
         self.parse(name, "a whole number")
     }
 
+    /// A number of bytes, such as `400MB` or `1GiB`.
+    pub fn bytes(&self, name: &str) -> Result<Option<u64>, ConfigError> {
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        let parsed = canter_stores::parse_bytes(value);
+        parsed
+            .map(Some)
+            .map_err(|wrong| ConfigError(format!("{name} is {value:?}, {wrong}")))
+    }
+
     /// A value in JSON.
     pub fn json<T: serde::de::DeserializeOwned>(
         &self,
@@ -118,6 +129,11 @@ mod tests {
         assert_eq!(env.number("C").unwrap(), None);
         let error = env.number("B").unwrap_err().to_string();
         assert!(error.contains("B is \"many\""), "{error}");
+        let env = Environment::of([("A", "1GiB"), ("B", "1.5GB"), ("C", "")]);
+        assert_eq!(env.bytes("A").unwrap(), Some(1 << 30));
+        assert_eq!(env.bytes("C").unwrap(), None);
+        let error = env.bytes("B").unwrap_err().to_string();
+        assert!(error.contains("B is \"1.5GB\", not a number"), "{error}");
         let error = env.require("C", "s3://b/p").unwrap_err().to_string();
         assert!(error.contains("C=s3://b/p"), "{error}");
     }

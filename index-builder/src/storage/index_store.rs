@@ -4,7 +4,7 @@ use super::local_lock::LocalLock;
 use super::uri::{Location, parse_uri};
 use crate::error::BuildError;
 use bytes::Bytes;
-use canter_stores::{Answer, Misbehaviour, StoreFault};
+use canter_stores::{Answer, Misbehaviour, StoreFault, redact_urls};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
@@ -74,7 +74,7 @@ impl IndexStore {
         IndexStore {
             store,
             prefix,
-            uri: uri.into(),
+            uri: redact_urls(&uri.into()),
             lock: None,
         }
     }
@@ -103,12 +103,12 @@ impl IndexStore {
         IndexStore {
             store,
             prefix: Path::default(),
-            uri: uri.to_string(),
+            uri: redact_urls(uri),
             lock,
         }
     }
 
-    /// The index's URI, as it was given.
+    /// The index's URI as it was given, without credentials: for messages and reports.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
@@ -302,6 +302,7 @@ impl fmt::Debug for IndexStore {
 
 /// There is no index at `uri`.
 pub(crate) fn no_index(uri: &str) -> BuildError {
+    let uri = redact_urls(uri);
     BuildError::invalid(format!(
         "no index at `{uri}`: make one with `canter index create --index {uri} --index-config FILE`"
     ))

@@ -122,7 +122,14 @@ impl HttpFetcher {
             request = request.header(IF_NONE_MATCH, known);
         }
         request.send().await.map_err(|error| {
-            let causes = with_causes(&error.without_url());
+            let is_connect = error.is_connect();
+            let mut causes = with_causes(&error.without_url());
+            if is_connect {
+                let host = url.host_str().unwrap_or_default();
+                causes = format!(
+                    "no connection to {host}: check the address and the network ({causes})"
+                );
+            }
             FetchError::new(FetchErrorKind::Unavailable, object, range, causes)
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use canter_stores::{
-    Answer, Misbehaviour, ObjectTooLong, StoreFault, check_object_name, without_xml,
+    Answer, Misbehaviour, ObjectTooLong, StoreFault, check_object_name, redact, without_xml,
 };
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -185,6 +185,9 @@ fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> F
             "not allowed to read it: check the credentials in the environment and what they may do \
              ({text})"
         ),
+        _ if has_no_connection(error) => {
+            format!("no connection to the store: check its address and the network ({text})")
+        }
         _ => text,
     };
     FetchError::new(kind, object, range, text)
@@ -201,12 +204,22 @@ fn is_past_the_end(text: &str) -> bool {
     .any(|part| text.contains(part))
 }
 
+/// Whether the store was not reached at all.
+fn has_no_connection(error: &(dyn Error + 'static)) -> bool {
+    #[cfg(feature = "remote")]
+    if let Some(error) = error.downcast_ref::<object_store::client::HttpError>() {
+        return error.kind() == object_store::client::HttpErrorKind::Connect;
+    }
+    error.source().is_some_and(has_no_connection)
+}
+
 /// Whether a whole object of unknown length was longer than it may be.
 fn is_too_long(error: &(dyn Error + 'static)) -> bool {
     error.is::<ObjectTooLong>() || error.source().is_some_and(is_too_long)
 }
 
-/// The error and everything that caused it, without what a message already repeats.
+/// The error and everything that caused it, without what a message already repeats, and without
+/// credentials.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -217,7 +230,8 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
         }
         cause = error.source();
     }
-    without_xml(&text)
+    // Some stores are signed to in the URL, which the client's errors quote.
+    redact(&without_xml(&text))
 }
 
 #[cfg(test)]

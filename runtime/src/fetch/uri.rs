@@ -16,7 +16,8 @@ use url::Url;
 use super::HttpFetcher;
 use super::object_store::with_causes;
 use super::{HttpOptions, ObjectStoreFetcher, RangeFetcher, Retry, RetryOptions};
-use crate::SearchError;
+use crate::observe::redact_urls;
+use crate::{ErrorKind, SearchError};
 
 /// Settings of [`open_uri`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,6 +60,7 @@ pub(crate) fn open_store(
             open_remote(scheme, uri, options)?
         }
         Some((scheme, _)) => {
+            let uri = redact_urls(uri);
             return Err(SearchError::invalid(format!(
                 "cannot open {uri:?}: no store is known for {scheme:?}; use a folder, s3://, gs://, az://, http:// or https://"
             )));
@@ -67,7 +69,10 @@ pub(crate) fn open_store(
 }
 
 fn parse(uri: &str) -> Result<Url, SearchError> {
-    Url::parse(uri).map_err(|error| SearchError::invalid(format!("cannot open {uri:?}: {error}")))
+    Url::parse(uri).map_err(|error| {
+        let shown = redact_urls(uri);
+        SearchError::invalid(format!("cannot open {shown:?}: {error}"))
+    })
 }
 
 fn file_path(uri: &str) -> Result<PathBuf, SearchError> {
@@ -79,6 +84,14 @@ fn file_path(uri: &str) -> Result<PathBuf, SearchError> {
 }
 
 fn open_folder(folder: &FsPath) -> Result<ObjectStoreFetcher, SearchError> {
+    if !folder.is_dir() {
+        let shown = folder.display();
+        let message = match folder.exists() {
+            true => format!("`{shown}` is not a folder: name the folder of an index"),
+            false => format!("there is no folder `{shown}`: check its name"),
+        };
+        return Err(SearchError::new(ErrorKind::NotFound, message));
+    }
     let store = LocalFileSystem::new_with_prefix(folder).map_err(|error| {
         SearchError::invalid(format!(
             "cannot open folder {}: {}",
@@ -132,7 +145,8 @@ fn open_bucket(url: &Url, options: &OpenOptions) -> Result<ObjectStoreFetcher, S
         settings: options.settings.clone(),
     };
     let (store, prefix) = canter_stores::open_bucket(url, &options).map_err(|error| {
-        SearchError::invalid(format!("cannot open {url}: {}", with_causes(&error)))
+        let shown = redact_urls(url.as_str());
+        SearchError::invalid(format!("cannot open {shown}: {}", with_causes(&error)))
     })?;
     Ok(ObjectStoreFetcher::new(store, prefix).with_max_whole_object_bytes(max_bytes))
 }
@@ -140,7 +154,6 @@ fn open_bucket(url: &Url, options: &OpenOptions) -> Result<ObjectStoreFetcher, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
     use crate::fetch::ByteRange;
 
     #[tokio::test]
@@ -172,11 +185,32 @@ mod tests {
     }
 
     #[test]
+    fn credentials_of_a_uri_are_in_no_message() {
+        for uri in [
+            "ftp://me:secret@host/x?sig=secret",
+            "https://me:secret@host:secret/x?sig=secret",
+            "s3://me:secret@/x?sig=secret",
+        ] {
+            let error = open_uri(uri, &OpenOptions::default()).err();
+            let message = error.map(|error| error.message).unwrap_or_default();
+            assert!(!message.contains("sig=secret"), "{message}");
+            assert!(!message.contains("me:secret"), "{message}");
+        }
+    }
+
+    #[test]
     fn an_absent_folder_is_named() {
         let error = open_uri("/no/such/folder", &OpenOptions::default())
             .err()
             .unwrap();
-        assert_eq!(error.kind, ErrorKind::Invalid);
-        assert!(error.message.contains("/no/such/folder"), "{error}");
+        assert_eq!(error.kind, ErrorKind::NotFound);
+        assert_eq!(
+            error.message,
+            "there is no folder `/no/such/folder`: check its name"
+        );
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let uri = file.path().to_str().unwrap();
+        let error = open_uri(uri, &OpenOptions::default()).err().unwrap();
+        assert!(error.message.contains("is not a folder"), "{error}");
     }
 }

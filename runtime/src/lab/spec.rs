@@ -198,19 +198,11 @@ fn duration(text: &str) -> Option<Duration> {
 }
 
 fn num_bytes(text: &str) -> Option<u64> {
-    let (number, unit) = with_unit(text)?;
-    let unit = unit.strip_suffix("/s").unwrap_or(unit);
-    let num_bytes = number
-        * match unit {
-            "" | "B" => 1.0,
-            "KB" | "kB" => 1e3,
-            "MB" => 1e6,
-            "GB" => 1e9,
-            _ => return None,
-        };
-    (1.0..=1e15)
+    let text = text.strip_suffix("/s").unwrap_or(text);
+    let num_bytes = canter_stores::parse_bytes(text).ok()?;
+    (1..=1_000_000_000_000_000)
         .contains(&num_bytes)
-        .then_some(num_bytes as u64)
+        .then_some(num_bytes)
 }
 
 fn share(text: &str) -> Option<f64> {

@@ -6,14 +6,13 @@ mod buckets;
 mod metrics;
 mod process;
 mod query;
-mod redact;
 mod server_timing;
 mod sources;
 pub(crate) mod spans;
 mod store;
 
+pub use canter_stores::{redact, redact_urls};
 pub use metrics::Metrics;
-pub use redact::redact;
 pub use server_timing::ServerTiming;
 
 pub(crate) use query::{Answered, observe_query};

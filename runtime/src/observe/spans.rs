@@ -13,7 +13,7 @@ use std::time::Duration;
 use tracing::field::Empty;
 use tracing::{Span, debug_span, info_span};
 
-use super::redact::redact;
+use super::redact;
 use crate::fetch::{FetchError, FetchedRange};
 use crate::profile::{Profile, Wave};
 use crate::session::{ByteClass, Demand, SessionRequest};

@@ -9,7 +9,7 @@ use tracing::debug;
 
 use super::Metrics;
 use super::metrics::{CANCELLED, OK, name_of};
-use super::redact::redact;
+use super::redact;
 use crate::clock::Clock;
 use crate::fetch::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 

@@ -63,15 +63,19 @@ impl IndexerConfig {
         let number = |name: &str, default: u64| -> Result<u64, ConfigError> {
             Ok(env.number(name)?.unwrap_or(default))
         };
-        let max_line_bytes = env.parse(MAX_LINE_BYTES, "a whole number")?;
+        let bytes = |name: &str, default: u64| -> Result<u64, ConfigError> {
+            Ok(env.bytes(name)?.unwrap_or(default))
+        };
+        let max_line_bytes = env.bytes(MAX_LINE_BYTES)?;
+        let max_line_bytes = max_line_bytes.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
         let defaults = IngestOptions::default();
         Ok(Self {
             index: env.require(INDEX, "s3://bucket/logs")?.to_owned(),
             index_config: env.get(INDEX_CONFIG).map(ConfigSource::read),
-            max_object_bytes: number(MAX_OBJECT_BYTES, DEFAULT_MAX_OBJECT_BYTES)?,
+            max_object_bytes: bytes(MAX_OBJECT_BYTES, DEFAULT_MAX_OBJECT_BYTES)?,
             options: IngestOptions {
                 split_num_docs_target: env.number(SPLIT_NUM_DOCS)?,
-                max_split_raw_num_bytes: number(MAX_SPLIT_BYTES, DEFAULT_MAX_SPLIT_BYTES)?,
+                max_split_raw_num_bytes: bytes(MAX_SPLIT_BYTES, DEFAULT_MAX_SPLIT_BYTES)?,
                 max_line_num_bytes: max_line_bytes.unwrap_or(defaults.max_line_num_bytes),
                 max_rejects: Some(number(MAX_REJECTS, DEFAULT_MAX_REJECTS)?),
                 // More memory gives a function more cores; its splits must stay what they are.
@@ -108,6 +112,20 @@ mod tests {
     }
 
     #[test]
+    fn sizes_have_units() {
+        let variables = [
+            (INDEX, "s3://b/p"),
+            (MAX_SPLIT_BYTES, "32MiB"),
+            (MAX_OBJECT_BYTES, "1 GB"),
+            (MAX_LINE_BYTES, "65536"),
+        ];
+        let config = IndexerConfig::from_env(&Environment::of(variables)).unwrap();
+        assert_eq!(config.options.max_split_raw_num_bytes, 32 << 20);
+        assert_eq!(config.max_object_bytes, 1_000_000_000);
+        assert_eq!(config.options.max_line_num_bytes, 65_536);
+    }
+
+    #[test]
     fn what_is_wrong_is_said_by_name() {
         for (variables, expect) in [
             (&[][..], "CANTER_INDEX is not set"),
@@ -118,6 +136,10 @@ mod tests {
             (
                 &[(INDEX, "s3://b/p"), (MAX_REJECTS, "-1")],
                 "CANTER_MAX_REJECTS is \"-1\"",
+            ),
+            (
+                &[(INDEX, "s3://b/p"), (MAX_SPLIT_BYTES, "much")],
+                "CANTER_MAX_SPLIT_BYTES is \"much\", not a number of bytes",
             ),
         ] {
             let env = Environment::of(variables.iter().copied());

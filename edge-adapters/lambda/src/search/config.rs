@@ -91,13 +91,16 @@ impl SearchConfig {
         let number = |name: &str, default: u64| -> Result<u64, ConfigError> {
             Ok(env.number(name)?.unwrap_or(default))
         };
+        let bytes = |name: &str, default: u64| -> Result<u64, ConfigError> {
+            Ok(env.bytes(name)?.unwrap_or(default))
+        };
         let cache = |name, max_bytes: u64| match max_bytes {
             0 => Ok(None),
             _ => cache_options(name, max_bytes).map(Some),
         };
         let default_memory_cache = (memory_bytes / 4).min(CacheOptions::memory().max_bytes());
-        let memory_cache_bytes = number(MEMORY_CACHE_BYTES, default_memory_cache)?;
-        let disk_cache = cache(CACHE_BYTES, number(CACHE_BYTES, DEFAULT_CACHE_BYTES)?)?;
+        let memory_cache_bytes = bytes(MEMORY_CACHE_BYTES, default_memory_cache)?;
+        let disk_cache = cache(CACHE_BYTES, bytes(CACHE_BYTES, DEFAULT_CACHE_BYTES)?)?;
         let folder = env.get(CACHE).unwrap_or(DEFAULT_CACHE);
         let leaf_function = env.get(LEAF_FUNCTION);
         let max_leaves = env.parse(MAX_LEAVES, "a whole number")?;
@@ -109,7 +112,7 @@ impl SearchConfig {
                 deadline_ms: number(DEADLINE_MS, DEFAULT_DEADLINE_MS)?,
                 budget: Budget {
                     max_requests: env.number(MAX_REQUESTS)?,
-                    max_bytes: env.number(MAX_BYTES)?,
+                    max_bytes: env.bytes(MAX_BYTES)?,
                     max_waves: env.number(MAX_WAVES)?,
                 },
                 guest: guest_limits(env, memory_bytes)?,

@@ -1,8 +1,8 @@
-//! Takes credentials out of text that is about to be written to a log.
+//! Takes credentials out of text that somebody is about to see: a log line, a message, a report.
 //!
 //! An index's URI may be presigned, and messages of HTTP clients quote URLs. So query strings,
-//! fragments and user names of URLs never reach a log, and neither do the values of parameters and
-//! headers that are known to carry a secret, wherever they stand.
+//! fragments and user names of URLs are shown nowhere ([`redact_urls`]). The values of parameters and
+//! headers that are known to carry a secret never reach a log either, wherever they stand ([`redact`]).
 
 /// Names whose value is a secret, as they stand before `=` or `:`, in lower case.
 const SECRET_NAMES: [&str; 14] = [
@@ -31,13 +31,14 @@ pub fn redact(text: &str) -> String {
     redact_values(&redact_urls(text))
 }
 
-fn redact_urls(text: &str) -> String {
+/// `text` with only scheme, host and path left of each URL in it: what may be shown of an index's URI.
+pub fn redact_urls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         out.push_str(before);
-        let (url, tail) = after.split_at(after.find(ends_url).unwrap_or(after.len()));
+        let (url, tail) = after.split_at(url_len(after));
         push_url(&mut out, url);
         rest = tail;
     }
@@ -45,8 +46,21 @@ fn redact_urls(text: &str) -> String {
     out
 }
 
-fn ends_url(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '\\')
+/// Where a URL ends that `text` begins with. A bracket that was opened within it is a part of it; one
+/// that was not is the text's around it.
+fn url_len(text: &str) -> usize {
+    let mut depth = 0u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return at,
+            ')' => depth -= 1,
+            '"' | '\'' | '`' | '<' | '>' | '\\' => return at,
+            c if c.is_whitespace() || c.is_control() => return at,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// Adds a URL (without its scheme) up to its query string.
@@ -130,6 +144,8 @@ mod tests {
             "for url (https://h/a?sig=1): reset",
             "for url (https://h/a?REDACTED): reset",
         );
+        check("https://h/a?x=(1)&k=2 (no)", "https://h/a?REDACTED (no)");
+        check("s3://key:p(ss@bucket/logs,", "s3://bucket/logs,");
         check(
             "a http://h?k=v b http://i/#t",
             "a http://h?REDACTED b http://i/?REDACTED",
@@ -154,6 +170,17 @@ mod tests {
         check(
             "offset=10 class=\"postings\" time: 5",
             "offset=10 class=\"postings\" time: 5",
+        );
+    }
+
+    #[test]
+    fn a_message_keeps_all_but_what_urls_hide() {
+        let check = |text: &str, expect: &str| assert_eq!(redact_urls(text), expect);
+        let message = "the field \"password\": it is not indexed; cookie=1";
+        check(message, message);
+        check(
+            "cannot open `https://u:p@h/i?sig=1`",
+            "cannot open `https://h/i?REDACTED`",
         );
     }
 
