@@ -13,4 +13,4 @@ pub use contract::{Engine, EngineInstance, InstanceLimits};
 #[cfg(feature = "native")]
 pub use native::NativeEngine;
 #[cfg(feature = "wasm")]
-pub use wasm::{WasmEngine, WasmOptions};
+pub use wasm::{CodeOrigin, WasmEngine, WasmOptions};

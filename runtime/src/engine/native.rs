@@ -10,17 +10,33 @@ use crate::session::{
 };
 use crate::{Budget, ErrorKind, Interrupt, SearchError};
 
-/// Instances hold nothing but their session, so this only bounds the number of threads.
+/// Unless told otherwise. Instances hold nothing but their session, so this only bounds the number of
+/// threads.
 const MAX_INSTANCES: usize = 256;
 
 /// The guest as a Rust library. An interrupt is noticed between two steps, not within one.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NativeEngine;
+#[derive(Clone, Copy, Debug)]
+pub struct NativeEngine {
+    max_instances: usize,
+}
+
+impl Default for NativeEngine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl NativeEngine {
     /// The engine.
     pub fn new() -> Self {
-        Self
+        Self::with_max_instances(MAX_INSTANCES)
+    }
+
+    /// The engine with at most so many instances at once; at least one.
+    pub fn with_max_instances(max_instances: usize) -> Self {
+        Self {
+            max_instances: max_instances.max(1),
+        }
     }
 
     /// Names the guest that is linked, by its version and its sources. Hosts with the same one can read
@@ -39,7 +55,7 @@ impl Engine for NativeEngine {
     }
 
     fn max_instances(&self) -> usize {
-        MAX_INSTANCES
+        self.max_instances
     }
 
     fn name(&self) -> &'static str {

@@ -16,7 +16,9 @@ pub struct WasmOptions {
     /// Most linear memory of one instance.
     pub max_memory_bytes: usize,
     /// Folder for compiled components, for when none comes precompiled; `None` compiles each time.
-    /// Its files are run as native code: nobody else may be able to write there.
+    /// Its files are run as native code, so it must be this user's own and writable for nobody else, and
+    /// no folder that others share, such as that of a cache. It is made so if it is not there, and left
+    /// alone if it is not so.
     pub cache_dir: Option<std::path::PathBuf>,
 }
 
@@ -32,13 +34,15 @@ impl Default for WasmOptions {
 }
 
 impl WasmOptions {
-    /// Keeps compiled components in `$XDG_CACHE_HOME/canter` or `~/.cache/canter`, if either is set.
+    /// Keeps compiled components in `canter-compiled` below `$XDG_CACHE_HOME` or `~/.cache`, if either is
+    /// set.
     pub fn with_default_cache_dir(mut self) -> Self {
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         self.cache_dir = folder("XDG_CACHE_HOME")
             .map(std::path::PathBuf::from)
             .or_else(|| Some(std::path::PathBuf::from(folder("HOME")?).join(".cache")))
-            .map(|parent| parent.join("canter"));
+            .filter(|parent| parent.is_absolute())
+            .map(|parent| parent.join("canter-compiled"));
         self
     }
 }

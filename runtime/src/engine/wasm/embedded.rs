@@ -15,8 +15,8 @@ impl WasmEngine {
     /// `options.cache_dir`.
     pub fn embedded(options: WasmOptions) -> Result<Self, SearchError> {
         let guest = guest()?;
-        // SAFETY: both files come from `cargo xtask guest`, inside this binary or in the target
-        // folder that it was built in.
+        // SAFETY: both files come from `cargo xtask guest`. They are inside this binary, or in the target
+        // folder that it was built in: whoever can write there can write the binary too.
         #[allow(unsafe_code, reason = "the precompiled guest is part of this build")]
         unsafe {
             Self::from_either(&guest.component, &guest.precompiled, options)

@@ -1,9 +1,6 @@
-//! Loading the component: precompiled, from the cache folder, or compiled here and now.
+//! Loading the component: precompiled, from the folder for compiled code, or compiled here and now.
 
-use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,6 +9,7 @@ use wasmtime::component::{Component, Linker};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::artifact;
+use super::compiled_folder::CompiledFolder;
 use super::config::{WasmOptions, new_engine};
 use super::instance::{GuestPre, InstanceState, WasmInstance};
 use super::ticker::Ticker;
@@ -31,6 +29,36 @@ pub(super) struct Shared {
     pub(super) options: WasmOptions,
     /// Linear memory of all instances.
     pub(super) memory_bytes: AtomicU64,
+    origin: CodeOrigin,
+    warning: Option<String>,
+}
+
+/// Where the code of an engine came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeOrigin {
+    /// It was given ready, and nothing was compiled.
+    Precompiled,
+    /// It was compiled before, and kept in [`WasmOptions::cache_dir`].
+    Kept,
+    /// It was compiled when the engine was made.
+    Compiled,
+}
+
+/// Code that is about to become an engine.
+struct Loaded {
+    component: Component,
+    origin: CodeOrigin,
+    warning: Option<String>,
+}
+
+impl Loaded {
+    fn precompiled(component: Component) -> Self {
+        Self {
+            component,
+            origin: CodeOrigin::Precompiled,
+            warning: None,
+        }
+    }
 }
 
 impl WasmEngine {
@@ -48,41 +76,70 @@ impl WasmEngine {
         let wasmtime = new_engine(&options)?;
         // SAFETY: the caller promises that the bytes come from `precompile`.
         let component = unsafe { load(&wasmtime, precompiled, None)? };
-        Self::new(wasmtime, component, options)
+        Self::new(wasmtime, Loaded::precompiled(component), options)
     }
 
     /// Compiles a component, or takes the compiled form out of `options.cache_dir` (and puts it
-    /// there). A file in the folder that is damaged or does not fit is replaced; a folder that cannot
-    /// be written to costs time, not the answer.
+    /// there). A file in the folder that is damaged or does not fit is replaced. A folder that somebody
+    /// else can write to is not used, nor one that cannot be made: that costs time, not the answer, and
+    /// [`WasmEngine::warning`] says so.
     pub fn from_component(component: &[u8], options: WasmOptions) -> Result<Self, SearchError> {
         let wasmtime = new_engine(&options)?;
-        let path = options
-            .cache_dir
-            .as_ref()
-            .map(|folder| folder.join(cache_file_name(&wasmtime, component)));
-        if let Some(path) = &path
-            && let Ok(file) = fs::read(path)
-        {
-            // SAFETY: the documentation of `WasmOptions::cache_dir` asks for a folder of one's own.
-            #[allow(
-                unsafe_code,
-                reason = "the cache folder is trusted, and its files are checked"
-            )]
-            let loaded = unsafe { load(&wasmtime, &file, Some(component)) };
-            if let Ok(loaded) = loaded {
-                return Self::new(wasmtime, loaded, options);
+        let name = cache_file_name(&wasmtime, component);
+        let mut warning = None;
+        let folder = options.cache_dir.as_deref().map(CompiledFolder::open);
+        let folder = folder.and_then(|opened| {
+            opened
+                .map_err(|untrusted| warning = Some(untrusted.to_string()))
+                .ok()
+        });
+        if let Some(folder) = &folder {
+            match folder.read(&name) {
+                Ok(None) => {}
+                Err(untrusted) => warning = Some(untrusted.to_string()),
+                Ok(Some(file)) => {
+                    // SAFETY: `CompiledFolder` has seen that this user alone can have written the file,
+                    // and this user's programs write there what wasmtime compiled. `load` compares the
+                    // checksum of the code and the component that it was made from; wasmtime compares its
+                    // own version and settings.
+                    #[allow(unsafe_code, reason = "the file was written by this user alone")]
+                    let loaded = unsafe { load(&wasmtime, &file, Some(component)) };
+                    if let Ok(component) = loaded {
+                        let loaded = Loaded {
+                            component,
+                            origin: CodeOrigin::Kept,
+                            warning: None,
+                        };
+                        return Self::new(wasmtime, loaded, options);
+                    }
+                }
             }
         }
         let code = compile(&wasmtime, component)?;
         let sealed = artifact::seal(component, &code);
-        if let Some(path) = &path {
+        if let Some(folder) = &folder {
             // Best effort: the next start compiles again.
-            let _ = write_atomically(path, &sealed);
+            let _ = folder.write(&name, &sealed);
         }
         // SAFETY: wasmtime made these bytes a moment ago.
         #[allow(unsafe_code, reason = "the code was compiled in this process")]
-        let loaded = unsafe { load(&wasmtime, &sealed, Some(component))? };
+        let component = unsafe { load(&wasmtime, &sealed, Some(component))? };
+        let loaded = Loaded {
+            component,
+            origin: CodeOrigin::Compiled,
+            warning,
+        };
         Self::new(wasmtime, loaded, options)
+    }
+
+    /// Where its code came from.
+    pub fn origin(&self) -> CodeOrigin {
+        self.shared.origin
+    }
+
+    /// Why compiled code was not kept, or not taken from where it is kept, if that is so.
+    pub fn warning(&self) -> Option<&str> {
+        self.shared.warning.as_deref()
     }
 
     /// Loads `precompiled` if it is the compiled form of `component` and fits this program and this
@@ -99,7 +156,7 @@ impl WasmEngine {
         let wasmtime = new_engine(&options)?;
         // SAFETY: the caller promises that the bytes come from `precompile`.
         match unsafe { load(&wasmtime, precompiled, Some(component)) } {
-            Ok(loaded) => Self::new(wasmtime, loaded, options),
+            Ok(component) => Self::new(wasmtime, Loaded::precompiled(component), options),
             Err(_) => Self::from_component(component, options),
         }
     }
@@ -124,14 +181,10 @@ impl WasmEngine {
         unsafe { load(&wasmtime, precompiled, Some(component)).is_ok() }
     }
 
-    fn new(
-        wasmtime: Wasmtime,
-        component: Component,
-        options: WasmOptions,
-    ) -> Result<Self, SearchError> {
+    fn new(wasmtime: Wasmtime, loaded: Loaded, options: WasmOptions) -> Result<Self, SearchError> {
         // An empty linker: a component that imports anything does not get past this line.
         let guest = Linker::new(&wasmtime)
-            .instantiate_pre(&component)
+            .instantiate_pre(&loaded.component)
             .and_then(GuestPre::new)
             .map_err(|error| {
                 SearchError::invalid(format!(
@@ -146,6 +199,8 @@ impl WasmEngine {
                 ticker,
                 options,
                 memory_bytes: AtomicU64::new(0),
+                origin: loaded.origin,
+                warning: loaded.warning,
             }),
         })
     }
@@ -181,7 +236,7 @@ unsafe fn load(
     let code = artifact::open(file, component).map_err(|error| {
         SearchError::invalid(format!("the precompiled guest does not load: {error}"))
     })?;
-    // SAFETY: the caller promises that wasmtime made the code, and its checksum is right.
+    // SAFETY: the caller promises that wasmtime made the code, and the checksum says that it is whole.
     unsafe { Component::deserialize(wasmtime, code) }.map_err(|error| {
         SearchError::invalid(format!("the precompiled guest does not load: {error:#}"))
     })
@@ -200,31 +255,4 @@ fn cache_file_name(wasmtime: &Wasmtime, component: &[u8]) -> String {
     wasmtime.precompile_compatibility_hash().hash(&mut settings);
     let settings = settings.finish();
     format!("guest-{:032x}-{settings:016x}.cwasm", xxh3_128(component))
-}
-
-/// Writes beside the file and renames: a reader sees all of it or nothing.
-pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    create_private_dir(folder)?;
-    let mut temporary = PathBuf::from(path);
-    temporary.set_extension(format!("{}.tmp", std::process::id()));
-    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-#[cfg(unix)]
-fn create_private_dir(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-}
-
-#[cfg(not(unix))]
-fn create_private_dir(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
 }

@@ -4,6 +4,7 @@
 //! with a memory cap and a deadline. A trap is an error of that query and of nothing else.
 
 mod artifact;
+mod compiled_folder;
 mod config;
 mod embedded;
 mod engine;
@@ -11,7 +12,7 @@ mod instance;
 mod ticker;
 
 pub use config::WasmOptions;
-pub use engine::WasmEngine;
+pub use engine::{CodeOrigin, WasmEngine};
 
 #[cfg(test)]
 mod tests;

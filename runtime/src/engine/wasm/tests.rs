@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-use super::{WasmEngine, WasmOptions};
+use super::{CodeOrigin, WasmEngine, WasmOptions};
 use crate::engine::{Engine, InstanceLimits};
 use crate::session::{HostReport, SessionRequest, Supply};
 use crate::{ErrorKind, Interrupt, SearchError};
@@ -183,7 +183,9 @@ fn a_damaged_file_in_the_cache_folder_is_replaced() {
         ..options()
     };
     let component = guest("");
-    WasmEngine::from_component(&component, options.clone()).unwrap();
+    let start = || WasmEngine::from_component(&component, options.clone()).unwrap();
+    assert_eq!(start().origin(), CodeOrigin::Compiled);
+    assert_eq!(start().origin(), CodeOrigin::Kept);
     let cache_dir = options.cache_dir.as_ref().unwrap();
     let files: Vec<_> = cache_dir
         .read_dir()
@@ -196,9 +198,36 @@ fn a_damaged_file_in_the_cache_folder_is_replaced() {
     flipped[whole.len() / 2] ^= 1;
     for damaged in [&whole[..100], &flipped, b""] {
         std::fs::write(&files[0], damaged).unwrap();
-        WasmEngine::from_component(&component, options.clone()).unwrap();
+        assert_eq!(start().origin(), CodeOrigin::Compiled);
         assert_eq!(std::fs::read(&files[0]).unwrap(), whole);
+        assert_eq!(start().warning(), None);
     }
+}
+
+/// What another user could have put there is not run, whatever it is.
+#[cfg(unix)]
+#[test]
+fn code_in_a_folder_that_others_may_write_to_is_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let cache_dir = folder.path().join("shared");
+    let options = WasmOptions {
+        cache_dir: Some(cache_dir.clone()),
+        ..options()
+    };
+    let component = guest("");
+    let start = || WasmEngine::from_component(&component, options.clone()).unwrap();
+    start();
+    let shared = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(&cache_dir, shared).unwrap();
+    let engine = start();
+    assert_eq!(engine.origin(), CodeOrigin::Compiled);
+    let warning = engine.warning().unwrap();
+    assert!(warning.contains("others may write to it"), "{warning}");
+    assert!(warning.contains("compiled in memory"), "{warning}");
+    let private = std::fs::Permissions::from_mode(0o700);
+    std::fs::set_permissions(&cache_dir, private).unwrap();
+    assert_eq!(start().origin(), CodeOrigin::Kept);
 }
 
 #[test]
