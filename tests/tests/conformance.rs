@@ -1,6 +1,8 @@
 //! The conformance test's own test: what hosts do wrong must be found. `cargo xtask conformance` runs
 //! the real hosts.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -289,7 +291,10 @@ fn a_host_that_asks_the_store_more_or_less_often_is_reported() {
     let mut reference = reference(&requests, native);
     for request in &requests {
         let name = request.name.clone();
-        reference.num_reads.insert(name, 3);
+        let reads = ["manifest", "split bytes=0-9", "split bytes=90-99"];
+        reference
+            .reads
+            .insert(name, reads.map(str::to_owned).into());
     }
     let machine = Machine::locate().unwrap();
     let report = run_host(&Scripted(native), &machine, &SITE, &requests, &reference);
@@ -297,6 +302,94 @@ fn a_host_that_asks_the_store_more_or_less_often_is_reported() {
     // Only once, since caches may spare requests, and not where something is tried again.
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("0 reads from the store without caches, not 3"));
+    assert!(
+        told[0].contains("only there: manifest, split bytes=0-9"),
+        "{told:?}"
+    );
+}
+
+/// A read that no search waits for any more may come to the store when another search is under way.
+#[test]
+fn a_late_read_of_another_request_is_not_taken_for_a_requests_own() {
+    let requests: Vec<Request> = requests().into_iter().take(12).collect();
+    // Of its own: other tests count the requests to theirs.
+    let site = Site::start().unwrap();
+    let told = |is_wasteful: bool| {
+        let host = Straggling { is_wasteful };
+        let mut reference = reference(&requests, |_| answer(&empty_answer()));
+        for request in &requests {
+            let reads = [format!("nowhere/{}", request.call.query.len())];
+            reference.reads.insert(request.name.clone(), reads.into());
+        }
+        let machine = Machine::locate().unwrap();
+        run_host(&host, &machine, &site, &requests, &reference).account(20)
+    };
+    assert_eq!(told(false), [""; 0]);
+    assert!(
+        !told(true).is_empty(),
+        "what is read twice as often is seen"
+    );
+}
+
+/// A host that reads one object for each answer, and the one of the request before once more.
+struct Straggling {
+    /// And another one each time.
+    is_wasteful: bool,
+}
+
+struct RunningStraggler {
+    root: String,
+    late: Option<String>,
+    is_wasteful: bool,
+}
+
+impl Host for Straggling {
+    fn name(&self) -> &'static str {
+        "straggling"
+    }
+
+    fn title(&self) -> &'static str {
+        "a host whose reads come late"
+    }
+
+    fn artifacts(&self, _: &Machine) -> Result<Vec<PathBuf>, String> {
+        Ok(Vec::new())
+    }
+
+    fn start(&self, _: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
+        match caching {
+            Caching::Off => Ok(Box::new(RunningStraggler {
+                root: site.root(),
+                late: None,
+                is_wasteful: self.is_wasteful,
+            })),
+            Caching::On => Ok(Box::new(RunningScript(|_| answer(&empty_answer())))),
+        }
+    }
+}
+
+impl Running for RunningStraggler {
+    fn send(&mut self, call: &Call) -> Result<Answer> {
+        let own = format!("nowhere/{}", call.query.len());
+        let mut reads = vec![own.clone()];
+        reads.extend(self.late.replace(own));
+        if self.is_wasteful {
+            reads.push("nowhere/else".to_owned());
+        }
+        for path in reads {
+            get(&self.root, &path)?;
+        }
+        Ok(answer(&empty_answer()))
+    }
+}
+
+/// Asks the store for an object, and does not care what it answers.
+fn get(root: &str, path: &str) -> Result<()> {
+    let address = root.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET /{path} HTTP/1.1\r\nhost: {address}\r\n\r\n")?;
+    stream.read_exact(&mut [0])?;
+    Ok(())
 }
 
 struct Lacking;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { CanterError, createCanter, httpStore, memoryCache } from "../dist/index.js";
 import { digest, run, scriptedGuest } from "./support/scripted-guest.mjs";
-import { someBytes, startStore } from "./support/store.mjs";
+import { someBytes, startStore, until } from "./support/store.mjs";
 
 const KIB = 1024;
 const OBJECT = someBytes(1_000_000);
@@ -41,6 +41,11 @@ const read = (object, offset, len, byteClass) => ({
 const wave = (...reads) => ({ reads });
 const manifest = { object: "logs/manifest.canter", class: "manifest" };
 const part = (bytes, offset, len) => digest(bytes.subarray(offset, offset + len));
+
+/** Lets everything go on that waits for nothing but its turn. */
+async function turns() {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
 
 test("every read of a wave gets its bytes, near ones in one request", async () => {
   const canter = canterOn();
@@ -271,7 +276,13 @@ test("ten searches at once ask for each range once, and no more than six request
   assert.ok(all.every(({ supplied }) => supplied.every((one) => one.tag === "bytes")));
   store.requests.length = 0;
   store.maxAtOnce = 0;
-  const shared = await Promise.all(Array.from({ length: 10 }, () => run(canter, { waves })));
+  // A search that begins when the manifest has come already would ask whether it has changed.
+  const release = store.hold();
+  const searches = Array.from({ length: 10 }, () => run(canter, { waves }));
+  await until(() => store.requests.length > 0, "the manifest's request");
+  await turns();
+  release();
+  const shared = await Promise.all(searches);
   for (const { supplied } of shared) {
     assert.deepEqual(
       supplied.slice(1).map((one) => one.digest),
@@ -285,13 +296,16 @@ test("ten searches at once ask for each range once, and no more than six request
 
 test("a search that is given up does not take the request of another with it", async () => {
   const canter = canterOn();
-  store.delayMs = 100;
+  const release = store.hold();
   const gone = new AbortController();
   const script = { waves: [wave(read("a", 0, 10))] };
   const first = run(canter, script, { signal: gone.signal });
   const second = run(canter, script);
-  setTimeout(() => gone.abort(), 30);
+  await until(() => store.requests.length > 0, "the request that both wait for");
+  await turns();
+  gone.abort();
   assert.equal((await first).status, 504);
+  release();
   assert.equal((await second).supplied[0].tag, "bytes");
   assert.equal(store.requests.length, 1);
 });
@@ -303,7 +317,7 @@ test("where searches may be ended without a word, the request of another is wait
   const gone = new AbortController();
   const script = { waves: [wave(read("a", 0, 10))] };
   const ended = run(canter, script, { signal: gone.signal });
-  while (store.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => store.requests.length > 0, "the first request");
   assert.equal((await run(canter, script)).supplied[0].tag, "bytes");
   assert.equal(store.requests.length, 2);
   const third = run(canter, script);
@@ -368,7 +382,7 @@ test("a search that finds no room in time is answered then, and does not wait fo
     numEnded += 1;
     return status;
   });
-  while (store.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => store.requests.length === 2, "the requests of both searches");
   const surplus = Array.from({ length: 5 }, () =>
     run(canter, { waves: [] }, { budget: { deadlineMs: 50 } }),
   );

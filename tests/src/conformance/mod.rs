@@ -34,4 +34,4 @@ pub use machine::Machine;
 pub use report::{HostReport, Measured, Verdict, markdown_table};
 pub use requests::{Expectation, Request, read_requests};
 pub use run::{Reference, classic_term_query, run_host, run_reference};
-pub use site::Site;
+pub use site::{Reads, Site};

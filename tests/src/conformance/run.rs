@@ -1,7 +1,8 @@
 //! Sends the list to a host, and compares answers and what they cost the store.
 //!
 //! ```text
-//!   caches off   every request once        answers, and exactly as many reads as the native engine
+//!   caches off   every request twice       answers, and the second time exactly as many reads as the native
+//!                                          engine
 //!   caches on    the classic term query    cold, then warm: what the table tells
 //!                every request twice       answers, the second time as caches give them
 //! ```
@@ -14,14 +15,10 @@ use anyhow::{Context, Result, ensure};
 use super::compare::difference;
 use super::hosts::{Caching, Host, Running};
 use super::report::{HostReport, Measured, Verdict};
-use super::{Answer, Call, Checker, Machine, Request, Site, encoded};
+use super::{Answer, Call, Checker, Machine, Reads, Request, Site, encoded};
 
 /// The classic term query is repeated so often on a warm host; its time is the median.
 const NUM_WARM: usize = 15;
-
-/// A request whose cost differs is asked again so often. Which reads are merged depends, rarely, on which arrives
-/// first; the same cost must come out of one of so many attempts.
-const NUM_ATTEMPTS: usize = 3;
 
 /// What the native engine answered, and what it asked the store for.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +26,7 @@ pub struct Reference {
     /// Answers by the name of the request.
     pub answers: BTreeMap<String, Answer>,
     /// Reads from the store without caches, by the name of the request.
-    pub num_reads: BTreeMap<String, usize>,
+    pub reads: BTreeMap<String, Reads>,
 }
 
 /// The ten newest errors: the query by which the table measures.
@@ -53,22 +50,20 @@ pub fn run_reference(
     let artifacts = host.artifacts(machine).map_err(anyhow::Error::msg)?;
     let mut reference = Reference::default();
     let checker = Checker::new(site);
-    let mut judge = |request: &Request, answer: &Answer, num_reads: Option<usize>| {
+    let mut judge = |request: &Request, answer: &Answer, reads: Option<Reads>| {
         let name = &request.name;
-        if let Some(num) = num_reads {
-            let least = reference.num_reads.entry(name.clone()).or_insert(num);
-            *least = num.min(*least);
+        if let Some(reads) = reads {
+            reference.reads.insert(name.clone(), reads);
         }
-        let problem = match reference.answers.get(name) {
+        match reference.answers.get(name) {
             Some(first) => difference(request, first, answer),
             None => {
                 reference.answers.insert(name.clone(), answer.clone());
                 checker.problem(request, answer)
             }
-        };
-        problem.map(Problem::Answer)
+        }
     };
-    let mut measured = measure(host, machine, site, requests, true, &mut judge)
+    let mut measured = measure(host, machine, site, requests, &mut judge)
         .with_context(|| format!("host {}", host.name()))?;
     measured.weigh(&artifacts)?;
     Ok((HostReport::new(host, Verdict::Ran(measured)), reference))
@@ -86,23 +81,19 @@ pub fn run_host(
         Ok(artifacts) => artifacts,
         Err(lacking) => return HostReport::new(host, Verdict::Skipped(lacking)),
     };
-    let mut judge = |request: &Request, answer: &Answer, num_reads: Option<usize>| {
+    let mut judge = |request: &Request, answer: &Answer, reads: Option<Reads>| {
         let name = &request.name;
         let Some(expected) = reference.answers.get(name) else {
             let text = "the native engine gave no answer to compare with";
-            return Some(Problem::Answer(text.to_owned()));
+            return Some(text.to_owned());
         };
-        if let Some(text) = difference(request, expected, answer) {
-            return Some(Problem::Answer(text));
-        }
-        let expected = reference.num_reads.get(name)?;
-        other_cost(request, *expected, num_reads?).map(Problem::Cost)
+        difference(request, expected, answer)
+            .or_else(|| other_cost(request, reference.reads.get(name)?, &reads?))
     };
-    let measured =
-        measure(host, machine, site, requests, false, &mut judge).and_then(|mut measured| {
-            measured.weigh(&artifacts)?;
-            Ok(measured)
-        });
+    let measured = measure(host, machine, site, requests, &mut judge).and_then(|mut measured| {
+        measured.weigh(&artifacts)?;
+        Ok(measured)
+    });
     let verdict = match measured {
         Ok(measured) => Verdict::Ran(measured),
         Err(error) => Verdict::Failed(format!("{error:#}")),
@@ -112,26 +103,30 @@ pub fn run_host(
 
 /// Without caches a host asks the store for exactly as many ranges as the native engine. What is done about a
 /// store that fails is each host's own affair.
-fn other_cost(request: &Request, expected: usize, found: usize) -> Option<String> {
-    (request.expected.faults.is_none() && expected != found)
-        .then(|| format!("{found} reads from the store without caches, not {expected}"))
+fn other_cost(request: &Request, expected: &Reads, found: &Reads) -> Option<String> {
+    let only = |ours: &Reads, theirs: &Reads| {
+        let reads: Vec<&str> = ours.difference(theirs).map(String::as_str).collect();
+        reads.join(", ")
+    };
+    (request.expected.faults.is_none() && expected.len() != found.len()).then(|| {
+        format!(
+            "{} reads from the store without caches, not {}; only here: {}; only there: {}",
+            found.len(),
+            expected.len(),
+            only(found, expected),
+            only(expected, found)
+        )
+    })
 }
 
 /// Finds what is wrong with an answer, and with what it cost, where that is counted.
-type Judge<'a> = &'a mut dyn FnMut(&Request, &Answer, Option<usize>) -> Option<Problem>;
-
-/// What is wrong.
-enum Problem {
-    Answer(String),
-    Cost(String),
-}
+type Judge<'a> = &'a mut dyn FnMut(&Request, &Answer, Option<Reads>) -> Option<String>;
 
 fn measure(
     host: &dyn Host,
     machine: &Machine,
     site: &Site,
     requests: &[Request],
-    is_reference: bool,
     judge: Judge<'_>,
 ) -> Result<Measured> {
     let mut measured = Measured::default();
@@ -144,7 +139,7 @@ fn measure(
         running.as_mut(),
         requests,
         &mut measured,
-        is_reference,
+        true,
         judge,
     );
     drop(running);
@@ -185,14 +180,17 @@ fn measure(
     Ok(measured)
 }
 
-/// `asks_again`: the least cost of several attempts is wanted, and not only one that is right.
+/// Sends each request; if its cost is counted, twice, and then the second one's is. A read whose search no longer waits for it (a
+/// hedge that has lost, the rest of a search that failed) may reach the store when that search has been
+/// answered. In front of the second sending there is only the same request, whose late reads are its own; those
+/// of another request come during the first.
 fn send_all<'a>(
     pass: &str,
     site: &Site,
     running: &mut dyn Running,
     requests: impl IntoIterator<Item = &'a Request>,
     measured: &mut Measured,
-    asks_again: bool,
+    is_counted: bool,
     judge: Judge<'_>,
 ) {
     for request in requests {
@@ -202,31 +200,23 @@ fn send_all<'a>(
             continue;
         }
         measured.num_sent += 1;
-        let mut problem = None;
-        for _ in 0..NUM_ATTEMPTS {
+        let mut send = |counts: bool| -> Option<String> {
             let before = site.num_requests();
-            let answer = match running.send(&request.call) {
-                Ok(answer) => answer,
-                Err(error) => {
-                    problem = Some(format!("{error:#}"));
-                    break;
+            match running.send(&request.call) {
+                Err(error) => Some(format!("{error:#}")),
+                Ok(answer) => {
+                    let reads = counts.then(|| site.reads_after(before));
+                    judge(request, &answer, reads)
                 }
-            };
-            let num_reads = Some(site.num_reads_after(before));
-            let (is_last, found) = match judge(request, &answer, num_reads) {
-                None => (!asks_again, None),
-                Some(Problem::Answer(text)) => (true, Some(text)),
-                Some(Problem::Cost(text)) => (false, Some(text)),
-            };
-            problem = found;
-            if is_last {
-                break;
             }
-        }
+        };
+        let problem = match is_counted {
+            true => send(false).or_else(|| send(true)),
+            false => send(false),
+        };
         if let Some(problem) = problem {
-            measured
-                .problems
-                .push(format!("{name} ({pass}): {problem}"));
+            let problem = format!("{name} ({pass}): {problem}");
+            measured.problems.push(problem);
         }
     }
 }
@@ -241,7 +231,7 @@ fn classic(site: &Site, running: &mut dyn Running) -> Result<(Duration, usize)> 
         "the classic term query was answered {}",
         answer.shortened(500)
     );
-    Ok((time, site.num_reads_after(before)))
+    Ok((time, site.reads_after(before).len()))
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
 
 use super::faults::{Fault, broken_stores, flipped, hostile};
-use crate::{CATALOGUE_CONFIG, Oracle, TestIndex, WebServer, catalogue, hdfs_lines};
+use crate::{CATALOGUE_CONFIG, Oracle, TestIndex, WebRequest, WebServer, catalogue, hdfs_lines};
 
 /// Documents of the two indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue.
 const NUM_LOGS: u64 = 20_000;
@@ -16,6 +16,9 @@ const NUM_ITEMS: u32 = 4_000;
 const NUM_ITEMS_PER_SPLIT: u32 = 900;
 /// Only so that sorted runs of equal keys and random words are the same in every run.
 const SEED: u64 = 7;
+
+/// What a request has had read from the store.
+pub type Reads = BTreeSet<String>;
 
 /// Where every host finds its indexes.
 pub struct Site {
@@ -84,13 +87,17 @@ impl Site {
         self.server.count_requests(|_| true)
     }
 
-    /// How many different ranges and objects were asked for behind the first `num` requests. One that is
-    /// asked for again (a hedge, a second attempt) counts once: whether there is one is luck.
-    pub fn num_reads_after(&self, num: usize) -> usize {
+    /// The different ranges and objects that were asked for behind the first `num` requests, each as
+    /// `path bytes=first-last`. One that is asked for again (a hedge, a second attempt) is there once:
+    /// whether there is one is luck.
+    pub fn reads_after(&self, num: usize) -> Reads {
         let requests = self.server.requests_after(num).into_iter();
         let reads = requests.filter(|request| request.method == "GET");
-        let reads = reads.map(|mut request| (request.path, request.headers.remove("range")));
-        reads.collect::<BTreeSet<_>>().len()
+        let shown = |mut request: WebRequest| {
+            let range = request.headers.remove("range").unwrap_or_default();
+            format!("{} {range}", request.path).trim_end().to_owned()
+        };
+        reads.map(shown).collect()
     }
 
     /// How often something was sent that no host should: a method other than `GET` and a browser's

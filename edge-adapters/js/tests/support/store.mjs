@@ -14,6 +14,7 @@ export async function startStore(objects) {
     delayMs: 0,
     numAtOnce: 0,
     maxAtOnce: 0,
+    held: undefined,
   };
   const server = createServer(async (request, response) => {
     const { range, "if-none-match": known } = request.headers;
@@ -28,21 +29,48 @@ export async function startStore(objects) {
     });
     store.numAtOnce += 1;
     store.maxAtOnce = Math.max(store.maxAtOnce, store.numAtOnce);
-    response.on("close", () => (store.numAtOnce -= 1));
+    let isUnderWay = true;
+    const end = () => {
+      if (isUnderWay) store.numAtOnce -= 1;
+      isUnderWay = false;
+    };
+    response.on("close", end);
     if (store.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, store.delayMs));
+    await store.held;
     const quirk = store.quirkCount > 0 ? store.quirk : undefined;
     if (quirk !== undefined) store.quirkCount -= 1;
+    // A client may have the answer, and ask again, before "close" is told here: from here on this request
+    // is under way no more, unless it is never answered.
+    if (quirk !== "hangs") end();
     answer(response, store.objects[path], range, known, quirk, request.url);
   });
   store.objects = objects;
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   store.port = server.address().port;
   store.url = `http://127.0.0.1:${store.port}`;
+  /** Answers nothing until the function that this returns is called. */
+  store.hold = () => {
+    let release;
+    store.held = new Promise((resolve) => (release = resolve));
+    return () => {
+      store.held = undefined;
+      release();
+    };
+  };
   store.close = () => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   };
   return store;
+}
+
+/** Waits until `isSo()`, and fails with `what` if that never comes true. */
+export async function until(isSo, what) {
+  const end = Date.now() + 60_000;
+  while (!isSo()) {
+    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 /** What lets scripts of other origins read. */
