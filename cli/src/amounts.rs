@@ -2,30 +2,13 @@
 
 use std::time::Duration;
 
-const UNITS: [(&str, u64); 10] = [
-    ("b", 1),
-    ("kb", 1_000),
-    ("mb", 1_000_000),
-    ("gb", 1_000_000_000),
-    ("tb", 1_000_000_000_000),
-    ("kib", 1 << 10),
-    ("mib", 1 << 20),
-    ("gib", 1 << 30),
-    ("tib", 1 << 40),
-    ("", 1),
-];
+pub(crate) use canter_runtime::parse_bytes;
 
-/// Bytes: `500000`, `4GB` (powers of ten), `512MiB` (powers of two).
-pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
-    let num_digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (digits, unit) = text.split_at(num_digits);
-    let unit = unit.trim().to_ascii_lowercase();
-    let factor = UNITS.iter().find(|(name, _)| *name == unit);
-    match (digits.parse::<u64>(), factor) {
-        (Ok(num), Some((_, factor))) => num
-            .checked_mul(*factor)
-            .ok_or_else(|| "more bytes than can be counted".to_owned()),
-        _ => Err("not a number of bytes such as 500000, 4GB or 512MiB".to_owned()),
+/// Bytes, as [`parse_bytes`] has them, and at least one.
+pub(crate) fn parse_some_bytes(text: &str) -> Result<u64, String> {
+    match parse_bytes(text)? {
+        0 => Err("0 bytes are too few: give at least 1".to_owned()),
+        num_bytes => Ok(num_bytes),
     }
 }
 
@@ -36,25 +19,23 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     span.ok_or_else(|| "not a time span such as 30s, 500ms or 5m".to_owned())
 }
 
+/// A time span, as [`parse_duration`] has them, that is not over at once.
+pub(crate) fn parse_some_duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text)? {
+        Duration::ZERO => Err("no time at all: give at least 1ms".to_owned()),
+        span => Ok(span),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn bytes_have_units_of_ten_and_of_two() {
-        let check = |text: &str, expect: Option<u64>| {
-            assert_eq!(parse_bytes(text).ok(), expect, "{text}");
-        };
-        check("0", Some(0));
-        check("65536", Some(65_536));
-        check("4GB", Some(4_000_000_000));
-        check("4 gb", Some(4_000_000_000));
-        check("512MiB", Some(512 << 20));
-        check("1TiB", Some(1 << 40));
-        check("7b", Some(7));
-        for wrong in ["", "GB", "-1", "1.5GB", "4 G B", "4X", "99999999999TB", "²"] {
-            check(wrong, None);
-        }
+    fn what_must_hold_something_is_not_empty() {
+        assert_eq!(parse_some_bytes("1GiB"), Ok(1 << 30));
+        assert!(parse_some_bytes("0MB").unwrap_err().contains("at least 1"));
+        assert!(parse_some_bytes("MB").unwrap_err().contains("512MiB"));
     }
 
     #[test]

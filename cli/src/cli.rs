@@ -174,6 +174,12 @@ mod tests {
             true,
         );
         check("index ingest --index i --split-num-docs 0", false);
+        check(
+            "index ingest --index i --max-split-bytes 1GiB --max-line-bytes 64KB",
+            true,
+        );
+        check("index ingest --index i --max-split-bytes 0", false);
+        check("index ingest --index i --max-line-bytes 2GiB", false);
         check("index describe --index i --format json", true);
         check("index describe --index i --format yaml", false);
         check("search --index i --query q", true);

@@ -1,4 +1,6 @@
 //! From what a command returned to an exit code, with the message on stderr.
+//!
+//! Whatever goes to stderr goes through here, so credentials in URLs stop here ([`redact_urls`]).
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,7 +10,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use canter_doc_mapper::ConfigError;
 use canter_index_builder::BuildError;
-use canter_runtime::SearchError;
+use canter_runtime::observe::redact_urls;
+use canter_runtime::{ErrorKind, SearchError};
 
 const FAILURE: u8 = 1;
 const WRONG_USE: u8 = 2;
@@ -34,7 +37,7 @@ pub(crate) fn code_of(result: Result<()>) -> ExitCode {
     if is_broken_pipe(&error) {
         return ExitCode::SUCCESS;
     }
-    let _ = writeln!(io::stderr(), "error: {}", message_of(&error));
+    print(format_args!("error: {}", message_of(&error)));
     ExitCode::from(match is_wrong_use(&error) {
         true => WRONG_USE,
         false => FAILURE,
@@ -43,12 +46,28 @@ pub(crate) fn code_of(result: Result<()>) -> ExitCode {
 
 /// Prints a warning on stderr.
 pub(crate) fn warn(message: impl fmt::Display) {
-    let _ = writeln!(io::stderr(), "warning: {message}");
+    print(format_args!("warning: {message}"));
 }
 
 /// Prints a line on stderr.
 pub(crate) fn note(message: impl fmt::Display) {
-    let _ = writeln!(io::stderr(), "{message}");
+    print(message);
+}
+
+fn print(message: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "{}", redact_urls(&message.to_string()));
+}
+
+/// Says why a command line cannot be read, or shows the help that it asked for, and ends the process.
+pub(crate) fn end_with(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    let shown = redact_urls(&text);
+    if !error.use_stderr() || shown == text {
+        error.exit();
+    }
+    // The arguments are quoted, and one of them has something to hide.
+    let _ = write!(io::stderr(), "{shown}");
+    std::process::exit(i32::from(WRONG_USE))
 }
 
 /// The error and its causes, without what a message already repeats.
@@ -77,7 +96,7 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
             || cause.is::<ConfigError>()
             || cause
                 .downcast_ref::<SearchError>()
-                .is_some_and(|error| error.kind == canter_runtime::ErrorKind::Invalid)
+                .is_some_and(|error| matches!(error.kind, ErrorKind::Invalid | ErrorKind::NotFound))
             || cause
                 .downcast_ref::<BuildError>()
                 .is_some_and(|error| error.kind() == canter_index_builder::ErrorKind::Invalid)
@@ -103,6 +122,7 @@ mod tests {
             assert_eq!(is_wrong_use(&error), expect, "{error:#}");
         };
         check(SearchError::invalid("query").into(), true);
+        check(SearchError::new(ErrorKind::NotFound, "index").into(), true);
         check(SearchError::unavailable("store").into(), false);
         check(anyhow::anyhow!("disk full"), false);
         check(WrongUse("no".into()).into(), true);

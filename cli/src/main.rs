@@ -20,6 +20,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    exit::code_of(cli.run())
+    match cli::Cli::try_parse() {
+        Ok(cli) => exit::code_of(cli.run()),
+        Err(error) => exit::end_with(&error),
+    }
 }

@@ -2,20 +2,22 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use canter_doc_mapper::IndexConfig;
-use canter_runtime::Engine;
 #[cfg(feature = "native")]
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::engine::{WasmEngine, WasmOptions};
-use clap::ValueEnum;
+use canter_runtime::observe::redact_urls;
+use canter_runtime::{Engine, ErrorKind, SearchError};
+use canter_split_format::MANIFEST_OBJECT;
+use clap::{Args, ValueEnum};
 
-use crate::exit::{WrongUse, note};
+use crate::exit::{WrongUse, note, warn};
 
 /// What loading takes when nothing is compiled is far less.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -30,21 +32,66 @@ pub(crate) enum EngineChoice {
     Native,
 }
 
-impl EngineChoice {
-    /// Starts the engine; `max_memory_bytes` caps one instance of the guest in WebAssembly.
-    pub(crate) fn start(self, max_memory_bytes: Option<usize>) -> Result<Arc<dyn Engine>> {
-        match self {
+/// Which engine, and where it keeps what it compiles.
+#[derive(Debug, Args)]
+pub(crate) struct EngineArgs {
+    /// How the search engine (the guest) runs.
+    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
+    engine: EngineChoice,
+
+    /// Where the guest's compiled form is kept, if this program has to compile it. It is native code: the
+    /// folder must be yours, and nobody else may write to it [default: canter-compiled in your folder for
+    /// caches].
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "CANTER_COMPILED",
+        hide_env_values = true
+    )]
+    compiled: Option<PathBuf>,
+}
+
+/// What the instances of a guest may be and take; the engine has its own figures for what is not given.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InstanceCaps {
+    /// Most of them at once.
+    pub(crate) max_instances: Option<u32>,
+    /// Most memory of one of them in WebAssembly.
+    pub(crate) max_memory_bytes: Option<usize>,
+}
+
+impl EngineArgs {
+    /// Which engine.
+    pub(crate) fn choice(&self) -> EngineChoice {
+        self.engine
+    }
+
+    /// Starts the engine.
+    pub(crate) fn start(&self, caps: InstanceCaps) -> Result<Arc<dyn Engine>> {
+        match self.engine {
             #[cfg(feature = "native")]
-            EngineChoice::Native => Ok(Arc::new(NativeEngine::new())),
+            EngineChoice::Native => Ok(Arc::new(match caps.max_instances {
+                Some(max) => NativeEngine::with_max_instances(max as usize),
+                None => NativeEngine::new(),
+            })),
             EngineChoice::Wasm => {
                 let mut options = WasmOptions::default().with_default_cache_dir();
-                if let Some(max_memory_bytes) = max_memory_bytes {
+                if let Some(compiled) = &self.compiled {
+                    options.cache_dir = Some(compiled.clone());
+                }
+                if let Some(max_instances) = caps.max_instances {
+                    options.max_instances = max_instances;
+                }
+                if let Some(max_memory_bytes) = caps.max_memory_bytes {
                     options.max_memory_bytes = max_memory_bytes;
                 }
                 // Not the user's mistake, so its kind is dropped.
                 let engine = with_patience(|| WasmEngine::embedded(options)).map_err(|error| {
                     anyhow!("{error}; or search with `--engine native`, which needs no component")
                 })?;
+                if let Some(warning) = engine.warning() {
+                    warn(warning);
+                }
                 Ok(Arc::new(engine))
             }
         }
@@ -86,6 +133,31 @@ pub(crate) fn read_index_config(path: &Path) -> Result<IndexConfig> {
         false => IndexConfig::from_yaml(&text, |name| std::env::var(name).ok()),
     };
     config.with_context(|| format!("index config `{shown}`"))
+}
+
+/// Puts the index's URI into an error that is about its store, and says how to make an index where there
+/// is none.
+pub(crate) fn about_index(uri: &str) -> impl Fn(SearchError) -> anyhow::Error {
+    let uri = redact_urls(uri);
+    let is_web = uri.starts_with("http://") || uri.starts_with("https://");
+    move |error| {
+        match error.kind {
+        ErrorKind::NotFound if is_web => WrongUse(format!(
+            "no index at `{uri}`: the web server has no {MANIFEST_OBJECT} there; check the address, or \
+             make an index in the folder or bucket behind it, with `canter index create`"
+        ))
+        .into(),
+        ErrorKind::NotFound => WrongUse(format!(
+            "no index at `{uri}`: check the URI, or make one with `canter index create --index {uri} \
+             --index-config FILE`"
+        ))
+        .into(),
+        ErrorKind::Unavailable => {
+            anyhow::Error::new(error).context(format!("cannot read the index at `{uri}`"))
+        }
+        _ => error.into(),
+    }
+    }
 }
 
 /// A runtime for what talks to storage.

@@ -12,7 +12,7 @@ use canter_runtime::lab::LatencyModel;
 use clap::Args;
 
 use crate::exit::WrongUse;
-use crate::open::{EngineChoice, tokio_runtime};
+use crate::open::{EngineArgs, EngineChoice, InstanceCaps, tokio_runtime};
 use crate::render::{Chart, Colour, Screen, TimelineFile, numbers};
 use crate::simulate::CpuChoice;
 
@@ -51,9 +51,8 @@ pub(crate) struct DemoArgs {
     #[arg(long, requires = "dir")]
     keep: bool,
 
-    /// How the search engine (the guest) runs.
-    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
-    engine: EngineChoice,
+    #[command(flatten)]
+    engine: EngineArgs,
 
     /// The store that the queries are simulated on, as in `canter search --simulate`.
     #[arg(long, value_name = "SPEC", default_value = "s3")]
@@ -74,7 +73,7 @@ pub(crate) struct DemoArgs {
 pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
     // First, so that a missing component shows at once.
     let started = Instant::now();
-    let engine = args.engine.start(None)?;
+    let engine = args.engine.start(InstanceCaps::default())?;
     let engine_started = started.elapsed();
     let folder = build::folder(args)?;
     let uri = folder.display().to_string();
@@ -87,7 +86,7 @@ pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
     }
     say(&format!(
         "The search engine is {}, ready in {}.",
-        match args.engine {
+        match args.engine.choice() {
             EngineChoice::Wasm => "a WebAssembly component in a sandbox",
             #[cfg(feature = "native")]
             EngineChoice::Native => "linked as a Rust library (--engine native)",

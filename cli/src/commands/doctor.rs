@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use canter_runtime::doctor::{DoctorOptions, Report, examine_bucket, examine_web};
 use canter_runtime::fetch::{OpenOptions, RetryOptions, open_uri};
+use canter_runtime::observe::redact_urls;
 use canter_split_format::MANIFEST_OBJECT;
 use clap::Args;
 use serde_json::json;
@@ -148,7 +149,7 @@ fn examine_store(uri: &str, options: &DoctorOptions) -> Result<Report> {
             ..OpenOptions::default()
         },
     )?;
-    let shown = format!("{}/{object}", index.trim_end_matches('/'));
+    let shown = redact_urls(&format!("{}/{object}", index.trim_end_matches('/')));
     let examination = examine_bucket(&*fetcher, object, &shown, options);
     Ok(tokio_runtime()?.block_on(examination))
 }

@@ -4,12 +4,14 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 use canter_index_builder::{IndexDescription, IndexStore};
-use canter_runtime::fetch::{ByteRange, OpenOptions, open_uri};
+use canter_runtime::fetch::{ByteRange, FetchErrorKind, OpenOptions, open_uri};
+use canter_runtime::observe::redact_urls;
+use canter_runtime::{ErrorKind, SearchError};
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile, TimeRange};
 use clap::Args;
 
 use crate::cli::{Format, FormatArg};
-use crate::open::tokio_runtime;
+use crate::open::{about_index, tokio_runtime};
 use crate::render::dates::{date_of, short_date_of};
 use crate::render::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
@@ -41,12 +43,17 @@ fn describe(uri: &str) -> Result<IndexDescription> {
     }
     // The builder does not write to web servers, so it does not read from them either.
     let fetcher = open_uri(uri, &OpenOptions::default())?;
-    let fetched = tokio_runtime()?
-        .block_on(fetcher.fetch(MANIFEST_OBJECT, ByteRange::from(0)))
-        .with_context(|| format!("cannot read the manifest of `{uri}`"))?;
+    let fetched = tokio_runtime()?.block_on(fetcher.fetch(MANIFEST_OBJECT, ByteRange::from(0)));
+    let fetched = fetched.map_err(|error| {
+        let kind = match error.kind {
+            FetchErrorKind::NotFound => ErrorKind::NotFound,
+            _ => ErrorKind::Unavailable,
+        };
+        about_index(uri)(SearchError::new(kind, error.message))
+    })?;
     let manifest = ManifestFile::from_bytes(&fetched.bytes)
         .with_context(|| format!("the manifest of `{uri}` cannot be read"))?;
-    Ok(IndexDescription::of_manifest(uri, &manifest))
+    Ok(IndexDescription::of_manifest(&redact_urls(uri), &manifest))
 }
 
 fn table_of(index: &IndexDescription, screen: &Screen) -> String {

@@ -10,6 +10,7 @@ use canter_index_builder::{
 };
 use clap::Args;
 
+use crate::amounts::parse_some_bytes;
 use crate::cli::Format;
 use crate::exit::{note, warn};
 use crate::open::read_index_config;
@@ -54,12 +55,13 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     split_num_docs: Option<u64>,
 
-    /// A split ends at the latest after this many bytes of input; bounds memory [default: 128 MiB].
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    /// A split ends at the latest after so many bytes of input, such as 64MiB; bounds memory
+    /// [default: 128MiB].
+    #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     max_split_bytes: Option<u64>,
 
-    /// A longer line is rejected [default: 1 MiB].
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    /// A longer line is rejected; at most 1GiB [default: 1MiB].
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_bytes)]
     max_line_bytes: Option<u32>,
 
     /// Threads that parse documents [default: half of the cores].
@@ -73,6 +75,13 @@ pub(crate) struct IngestArgs {
     /// How to show the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+}
+
+fn parse_line_bytes(text: &str) -> Result<u32, String> {
+    let num_bytes = u32::try_from(parse_some_bytes(text)?).ok();
+    num_bytes
+        .filter(|num_bytes| *num_bytes <= 1 << 30)
+        .ok_or_else(|| "more than the 1GiB that a line may have".to_owned())
 }
 
 /// Ingests, showing progress on stderr and a report on stdout.

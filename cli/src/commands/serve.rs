@@ -2,29 +2,36 @@
 
 mod app;
 mod args;
+mod body;
+mod hosts;
+mod listen;
+mod patient;
+mod refusal;
 
-use std::future::IntoFuture;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canter_runtime::fetch::OpenOptions;
+use canter_runtime::observe::redact_urls;
 use canter_runtime::{Caller, Metrics, Searcher};
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 pub(crate) use args::ServeArgs;
 
 use crate::exit::{WrongUse, note, warn};
-use crate::open::tokio_runtime;
+use crate::open::{InstanceCaps, about_index, tokio_runtime};
 use app::{App, router};
+use body::Bodies;
 
 /// How long searches that are under way have, once the server is told to stop.
 const MAX_GOODBYE: Duration = Duration::from_secs(35);
 
 /// Serves until it is told to stop, and then ends the searches that are under way.
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
+    args.server.check()?;
     let app = Arc::new(open(args)?);
     tokio_runtime()?.block_on(async {
         let listener = TcpListener::bind(&args.listen).await;
@@ -41,23 +48,26 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
                  there is no authentication here"
             ));
         }
+        let router = router(Arc::clone(&app), args)?;
         // On standard output, for programs that start a server: with port 0 only this tells the port.
         let mut out = io::stdout().lock();
         writeln!(out, "listening on http://{address}")?;
         out.flush()?;
         drop(out);
         for (name, uri) in &args.indexes {
-            note(format_args!("  /api/v1/{name}/search  {uri}"));
+            note(format_args!(
+                "  /api/v1/{name}/search  {}",
+                redact_urls(uri)
+            ));
         }
         let stopping = Arc::new(Notify::new());
         let told = Arc::clone(&stopping);
-        let server = axum::serve(listener, router(Arc::clone(&app), args)?);
-        let server = server.with_graceful_shutdown(async move {
+        let stop = async move {
             told_to_stop().await;
             told.notify_one();
-        });
+        };
         tokio::select! {
-            ended = server.into_future() => ended.context("the server has failed")?,
+            () = listen::serve(listener, router, args.server.connections(), stop) => {}
             () = patience(&stopping) => warn("connections that were still open are closed"),
         }
         app.searcher.settle().await;
@@ -68,12 +78,21 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
 /// Starts the engine and opens the indexes and the cache. Reads nothing yet.
 fn open(args: &ServeArgs) -> Result<App> {
     let metrics = Arc::new(Metrics::new());
+    let engine = args.engine.start(InstanceCaps {
+        max_instances: Some(args.server.max_instances),
+        max_memory_bytes: args.limits.max_memory_bytes(),
+    })?;
+    let max_in_line = engine
+        .max_instances()
+        .saturating_add(args.server.max_waiting as usize);
     let mut builder = Searcher::builder()
         .metrics(Arc::clone(&metrics))
-        .engine(args.engine.start(args.limits.max_memory_bytes())?)
+        .engine(engine)
         .manifest(args.cache.manifest());
     for (name, uri) in &args.indexes {
-        builder = builder.index(name, uri, &OpenOptions::default())?;
+        builder = builder
+            .index(name, uri, &OpenOptions::default())
+            .map_err(about_index(uri))?;
     }
     if let Some(cache) = args.cache.open()? {
         builder = builder.cache(cache);
@@ -84,6 +103,7 @@ fn open(args: &ServeArgs) -> Result<App> {
     if let Some(max) = args.limits.max_concurrent_requests {
         builder = builder.max_concurrent_requests(usize::from(max));
     }
+    let server = &args.server;
     Ok(App {
         searcher: builder.build()?,
         limits: args.limits.of_search(),
@@ -92,6 +112,12 @@ fn open(args: &ServeArgs) -> Result<App> {
             forced_filter: args.forced_filter.clone(),
         },
         metrics,
+        bodies: Bodies::new(
+            server.max_body_bytes,
+            server.body_timeout,
+            server.max_held_bytes,
+        ),
+        line: Semaphore::new(max_in_line.min(Semaphore::MAX_PERMITS)),
     })
 }
 

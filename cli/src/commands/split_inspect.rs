@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use canter_runtime::SearchError;
 use canter_runtime::fetch::{ByteRange, FetchErrorKind, OpenOptions, RangeFetcher, open_uri};
+use canter_runtime::observe::redact_urls;
 use canter_split_format::{HEAD_PREFIX_LEN, Head, SPECULATIVE_HEAD_LEN, head_len_of};
 use clap::Args;
 
@@ -76,7 +77,7 @@ async fn read_head(split: &str) -> Result<InspectedSplit> {
     let bytes = reader.read().await?;
     let cannot = || format!("`{split}` cannot be read as a split");
     Ok(InspectedSplit {
-        name: split.to_owned(),
+        name: redact_urls(split),
         head: Head::open(&bytes).with_context(cannot)?,
         head_len: head_len_of(&bytes).with_context(cannot)?,
         num_requests: reader.num_requests,

@@ -56,3 +56,26 @@ fn the_search_says_what_its_answer_has() {
         ],
     );
 }
+
+#[test]
+fn the_server_says_what_clients_may_take_and_by_which_names_it_answers() {
+    check(
+        &["serve"],
+        &[
+            "--allowed-host <NAME>",
+            "--max-connections <N>",
+            "--max-instances <N>",
+            "--max-waiting <N>",
+            "--max-body-bytes <BYTES>",
+            "--max-held-bytes <BYTES>",
+            "--header-timeout <TIME>",
+            "--body-timeout <TIME>",
+            "--answer-timeout <TIME>",
+            "--max-memory-bytes <BYTES>",
+            "--compiled <DIR>",
+            "[default: 512]",
+            "Retry-After",
+            "421",
+        ],
+    );
+}

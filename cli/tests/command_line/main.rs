@@ -5,7 +5,10 @@ mod cache;
 mod doctor;
 mod explain;
 mod help;
+mod nowhere;
 mod serve;
+mod serve_hosts;
+mod serve_limits;
 mod stores;
 mod support;
 

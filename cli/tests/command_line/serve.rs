@@ -3,26 +3,34 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{canter, indexed, run, search};
 
+/// Far longer than anything here takes: a server that does not end by itself is a failure, not a hanging test.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A server under test. Dropping it kills it.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
     http: reqwest::Client,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Server {
-    fn start(folder: &Path, more: &[&str]) -> Self {
-        let args = ["serve", "--index", "logs=index", "--listen", "127.0.0.1:0"];
-        let args = [&args[..], &["--engine", "native"], more].concat();
+    pub(crate) fn start(folder: &Path, more: &[&str]) -> Self {
+        Self::of(folder, &[&["--index", "logs=index"], more].concat())
+    }
+
+    /// A server with indexes of its own.
+    pub(crate) fn of(folder: &Path, more: &[&str]) -> Self {
+        let args = ["serve", "--listen", "127.0.0.1:0", "--engine", "native"];
+        let args = [&args[..], more].concat();
         let mut child = canter(folder, &args)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -48,13 +56,39 @@ impl Server {
         }
     }
 
+    /// `address:port`.
+    pub(crate) fn address(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap()
+    }
+
+    /// Tells it to stop every now and then until it has, as an impatient person does.
+    fn stop(&mut self) -> ExitStatus {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            self.tell_to_stop();
+            for _ in 0..20 {
+                if let Some(ended) = self.child.try_wait().unwrap() {
+                    return ended;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        panic!("it was told to stop for {PATIENCE:?} and goes on");
+    }
+
     fn tell_to_stop(&self) {
         let id = self.child.id().to_string();
         let mut kill = std::process::Command::new("kill");
         assert!(kill.args(["-TERM", &id]).status().unwrap().success());
     }
 
-    fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
+    pub(crate) fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> Answer {
         let request = self.http.request(method, format!("{}{path}", self.url));
         let request = headers.iter().fold(request, |request, (name, value)| {
             request.header(*name, *value)
@@ -69,11 +103,11 @@ impl Server {
         })
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, &[], String::new())
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::POST, path, &[], body.to_string())
     }
 }
@@ -85,18 +119,18 @@ impl Drop for Server {
     }
 }
 
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     headers: reqwest::header::HeaderMap,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap()
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 }
@@ -146,7 +180,9 @@ fn wrong_requests_are_refused_with_a_message() {
         assert!(message.contains(part), "{message}");
     }
     let long = json!({"query": "a ".repeat(2_000)});
-    assert_eq!(server.post("/api/v1/logs/search", &long).status, 413);
+    let answer = server.post("/api/v1/logs/search", &long);
+    assert_eq!(answer.status, 413);
+    assert!(answer.text.contains("--max-body-bytes"), "{}", answer.text);
     let path = "/api/v1/logs/search";
     let put = server.send(Method::PUT, path, &[], String::new());
     assert_eq!((put.status, put.header("allow")), (405, Some("GET, POST")));
@@ -190,8 +226,7 @@ fn it_counts_what_it_does_and_ends_when_it_is_told_to() {
     let metrics = server.get("/metrics").text;
     let line = "canter_queries_total{kind=\"http\",outcome=\"ok\"} 2";
     assert!(metrics.contains(line), "{metrics}");
-    server.tell_to_stop();
-    assert!(server.child.wait().unwrap().success());
+    assert!(server.stop().success());
     // What it fetched is there for the next.
     let (stats, _) = run(
         folder.path(),
@@ -205,20 +240,13 @@ fn it_counts_what_it_does_and_ends_when_it_is_told_to() {
 fn a_client_that_stops_halfway_does_not_keep_it() {
     let folder = indexed();
     let mut server = Server::start(folder.path(), &[]);
-    let address = server.url.strip_prefix("http://").unwrap();
-    let mut client = TcpStream::connect(address).unwrap();
-    let half = b"POST /api/v1/logs/search HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{";
+    let mut client = TcpStream::connect(server.address()).unwrap();
+    let half =
+        b"POST /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{";
     client.write_all(half).unwrap();
     // After this one the other has been accepted too.
     assert_eq!(server.get("/health/livez").status, 200);
-    let ended = loop {
-        server.tell_to_stop();
-        std::thread::sleep(Duration::from_millis(100));
-        if let Some(ended) = server.child.try_wait().unwrap() {
-            break ended;
-        }
-    };
-    assert!(ended.success());
+    assert!(server.stop().success());
     drop(client);
 }
 
@@ -226,9 +254,14 @@ fn a_client_that_stops_halfway_does_not_keep_it() {
 fn an_address_in_use_and_names_given_twice_are_wrong_use() {
     let folder = indexed();
     let server = Server::start(folder.path(), &[]);
-    let address = server.url.strip_prefix("http://").unwrap();
     let args = [
-        "serve", "--index", "index", "--listen", address, "--engine", "native",
+        "serve",
+        "--index",
+        "index",
+        "--listen",
+        server.address(),
+        "--engine",
+        "native",
     ];
     let (_, stderr) = run(folder.path(), &args, 2);
     assert!(stderr.contains("choose another address"), "{stderr}");

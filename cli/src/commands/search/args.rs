@@ -10,7 +10,7 @@ use super::explain::ExplainArgs;
 use super::limits::LimitArgs;
 use crate::cli::FormatArg;
 use crate::observe::MetricsArg;
-use crate::open::EngineChoice;
+use crate::open::EngineArgs;
 use crate::simulate::SimulateArgs;
 
 const AFTER_HELP: &str = "\
@@ -81,9 +81,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     pub(super) end_timestamp: Option<i64>,
 
-    /// How the search engine (the guest) runs.
-    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
-    pub(super) engine: EngineChoice,
+    #[command(flatten)]
+    pub(super) engine: EngineArgs,
 
     #[command(flatten)]
     pub(super) format: FormatArg,

@@ -11,12 +11,13 @@ use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
 use super::SearchArgs;
-use crate::open::tokio_runtime;
+use crate::open::{InstanceCaps, about_index, tokio_runtime};
 use crate::render::Attempts;
 use crate::simulate::Simulation;
 
 /// An index that is open for searching, and what a search of it may take.
 pub(super) struct OpenIndex {
+    uri: String,
     searcher: Searcher,
     cache: Option<Arc<dyn RangeCache>>,
     limits: Limits,
@@ -31,8 +32,12 @@ impl OpenIndex {
         let metrics = Arc::new(Metrics::new());
         let mut builder = Searcher::builder()
             .metrics(Arc::clone(&metrics))
-            .engine(args.engine.start(args.limits.max_memory_bytes())?)
-            .uri(&args.index, &OpenOptions::default())?;
+            .engine(args.engine.start(InstanceCaps {
+                max_instances: None,
+                max_memory_bytes: args.limits.max_memory_bytes(),
+            })?)
+            .uri(&args.index, &OpenOptions::default())
+            .map_err(about_index(&args.index))?;
         let simulation = args.simulate.start(&args.index)?;
         if let Some(simulation) = &simulation {
             builder = simulation.attach(builder);
@@ -49,6 +54,7 @@ impl OpenIndex {
             builder = builder.max_concurrent_requests(usize::from(max));
         }
         Ok(Self {
+            uri: args.index.clone(),
             searcher: builder.build()?,
             cache,
             limits: args.limits.of_search(),
@@ -60,16 +66,20 @@ impl OpenIndex {
 
     pub(super) fn search(&self, request: &Value) -> Result<(SearchResponse, Attempts)> {
         let answer = self.searcher.search(request, &self.limits);
-        Ok(match &self.simulation {
-            Some(simulation) => self.runtime.block_on(simulation.search(answer))?,
-            None => (self.runtime.block_on(answer)?, Attempts::default()),
-        })
+        let answer = match &self.simulation {
+            Some(simulation) => self.runtime.block_on(simulation.search(answer)),
+            None => {
+                let answer = self.runtime.block_on(answer);
+                answer.map(|answer| (answer, Attempts::default()))
+            }
+        };
+        answer.map_err(about_index(&self.uri))
     }
 
     pub(super) fn explain(&self, request: &Value) -> Result<(Explanation, Attempts)> {
         let explanation = self.searcher.explain(request, &self.limits);
         let (explanation, attempts) = self.runtime.block_on(self.in_time(explanation));
-        Ok((explanation?, attempts))
+        Ok((explanation.map_err(about_index(&self.uri))?, attempts))
     }
 
     /// Runs something on the searcher's clock.

@@ -5,24 +5,26 @@ use std::time::Duration;
 
 use anyhow::Result;
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::body::Body;
+use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer, Limits, Metrics, Searcher};
+use tokio::sync::Semaphore;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 
 use super::args::ServeArgs;
+use super::body::Bodies;
+use super::hosts::{AllowedHosts, check_host};
+use super::refusal::{last_refusal, refusal};
 use crate::exit::WrongUse;
 
 /// How long a browser need not ask again whether it may search.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
-
-/// How long the body of a request may take.
-const MAX_BODY_TIME: Duration = Duration::from_secs(30);
 
 /// What every request is answered with.
 pub(super) struct App {
@@ -30,20 +32,24 @@ pub(super) struct App {
     pub(super) limits: Limits,
     pub(super) caller: Caller,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) bodies: Bodies,
+    /// A permit for each request that may run or wait for a guest.
+    pub(super) line: Semaphore,
 }
 
 /// The API, and what there is beside it. The guest knows the API's paths, so all but one go there.
 pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Result<Router> {
-    let max_body_bytes = usize::try_from(args.max_body_bytes).unwrap_or(usize::MAX);
+    let hosts = AllowedHosts::new(&args.listen, &args.allowed_hosts);
     let router = Router::new()
         .route("/metrics", get(metrics))
         .fallback(search)
-        .layer(DefaultBodyLimit::max(max_body_bytes))
         .with_state(app);
-    Ok(match args.cors_origins.is_empty() {
+    let router = match args.cors_origins.is_empty() {
         true => router,
         false => router.layer(cors(&args.cors_origins)?),
-    })
+    };
+    // Around everything else: a page that may not ask by this name may not ask at all.
+    Ok(router.layer(from_fn_with_state(Arc::new(hosts), check_host)))
 }
 
 fn cors(origins: &[String]) -> Result<CorsLayer> {
@@ -75,26 +81,38 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 
 /// Dropped when the client hangs up, which cancels the search.
 async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
-    let (method, uri) = (request.method().clone(), request.uri().clone());
-    let body = tokio::time::timeout(MAX_BODY_TIME, Bytes::from_request(request, &()));
-    let body = match body.await {
-        Ok(Ok(body)) => body,
-        Ok(Err(rejection)) => return rejection.into_response(),
-        Err(_) => {
-            let message = format!("the body had not come after {MAX_BODY_TIME:?}");
-            let message = serde_json::json!({ "message": message }).to_string();
-            let is_json = [(CONTENT_TYPE, "application/json")];
-            return (StatusCode::REQUEST_TIMEOUT, is_json, message).into_response();
-        }
+    let (parts, body) = request.into_parts();
+    // Who watches the server must be answered when it has much to do, too: these ask for little.
+    let is_counted = !parts.uri.path().starts_with("/health/");
+    if is_counted && app.line.available_permits() == 0 {
+        return no_room(true);
+    }
+    let body = match app.bodies.read(body).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
+    };
+    let _place = match is_counted.then(|| app.line.try_acquire()) {
+        None => None,
+        Some(Ok(place)) => Some(place),
+        Some(Err(_)) => return no_room(false),
     };
     let request = HttpRequest {
-        method: method.as_str().to_owned(),
-        path: uri.path().to_owned(),
-        query: uri.query().unwrap_or_default().to_owned(),
-        body: body.into(),
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+        body: body.bytes,
     };
     let answer = app.searcher.http(request, &app.caller, &app.limits).await;
     respond(answer)
+}
+
+fn no_room(body_is_unread: bool) -> Response {
+    let message = "all guests are busy and as many requests wait as may: try again, or raise \
+                   --max-instances or --max-waiting";
+    match body_is_unread {
+        true => last_refusal(StatusCode::SERVICE_UNAVAILABLE, message),
+        false => refusal(StatusCode::SERVICE_UNAVAILABLE, message),
+    }
 }
 
 /// The guest's response, with what this host has to say of the search.

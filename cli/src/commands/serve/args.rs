@@ -1,10 +1,16 @@
 //! What `canter serve` is told on the command line.
 
+use std::time::Duration;
+
+use canter_runtime::observe::redact_urls;
 use clap::Args;
 
-use crate::amounts::parse_bytes;
+use super::hosts::parse_allowed_host;
+use super::listen::ConnectionLimits;
+use crate::amounts::{parse_bytes, parse_some_duration};
 use crate::commands::search::{CacheArgs, LimitArgs};
-use crate::open::EngineChoice;
+use crate::exit::WrongUse;
+use crate::open::EngineArgs;
 
 const AFTER_HELP: &str = "\
 Paths:
@@ -19,7 +25,9 @@ Examples:
   curl 'http://127.0.0.1:7280/api/v1/logs/search?query=severity_text:ERROR&max_hits=5'
   curl http://127.0.0.1:7280/api/v1/logs/search -d '{\"query\": \"error\", \"max_hits\": 5}'
 
-It has no authentication of its own. Let others than this machine reach it through a proxy that has.";
+It has no authentication of its own. Let others than this machine reach it through a proxy that has.
+Requests for another host than localhost, an address or an --allowed-host get 421. What finds no room
+gets 503 with Retry-After, and what takes too long is closed: see Server below.";
 
 /// Arguments of `canter serve`.
 #[derive(Debug, Args)]
@@ -34,9 +42,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7280")]
     pub(super) listen: String,
 
-    /// How the search engine (the guest) runs.
-    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
-    pub(super) engine: EngineChoice,
+    #[command(flatten)]
+    pub(super) engine: EngineArgs,
 
     /// A query that every hit must match, whatever is asked for; each of its terms names its field.
     #[arg(long, value_name = "QUERY")]
@@ -47,9 +54,11 @@ pub(crate) struct ServeArgs {
     #[arg(long = "cors-origin", value_name = "ORIGIN")]
     pub(super) cors_origins: Vec<String>,
 
-    /// Longest request that is accepted.
-    #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = parse_bytes)]
-    pub(super) max_body_bytes: u64,
+    /// Answer requests for this host too, as in a proxy's `Host` header; localhost, addresses and the name
+    /// in --listen are always answered. `*` is any, for a server that only a proxy can reach. May be given
+    /// several times.
+    #[arg(long = "allowed-host", value_name = "NAME", value_parser = parse_allowed_host)]
+    pub(super) allowed_hosts: Vec<String>,
 
     /// Parts of a search that run at once, each in a guest of its own [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
@@ -60,6 +69,72 @@ pub(crate) struct ServeArgs {
 
     #[command(flatten)]
     pub(super) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+}
+
+/// What clients may take of the server.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct ServerArgs {
+    /// Most connections at once; those beyond are answered 503 and closed.
+    #[arg(long, value_name = "N", default_value = "512")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_connections: u32,
+
+    /// Most guests at once, and so most searches; each may take --max-memory-bytes.
+    #[arg(long, value_name = "N", default_value = "32")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(super) max_instances: u32,
+
+    /// Most requests that wait while all guests are busy; those beyond are answered 503.
+    #[arg(long, value_name = "N", default_value = "128")]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(super) max_waiting: u32,
+
+    /// Longest body of a request; a longer one is answered 413.
+    #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = parse_bytes)]
+    pub(super) max_body_bytes: u64,
+
+    /// Most bytes of bodies in memory, of all requests together; those beyond are answered 503.
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = parse_bytes)]
+    pub(super) max_held_bytes: u64,
+
+    /// A connection is closed whose next request's header has not come after this.
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_some_duration)]
+    header_timeout: Duration,
+
+    /// A request whose body has not come after this is answered 408.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_some_duration)]
+    pub(super) body_timeout: Duration,
+
+    /// A connection is closed whose client has taken nothing of its answer for so long.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_some_duration)]
+    answer_timeout: Duration,
+}
+
+impl ServerArgs {
+    /// An error if no request could keep to these.
+    pub(super) fn check(&self) -> Result<(), WrongUse> {
+        match self.max_held_bytes < self.max_body_bytes {
+            false => Ok(()),
+            true => Err(WrongUse(format!(
+                "--max-held-bytes ({}) is less than --max-body-bytes ({}): raise the one or lower the \
+                 other",
+                self.max_held_bytes, self.max_body_bytes
+            ))),
+        }
+    }
+
+    /// What connections may take.
+    pub(super) fn connections(&self) -> ConnectionLimits {
+        ConnectionLimits {
+            max_connections: self.max_connections as usize,
+            header_timeout: self.header_timeout,
+            answer_timeout: self.answer_timeout,
+        }
+    }
 }
 
 /// `NAME=URI`, or a URI that ends in the name.
@@ -80,7 +155,8 @@ fn parse_index(text: &str) -> Result<(String, String), String> {
     match is_name(last) && last != "." && last != ".." {
         true => Ok((last.to_owned(), text.to_owned())),
         false => Err(format!(
-            "{last:?} cannot be a name; put one in front, such as logs={text}"
+            "{last:?} cannot be a name; put one in front, such as logs={}",
+            redact_urls(text)
         )),
     }
 }

@@ -1,0 +1,234 @@
+//! What `canter serve` does about clients that are slow, many or large.
+//!
+//! Nothing here depends on how fast the machine is: what must end is waited for with [`PATIENCE`], and what
+//! must not happen is asked for only after something that happens later.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use crate::serve::{PATIENCE, Server};
+use crate::support::{indexed, run};
+
+const LIVEZ: &str = "GET /health/livez HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+fn connect(server: &Server) -> TcpStream {
+    let stream = TcpStream::connect(server.address()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+fn send(server: &Server, text: &str) -> TcpStream {
+    let mut stream = connect(server);
+    stream.write_all(text.as_bytes()).unwrap();
+    stream
+}
+
+/// All that comes until the server closes the connection.
+fn read_to_end(mut stream: TcpStream) -> String {
+    let mut bytes = Vec::new();
+    match stream.read_to_end(&mut bytes) {
+        Ok(_) => {}
+        // Closed with bytes unread, which is as good.
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("the connection is still open after {PATIENCE:?}: {error}"),
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The answer's header, without waiting for the connection's end.
+fn read_header(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    while !text.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).unwrap();
+        text.push(byte[0]);
+    }
+    String::from_utf8(text).unwrap()
+}
+
+fn is_refused(answer: &str, flag: &str) -> bool {
+    answer.starts_with("HTTP/1.1 503 ")
+        && answer.contains("\r\nretry-after: 1\r\n")
+        && answer.contains(flag)
+}
+
+/// Tries until it comes true.
+fn wait_until(mut is_so: impl FnMut() -> bool, what: &str) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_header_that_does_not_come_ends_the_connection() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &["--header-timeout", "300ms"]);
+    let half = send(&server, "GET /api/v1/logs/search HTTP/1.1\r\nhost: loc");
+    let nothing = connect(&server);
+    let mut kept_alive = send(&server, LIVEZ);
+    assert!(read_header(&mut kept_alive).starts_with("HTTP/1.1 200 "));
+    for stream in [half, nothing, kept_alive] {
+        let rest = read_to_end(stream);
+        assert!(!rest.contains("HTTP/1.1 200"), "{rest}");
+    }
+    assert_eq!(server.get("/health/livez").status, 200);
+}
+
+#[test]
+fn a_body_that_does_not_come_is_answered_408() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &["--body-timeout", "300ms"]);
+    let head =
+        "POST /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{\"q";
+    let answer = read_to_end(send(&server, head));
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(answer.contains("--body-timeout"), "{answer}");
+    let chunks = "POST /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n\
+                  1\r\n{\r\n";
+    let answer = read_to_end(send(&server, chunks));
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+}
+
+#[test]
+fn a_body_that_is_too_long_is_refused_before_it_comes() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &["--max-body-bytes", "10KB"]);
+    let announced =
+        "POST /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10001\r\n\r\n";
+    let answer = read_to_end(send(&server, announced));
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    let head = "POST /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n";
+    let chunk = format!("1000\r\n{}\r\n", " ".repeat(0x1000));
+    let answer = read_to_end(send(&server, &format!("{head}{chunk}{chunk}{chunk}")));
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("10000 bytes"), "{answer}");
+}
+
+#[test]
+fn connections_beyond_the_limit_are_refused_until_one_ends() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &["--max-connections", "2"]);
+    let open: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let mut stream = send(&server, LIVEZ);
+            assert!(read_header(&mut stream).starts_with("HTTP/1.1 200 "));
+            stream
+        })
+        .collect();
+    for _ in 0..3 {
+        let answer = read_to_end(send(&server, LIVEZ));
+        assert!(is_refused(&answer, "--max-connections"), "{answer}");
+    }
+    drop(open);
+    let closing = LIVEZ.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    let is_answered = || read_to_end(send(&server, &closing)).starts_with("HTTP/1.1 200 ");
+    wait_until(is_answered, "no place became free");
+}
+
+/// An index whose store takes requests and never answers them: searches of it wait.
+fn silent_store() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let uri = format!("logs=http://{}/logs", listener.local_addr().unwrap());
+    (listener, uri)
+}
+
+/// What has come already, if it is a whole header.
+fn has_answer(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let mut byte = [0];
+    let is_there = stream.peek(&mut byte).is_ok_and(|len| len > 0);
+    stream.set_nonblocking(false).unwrap();
+    is_there
+}
+
+#[test]
+fn requests_beyond_those_that_run_and_wait_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_store, index) = silent_store();
+    let limits = [
+        "--max-instances",
+        "1",
+        "--max-waiting",
+        "1",
+        "--deadline-ms",
+        "600000",
+    ];
+    let server = Server::of(folder.path(), &[&["--index", &index], &limits[..]].concat());
+    let search = "GET /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let mut clients: Vec<TcpStream> = (0..4).map(|_| send(&server, search)).collect();
+    let num_answered =
+        |clients: &[TcpStream]| clients.iter().filter(|client| has_answer(client)).count();
+    wait_until(|| num_answered(&clients) == 2, "two of four are refused");
+    let (refused, waiting): (Vec<_>, Vec<_>) = clients.drain(..).partition(has_answer);
+    for mut client in refused {
+        let header = read_header(&mut client);
+        assert!(header.starts_with("HTTP/1.1 503 "), "{header}");
+        assert!(header.contains("\r\nretry-after: 1\r\n"), "{header}");
+    }
+    // Still so: nothing else has made room, and the two wait on.
+    let again = read_header(&mut send(&server, search));
+    assert!(again.starts_with("HTTP/1.1 503 "), "{again}");
+    assert_eq!(num_answered(&waiting), 0);
+    assert_eq!(server.get("/metrics").status, 200);
+    // Who waited has gone, and there is room.
+    drop(waiting);
+    let is_let_in = || {
+        let mut client = send(&server, search);
+        client
+            .set_read_timeout(Some(Duration::from_secs(1)))
+            .unwrap();
+        client.read(&mut [0; 12]).is_err()
+    };
+    wait_until(is_let_in, "no room became free");
+}
+
+#[test]
+fn bodies_share_the_bytes_that_may_be_held() {
+    let folder = indexed();
+    let limits = ["--max-body-bytes", "100KB", "--max-held-bytes", "100KB"];
+    let server = Server::start(folder.path(), &limits);
+    let head = "POST /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n";
+    let stalled = format!("{head}content-length: 100000\r\n\r\n{}", " ".repeat(90_000));
+    let stalled = send(&server, &stalled);
+    let whole = format!(
+        "{head}content-length: 50000\r\n\r\n{{\"query\":\"*\"{}}}",
+        " ".repeat(49_987)
+    );
+    let is_refused_now = || is_refused(&read_to_end(send(&server, &whole)), "--max-held-bytes");
+    wait_until(
+        is_refused_now,
+        "two bodies of more than fits were held at once",
+    );
+    drop(stalled);
+    let is_answered = || read_to_end(send(&server, &whole)).starts_with("HTTP/1.1 200 ");
+    wait_until(
+        is_answered,
+        "what a client held that has gone did not become free",
+    );
+}
+
+#[test]
+fn limits_that_no_request_could_keep_to_are_wrong_use() {
+    let folder = indexed();
+    let serve = |more: &[&str]| {
+        let args = [&["serve", "--index", "index", "--engine", "native"], more].concat();
+        run(folder.path(), &args, 2).1
+    };
+    let stderr = serve(&["--max-body-bytes", "2MiB", "--max-held-bytes", "1MiB"]);
+    assert!(
+        stderr.contains("raise the one or lower the other"),
+        "{stderr}"
+    );
+    for wrong in [
+        ["--max-connections", "0"],
+        ["--max-instances", "0"],
+        ["--header-timeout", "0s"],
+        ["--body-timeout", "30"],
+        ["--max-held-bytes", "much"],
+    ] {
+        assert!(serve(&wrong).contains(wrong[0]), "{wrong:?}");
+    }
+}
