@@ -115,7 +115,7 @@ fn open(args: &ServeArgs) -> Result<App> {
         bodies: Bodies::new(
             server.max_body_bytes,
             server.body_timeout,
-            server.max_held_bytes,
+            server.max_held_bytes(),
         ),
         line: Semaphore::new(max_in_line.min(Semaphore::MAX_PERMITS)),
     })

@@ -242,8 +242,8 @@ fn exit_codes_tell_wrong_use_from_failure() {
     );
     check(
         "search --index . --query a --engine native",
-        1,
-        "no index here",
+        2,
+        "no index at `.`",
     );
     check(
         "search --index index --query no_field:1 --engine native",

@@ -39,10 +39,7 @@ fn where_no_index_is_the_message_says_how_to_make_one() {
             "--engine",
             "native",
         ];
-        let mut commands = vec![&search(index)[..], describe]
-            .into_iter()
-            .map(<[&str]>::to_vec)
-            .collect::<Vec<_>>();
+        let mut commands = vec![search(index).to_vec(), describe.to_vec()];
         let mut explain = search(index).to_vec();
         explain.push("--explain");
         commands.push(explain);

@@ -89,7 +89,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     }
     let body = match app.bodies.read(body).await {
         Ok(body) => body,
-        Err(refusal) => return refusal,
+        Err(unread) => return app.bodies.answer_to(&unread),
     };
     let _place = match is_counted.then(|| app.line.try_acquire()) {
         None => None,

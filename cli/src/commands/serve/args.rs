@@ -12,6 +12,9 @@ use crate::commands::search::{CacheArgs, LimitArgs};
 use crate::exit::WrongUse;
 use crate::open::EngineArgs;
 
+/// Requests have a kilobyte; so many of the longest at once are no searches.
+const DEFAULT_MAX_HELD_BYTES: u64 = 16 << 20;
+
 const AFTER_HELP: &str = "\
 Paths:
   GET|POST /api/v1/NAME/search   query, start_timestamp, end_timestamp, start_offset, max_hits,
@@ -97,9 +100,10 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = parse_bytes)]
     pub(super) max_body_bytes: u64,
 
-    /// Most bytes of bodies in memory, of all requests together; those beyond are answered 503.
-    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = parse_bytes)]
-    pub(super) max_held_bytes: u64,
+    /// Most bytes of bodies in memory, of all requests together; those beyond are answered 503 [default:
+    /// 16MiB, or --max-body-bytes if that is more].
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    max_held_bytes: Option<u64>,
 
     /// A connection is closed whose next request's header has not come after this.
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_some_duration)]
@@ -117,14 +121,21 @@ pub(crate) struct ServerArgs {
 impl ServerArgs {
     /// An error if no request could keep to these.
     pub(super) fn check(&self) -> Result<(), WrongUse> {
-        match self.max_held_bytes < self.max_body_bytes {
+        match self.max_held_bytes() < self.max_body_bytes {
             false => Ok(()),
             true => Err(WrongUse(format!(
                 "--max-held-bytes ({}) is less than --max-body-bytes ({}): raise the one or lower the \
                  other",
-                self.max_held_bytes, self.max_body_bytes
+                self.max_held_bytes(),
+                self.max_body_bytes
             ))),
         }
+    }
+
+    /// Most bytes of all bodies together.
+    pub(super) fn max_held_bytes(&self) -> u64 {
+        let default = DEFAULT_MAX_HELD_BYTES.max(self.max_body_bytes);
+        self.max_held_bytes.unwrap_or(default)
     }
 
     /// What connections may take.

@@ -28,7 +28,7 @@ pub(super) struct HeldBody {
 }
 
 /// Why a body was not read.
-enum Unread {
+pub(super) enum Unread {
     TooLong,
     NoRoom,
     TooSlow,
@@ -47,13 +47,10 @@ impl Bodies {
         }
     }
 
-    /// Reads a body to its end, or says what to answer instead.
-    pub(super) async fn read(&self, body: Body) -> Result<HeldBody, Response> {
+    /// Reads a body to its end.
+    pub(super) async fn read(&self, body: Body) -> Result<HeldBody, Unread> {
         let read = tokio::time::timeout(self.max_time, self.collect(body)).await;
-        match read.unwrap_or(Err(Unread::TooSlow)) {
-            Ok(body) => Ok(body),
-            Err(unread) => Err(self.answer_to(&unread)),
-        }
+        read.unwrap_or(Err(Unread::TooSlow))
     }
 
     async fn collect(&self, mut body: Body) -> Result<HeldBody, Unread> {
@@ -87,7 +84,8 @@ impl Bodies {
         })
     }
 
-    fn answer_to(&self, unread: &Unread) -> Response {
+    /// What to answer where a body was not read.
+    pub(super) fn answer_to(&self, unread: &Unread) -> Response {
         match unread {
             Unread::TooLong => last_refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -128,7 +126,7 @@ mod tests {
             .enable_all()
             .build();
         let read = runtime.unwrap().block_on(bodies.read(Body::from(body)));
-        read.map_err(|response| response.status().as_u16())
+        read.map_err(|unread| bodies.answer_to(&unread).status().as_u16())
     }
 
     #[test]
