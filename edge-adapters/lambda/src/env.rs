@@ -129,11 +129,14 @@ mod tests {
         assert_eq!(env.number("C").unwrap(), None);
         let error = env.number("B").unwrap_err().to_string();
         assert!(error.contains("B is \"many\""), "{error}");
-        let env = Environment::of([("A", "1GiB"), ("B", "1.5GB"), ("C", "")]);
+        let env = Environment::of([("A", "1GiB"), ("B", "1.5"), ("C", "")]);
         assert_eq!(env.bytes("A").unwrap(), Some(1 << 30));
         assert_eq!(env.bytes("C").unwrap(), None);
         let error = env.bytes("B").unwrap_err().to_string();
-        assert!(error.contains("B is \"1.5GB\", not a number"), "{error}");
+        assert!(
+            error.contains("B is \"1.5\", not a whole number"),
+            "{error}"
+        );
         let error = env.require("C", "s3://b/p").unwrap_err().to_string();
         assert!(error.contains("C=s3://b/p"), "{error}");
     }
