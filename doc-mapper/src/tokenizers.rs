@@ -16,9 +16,10 @@ use english::EnglishStemmer;
 /// - `lowercase`, `raw_lowercase`: the whole value, lowercased, is one token.
 /// - `default`: splits at white space and punctuation, and lowercases.
 /// - `en_stem`: as `default`, and reduces English words to their stems.
-/// - `whitespace`: splits at white space, and neither lowercases nor drops anything.
+/// - `whitespace`: splits at white space, and does not lowercase.
 ///
-/// All but `whitespace` drop tokens of more than 255 bytes.
+/// `whitespace` drops tokens of more than 65,526 bytes, the others those of more than 255: they are in no
+/// dictionary, and a query's word of that length finds nothing.
 pub const NAMES: [&str; 6] = [
     "raw",
     "lowercase",
@@ -30,6 +31,9 @@ pub const NAMES: [&str; 6] = [
 
 /// Longer tokens are dropped: no one types them, and they would fill the term dictionary.
 const MAX_TOKEN_BYTES: usize = 255;
+
+/// tantivy's dictionaries take keys of 65,535 bytes, which in a JSON field begin with 9 bytes of its own.
+const MAX_WHITESPACE_TOKEN_BYTES: usize = 65_526;
 
 // `RemoveLongFilter::limit(n)` keeps tokens of fewer than n bytes.
 fn remove_long() -> RemoveLongFilter {
@@ -62,15 +66,20 @@ pub fn tokenizers() -> TokenizerManager {
     };
     manager.register("default", default().build());
     manager.register("en_stem", default().filter(EnglishStemmer).build());
-    manager.register("whitespace", WhitespaceTokenizer::default());
+    let whitespace = TextAnalyzer::builder(WhitespaceTokenizer::default())
+        .filter(RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1));
+    manager.register("whitespace", whitespace.build());
     manager
 }
 
-/// The normalizers of text in fast fields: `raw` and `lowercase`.
+/// The normalizers of text in fast fields: `raw` and `lowercase`. They drop nothing: a value is in its
+/// column however long it is.
 pub fn fast_field_tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::new();
-    manager.register("raw", raw());
-    manager.register("lowercase", lowercase());
+    let raw = TextAnalyzer::builder(RawTokenizer::default());
+    manager.register("raw", raw.build());
+    let lowercase = TextAnalyzer::builder(RawTokenizer::default()).filter(LowerCaser);
+    manager.register("lowercase", lowercase.build());
     manager
 }
 
@@ -122,6 +131,22 @@ mod tests {
             let expect = usize::from(name == "whitespace");
             assert_eq!(tokens(name, &long).len(), expect, "{name}");
             assert_eq!(tokens(name, long.get(1..).unwrap()).len(), 1, "{name}");
+        }
+        let longest = "x".repeat(65_526);
+        assert_eq!(
+            tokens("whitespace", &format!("{longest} y")),
+            [&longest, "y"]
+        );
+        assert_eq!(tokens("whitespace", &format!("{longest}x y")), ["y"]);
+    }
+
+    #[test]
+    fn a_column_keeps_long_values() {
+        for name in ["raw", "lowercase"] {
+            let mut normalizer = fast_field_tokenizers().get(name).unwrap();
+            let long = "x".repeat(70_000);
+            let mut tokens = normalizer.token_stream(&long);
+            assert!(tokens.advance(), "{name}");
         }
     }
 

@@ -102,7 +102,14 @@ impl IndexConfig {
     pub fn from_json(json: &[u8]) -> Result<IndexConfig, ConfigError> {
         let value: serde_json::Value = serde_json::from_slice(json)
             .map_err(|e| ConfigError::new("", format!("index config is not JSON: {e}")))?;
-        IndexConfig::from_node(&Node::from_json(&value))
+        IndexConfig::from_written(&Node::from_json(&value))
+    }
+
+    /// A config that somebody writes: more is asked of it than of one that an index has.
+    fn from_written(node: &Node) -> Result<IndexConfig, ConfigError> {
+        let config = IndexConfig::from_node(node)?;
+        validate::written_config(&config)?;
+        Ok(config)
     }
 
     /// The canonical JSON form: equal configs give equal bytes.
@@ -123,7 +130,7 @@ impl IndexConfig {
         env: impl Fn(&str) -> Option<String>,
     ) -> Result<IndexConfig, ConfigError> {
         let node = super::yaml::parse(&super::yaml::substitute(yaml, env)?)?;
-        IndexConfig::from_node(&node).map_err(|mut error| {
+        IndexConfig::from_written(&node).map_err(|mut error| {
             error.line = error.line.or(Some(node.line_of(&error.key_path)));
             error
         })

@@ -4,6 +4,7 @@
 use super::node::Result;
 use super::{ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode};
 use crate::field_path::split_path;
+use crate::mapper::{DYNAMIC_FIELD, RESERVED_NAMES};
 
 /// tantivy numbers fields with 16 bits; this many is far more than a useful mapping has.
 const MAX_FIELDS: usize = 10_000;
@@ -20,26 +21,74 @@ pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
         tag_field(mapping, path)
             .map_err(|message| ConfigError::new(format!("doc_mapping.tag_fields[{i}]"), message))?;
     }
-    let mut seen: Vec<&str> = Vec::new();
-    for (i, path) in config
-        .search_settings
-        .default_search_fields
-        .iter()
-        .enumerate()
-    {
-        let checked = match seen.contains(&path.as_str()) {
-            true => Err(format!("default search field {path:?} is listed twice")),
-            false => default_search_field(mapping, path),
-        };
-        let at = format!("search_settings.default_search_fields[{i}]");
-        checked.map_err(|message| ConfigError::new(at, message))?;
-        seen.push(path);
-    }
+    each_default_search_field(config, default_search_field)?;
     if config.retention.is_some() && mapping.timestamp_field.is_none() {
         let message = "\"retention\" needs a \"timestamp_field\" in doc_mapping";
         return Err(ConfigError::new("retention", message));
     }
     Ok(())
+}
+
+/// What is asked of a config that somebody writes, and not of one that an index has: default search fields
+/// that can hold nothing. Such an index works, and must not become unreadable.
+pub(super) fn written_config(config: &IndexConfig) -> Result<()> {
+    each_default_search_field(config, can_hold_something)
+}
+
+const DEFAULT_SEARCH_FIELDS: &str = "search_settings.default_search_fields";
+
+fn each_default_search_field(
+    config: &IndexConfig,
+    check: fn(&DocMapping, &str) -> std::result::Result<(), String>,
+) -> Result<()> {
+    let fields = &config.search_settings.default_search_fields;
+    for (i, path) in fields.iter().enumerate() {
+        let checked = match fields.iter().take(i).any(|earlier| earlier == path) {
+            true => Err(format!("default search field {path:?} is listed twice")),
+            false => check(&config.doc_mapping, path),
+        };
+        checked.map_err(|message| {
+            ConfigError::new(format!("{DEFAULT_SEARCH_FIELDS}[{i}]"), message)
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether a document can have a value at the path, in dynamic mode too.
+fn can_hold_something(mapping: &DocMapping, path: &str) -> std::result::Result<(), String> {
+    let segments = split_path(path);
+    if segments.iter().any(String::is_empty) {
+        return Err(format!(
+            "default search field {path:?} names no field: it has an empty part; a dot in a name is \
+             written \\."
+        ));
+    }
+    let first = segments.first().map(String::as_str).unwrap_or_default();
+    if RESERVED_NAMES.contains(&first) && (first != DYNAMIC_FIELD || segments.len() == 1) {
+        return Err(format!(
+            "default search field {path:?} is a field of the index itself, which queries do not search"
+        ));
+    }
+    match find(&mapping.field_mappings, &segments) {
+        // A name with dots may have been written without escapes.
+        _ if mapping
+            .field_mappings
+            .iter()
+            .any(|field| field.name == path) =>
+        {
+            Ok(())
+        }
+        Some((field, rest)) if rest > 0 && !matches!(field.kind, FieldKind::Json(_)) => {
+            Err(format!(
+                "default search field {path:?} leads into {:?}, which has the type {} and nothing below \
+                 it; give it the type json or object, or write {} if documents have a key with that dot",
+                field.name,
+                field.type_id(),
+                path.replace('.', "\\."),
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn count_leaves(fields: &[FieldMapping]) -> usize {

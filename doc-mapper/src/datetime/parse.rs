@@ -243,8 +243,8 @@ fn parse_decimal(text: &str) -> Result<i64, DateParseError> {
     Ok(whole * 1_000_000_000 + nanos)
 }
 
-/// A date in a query: RFC 3339, ISO 8601 with or without a time or offset (UTC then), or a Unix
-/// timestamp whose unit follows from its magnitude.
+/// A date in a query, as Quickwit reads them: RFC 3339, RFC 2822, ISO 8601 with or without a time or offset
+/// (UTC then), `2023/05/25`, or a Unix timestamp whose unit follows from its magnitude.
 ///
 /// A number too small to be told apart is one of seconds, so that `0` is the epoch.
 pub fn parse_datetime_literal(text: &str) -> Option<DateTime> {
@@ -261,6 +261,8 @@ pub fn parse_datetime_literal(text: &str) -> Option<DateTime> {
             DateInput::Rfc3339,
             DateInput::Iso8601,
             DateInput::UnixTimestamp,
+            DateInput::Rfc2822,
+            DateInput::Strptime("%Y/%m/%d".to_owned()),
         ],
     )
     .ok()

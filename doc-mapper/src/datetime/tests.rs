@@ -186,6 +186,10 @@ fn a_literal_is_a_date_a_time_or_a_timestamp() {
     check("2012-05-21T12:09:14", Some(NANOS));
     check("2012-05-21 12:09:14", Some(NANOS));
     check("2012-05-21", Some(1_337_558_400_000_000_000));
+    check("2012/05/21", Some(1_337_558_400_000_000_000));
+    check("2012-05-21 12:09:14.000", Some(NANOS));
+    check("Mon, 21 May 2012 12:09:14 +0000", Some(NANOS));
+    check("Mon, 21 May 2012 14:09:14 +0200", Some(NANOS));
     check("1337602154", Some(NANOS));
     check("1337602154123", Some(NANOS + 123_000_000));
     check("1337602154.5", Some(NANOS + 500_000_000));

@@ -1,4 +1,5 @@
-//! A JSON value that borrows its strings from the line, on its way into a tantivy document.
+//! A JSON value that borrows its strings from the line, on its way into a tantivy document: what is searched
+//! of it. What a hit shows is in `verbatim.rs`.
 
 use std::borrow::Cow;
 
@@ -24,10 +25,40 @@ pub(crate) enum JsonValue<'a> {
     Object(Entries<'a>),
 }
 
-impl JsonValue<'_> {
-    pub(crate) fn is_null(&self) -> bool {
-        matches!(self, JsonValue::Null)
+/// tantivy writes no column for what lies deeper in a JSON field.
+pub(crate) const MAX_COLUMN_DEPTH: u32 = 20;
+
+/// The same values at the same paths, as an object of one level: to tantivy, which joins the keys on the
+/// way to a value in just this way, there is no difference but that nothing is deep.
+pub(crate) fn flattened<'a>(entries: &'a Entries<'_>) -> Entries<'a> {
+    let mut flat = Vec::new();
+    for (key, value) in entries {
+        flatten(key, value, &mut flat);
     }
+    flat
+}
+
+fn flatten<'a>(path: &str, value: &'a JsonValue<'_>, flat: &mut Entries<'a>) {
+    let value = match value {
+        JsonValue::Null => return,
+        JsonValue::Array(items) => {
+            items.iter().for_each(|item| flatten(path, item, flat));
+            return;
+        }
+        JsonValue::Object(entries) => {
+            for (key, value) in entries {
+                flatten(&format!("{path}\u{1}{key}"), value, flat);
+            }
+            return;
+        }
+        JsonValue::Bool(b) => JsonValue::Bool(*b),
+        JsonValue::I64(n) => JsonValue::I64(*n),
+        JsonValue::U64(n) => JsonValue::U64(*n),
+        JsonValue::F64(n) => JsonValue::F64(*n),
+        JsonValue::Date(date) => JsonValue::Date(*date),
+        JsonValue::Str(text) => JsonValue::Str(Cow::Borrowed(text)),
+    };
+    flat.push((Cow::Owned(path.to_owned()), value));
 }
 
 impl<'a> Value<'a> for &'a JsonValue<'a> {

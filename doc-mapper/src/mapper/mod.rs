@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The schema has the mapped leaves in the order of the config, named by their path (a dot inside a
-//! name is written `\.`), then those of `_dynamic`, `_source`, `_field_presence` and `_doc_length` that
-//! the config asks for.
+//! name is written `\.`), then those of `_dynamic`, `_source`, `_field_presence`, `_doc_length` and
+//! `_verbatim` that the config asks for.
 
 mod json_value;
 mod leaf;
@@ -20,6 +20,7 @@ mod resolve;
 mod schema;
 mod to_json;
 mod tree;
+mod verbatim;
 
 pub use parse::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
@@ -33,13 +34,18 @@ pub const SOURCE_FIELD: &str = "_source";
 pub const FIELD_PRESENCE_FIELD: &str = "_field_presence";
 /// The fast field of each line's length in bytes, with `store_document_size`.
 pub const DOCUMENT_SIZE_FIELD: &str = "_doc_length";
+/// The stored field that holds the values of `json` fields and what is not mapped, as they were written:
+/// there if the mapping has any that hits show. Never change its place, the last: splits that were made
+/// without it number the others alike.
+pub const VERBATIM_FIELD: &str = "_verbatim";
 
 /// Names no mapped field may have.
-pub(crate) const RESERVED_NAMES: [&str; 4] = [
+pub(crate) const RESERVED_NAMES: [&str; 5] = [
     DOCUMENT_SIZE_FIELD,
     DYNAMIC_FIELD,
     FIELD_PRESENCE_FIELD,
     SOURCE_FIELD,
+    VERBATIM_FIELD,
 ];
 
 #[cfg(test)]

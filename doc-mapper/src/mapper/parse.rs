@@ -16,7 +16,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use tantivy::{DateTime, TantivyDocument};
 
-use super::json_value::{Entries, JsonValue};
+use super::json_value::{Entries, JsonValue, MAX_COLUMN_DEPTH, flattened};
 use super::parse_json::{JsonSeed, PathLink, SkipSeed};
 use super::parse_leaf::LeafSeed;
 use super::presence::{PathHasher, object_hashes};
@@ -48,6 +48,8 @@ pub(super) struct Walk<'m> {
     pub(super) document: TantivyDocument,
     pub(super) timestamp: Option<DateTime>,
     pub(super) presence: Vec<u64>,
+    /// How deep the deepest value of any shape lies in the document.
+    pub(super) deepest: u32,
     /// serde's errors carry only text; the real one waits here.
     error: Option<DocError>,
 }
@@ -82,6 +84,7 @@ impl DocMapper {
             document: TantivyDocument::with_capacity(line.len()),
             timestamp: None,
             presence: Vec::new(),
+            deepest: 0,
             error: None,
         };
         let mut json = serde_json::Deserializer::from_str(text);
@@ -133,6 +136,11 @@ impl Walk<'_> {
         if let (Some(dynamic), false) = (&mapper.dynamic, extra.is_empty()) {
             self.add_json(dynamic, &JsonValue::Object(extra));
         }
+        if let Some(field) = mapper.verbatim
+            && let Some(parts) = mapper.verbatim_parts(text)
+        {
+            self.document.add_text(field, parts);
+        }
         if let Some(source) = mapper.source {
             self.document.add_text(source, text.trim_ascii());
         }
@@ -162,7 +170,13 @@ impl Walk<'_> {
                 &mut self.presence,
             );
         }
-        self.document.add_field_value(leaf.field, value);
+        match value {
+            JsonValue::Object(entries) if self.deepest > MAX_COLUMN_DEPTH => {
+                let flat = JsonValue::Object(flattened(entries));
+                self.document.add_field_value(leaf.field, &flat);
+            }
+            _ => self.document.add_field_value(leaf.field, value),
+        }
     }
 }
 

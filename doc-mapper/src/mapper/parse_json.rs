@@ -118,6 +118,7 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
         if depth >= MAX_DEPTH {
             return Err(walk.fail(too_deep(path.path())));
         }
+        walk.deepest = walk.deepest.max(depth + 1);
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(JsonSeed {
             walk,
@@ -134,6 +135,7 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
         if depth >= MAX_DEPTH {
             return Err(walk.fail(too_deep(path.path())));
         }
+        walk.deepest = walk.deepest.max(depth + 1);
         let mut entries: Entries<'de> = Vec::new();
         while let Some(key) = map.next_key_seed(CowSeed)? {
             let link = PathLink {

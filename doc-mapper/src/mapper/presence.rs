@@ -5,6 +5,8 @@
 //! The hash is FNV-1a over the field's name and the segments inside it, each followed by the byte 0xff,
 //! which UTF-8 never has. It is written in splits: never change it.
 
+use std::borrow::Cow;
+
 use super::json_value::JsonValue;
 
 #[derive(Clone, Copy)]
@@ -22,33 +24,40 @@ impl PathHasher {
         }))
     }
 
+    /// A key of a JSON field: one segment, or several if its dots divide it.
+    pub(crate) fn key(self, key: &str, expand_dots: bool) -> PathHasher {
+        match expand_dots {
+            true => key.split('.').fold(self, PathHasher::segment),
+            false => self.segment(key),
+        }
+    }
+
     pub(crate) fn finish(self) -> u64 {
         self.0
     }
 }
 
-/// Adds the hash of every path inside an object that leads to a value, and of every object on the way.
+/// Adds the hash of every path inside an object that leads to a value, and of every object on the way
+/// to one. An object without values is none, as in a fast field.
 pub(crate) fn object_hashes(
     hasher: PathHasher,
-    entries: &[(std::borrow::Cow<'_, str>, JsonValue<'_>)],
+    entries: &[(Cow<'_, str>, JsonValue<'_>)],
     expand_dots: bool,
     hashes: &mut Vec<u64>,
 ) {
-    hashes.push(hasher.finish());
+    let before = hashes.len();
     for (key, value) in entries {
-        if value.is_null() {
-            continue;
-        }
-        let mut inner = hasher;
-        if expand_dots {
-            for segment in key.split('.') {
-                inner = inner.segment(segment);
-                hashes.push(inner.finish());
+        let before = hashes.len();
+        value_hashes(hasher.key(key, expand_dots), value, expand_dots, hashes);
+        if expand_dots && hashes.len() > before {
+            for (dot, _) in key.match_indices('.') {
+                let part = key.get(..dot).unwrap_or_default();
+                hashes.push(hasher.key(part, true).finish());
             }
-        } else {
-            inner = inner.segment(key);
         }
-        value_hashes(inner, value, expand_dots, hashes);
+    }
+    if hashes.len() > before {
+        hashes.push(hasher.finish());
     }
 }
 

@@ -61,13 +61,32 @@ impl<'m> ResolvedField<'m> {
         }
     }
 
-    /// A date as a query on this field may write it: [`datetime::parse_datetime_literal`], else by the
-    /// field's own input formats.
+    /// A date as a query on this field may write it: by the field's own input formats, as in a document,
+    /// else as [`datetime::parse_datetime_literal`] reads it. In this order `20240501` is a day to a field
+    /// whose documents write days so, and a number of seconds to others.
     pub fn parse_date(&self, text: &str) -> Option<DateTime> {
-        datetime::parse_datetime_literal(text).or_else(|| match self.kind {
+        let by_format = match self.kind {
             FieldKind::Date(date) => datetime::parse_str(text, &date.input_formats).ok(),
             _ => None,
-        })
+        };
+        by_format.or_else(|| datetime::parse_datetime_literal(text))
+    }
+
+    /// The value of `_field_presence` in documents that have this field, or something below this path.
+    /// `None` for fast fields (their column knows) and for fields that are not indexed.
+    pub fn presence_hash(&self) -> Option<u64> {
+        if !self.indexed || self.is_fast() {
+            return None;
+        }
+        let hasher = PathHasher::new(self.name);
+        let (FieldKind::Json(json), false) = (self.kind, self.json_path.is_empty()) else {
+            return Some(hasher.finish());
+        };
+        let segments = split_path(&self.json_path);
+        let path = segments.iter().fold(hasher, |hasher, segment| {
+            hasher.key(segment, json.expand_dots)
+        });
+        Some(path.finish())
     }
 }
 
@@ -128,20 +147,11 @@ impl DocMapper {
             .collect()
     }
 
-    /// The value of `_field_presence` in documents that have the path. `None` where presence is not
-    /// recorded: without `index_field_presence`, for fast fields (their column knows), for fields that
-    /// are not indexed, and for paths that are no field.
+    /// [`ResolvedField::presence_hash`] of the field a path means. `None` also without
+    /// `index_field_presence`, and for paths that are no field.
     pub fn field_presence_hash(&self, path: &str) -> Option<u64> {
-        let segments = split_path(path);
-        let (leaf, rest) = match find(&self.root, &segments) {
-            Some(Found::Leaf(leaf, rest)) => (leaf, rest),
-            _ => (self.dynamic.as_ref()?, segments.as_slice()),
-        };
-        leaf.presence?;
-        let hasher = rest
-            .iter()
-            .fold(PathHasher::new(&leaf.path), |hasher, s| hasher.segment(s));
-        Some(hasher.finish())
+        self.presence?;
+        self.resolve(path)?.presence_hash()
     }
 }
 

@@ -10,7 +10,9 @@ use tantivy::tokenizer::TokenizerManager;
 
 use super::presence::PathHasher;
 use super::tree::{Child, Leaf, ObjectNode};
-use super::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD, FIELD_PRESENCE_FIELD, SOURCE_FIELD};
+use super::{
+    DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD, FIELD_PRESENCE_FIELD, SOURCE_FIELD, VERBATIM_FIELD,
+};
 use crate::config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::tokenizers;
@@ -26,6 +28,7 @@ pub struct DocMapper {
     pub(super) source: Option<Field>,
     pub(super) presence: Option<Field>,
     pub(super) document_size: Option<Field>,
+    pub(super) verbatim: Option<Field>,
     timestamp: Option<(Field, String)>,
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
@@ -66,6 +69,12 @@ impl DocMapper {
         let document_size = mapping
             .store_document_size
             .then(|| builder.add_u64_field(DOCUMENT_SIZE_FIELD, size_options));
+        let leaves = root.leaves();
+        let has_verbatim = leaves
+            .into_iter()
+            .chain(&dynamic)
+            .any(|leaf| leaf.stored && matches!(leaf.kind, FieldKind::Json(_)));
+        let verbatim = has_verbatim.then(|| builder.add_text_field(VERBATIM_FIELD, STORED));
         let timestamp = root
             .leaves()
             .iter()
@@ -83,6 +92,7 @@ impl DocMapper {
             source,
             presence,
             document_size,
+            verbatim,
             timestamp,
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),
@@ -235,10 +245,8 @@ fn text_options(mapping: &FieldMapping) -> TextOptions {
 }
 
 fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
+    // Never stored: a hit shows the text of `_verbatim`.
     let mut options = JsonObjectOptions::default();
-    if mapping.stored {
-        options = options.set_stored();
-    }
     if let Some(normalizer) = mapping.fast {
         options = options.set_fast(normalizer.name());
     }

@@ -1,14 +1,18 @@
 //! A stored document → the JSON a hit shows.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Number, Value};
 use tantivy::TantivyDocument;
-use tantivy::schema::Value as _;
 use tantivy::schema::document::{CompactDocValue, ReferenceValue, ReferenceValueLeaf};
+use tantivy::schema::{Field, Value as _};
 
 use super::schema::DocMapper;
 use super::tree::{Child, Leaf, ObjectNode};
+use super::verbatim::entries;
 use crate::config::{BytesFormat, FieldKind, NumericKind};
 use crate::datetime;
 
@@ -16,60 +20,111 @@ use crate::datetime;
 type Values<'d> = Vec<Vec<CompactDocValue<'d>>>;
 
 impl DocMapper {
-    /// Rebuilds the document for a hit: objects nested again, keys in the order of the mapping, then
-    /// the unmapped ones, then `_source`. Only stored fields are in it.
-    pub fn doc_to_json(&self, doc: &TantivyDocument) -> Map<String, Value> {
+    /// Rebuilds the document for a hit, as JSON text: objects nested again, keys in the order of the
+    /// mapping, then the unmapped ones, then `_source`. Only stored fields are in it. What is not mapped,
+    /// values of `json` fields and `_source` are as the document had them, character by character.
+    pub fn doc_to_json_text(&self, doc: &TantivyDocument) -> String {
         let mut values: Values<'_> = vec![Vec::new(); self.schema.num_fields()];
         for (field, value) in doc.field_values() {
             if let Some(slot) = values.get_mut(field.field_id() as usize) {
                 slot.push(value);
             }
         }
-        let mut json = object_to_json(&self.root, &values);
-        if let Some(dynamic) = self.dynamic.as_ref().filter(|dynamic| dynamic.stored)
-            && let Some(Value::Object(extra)) = leaf_to_json(dynamic, &values)
-        {
-            merge(&mut json, extra);
-        }
-        if let Some(source) = self
-            .source
-            .and_then(|f| values.get(f.field_id() as usize)?.first())
-            && let Some(text) = source.as_str()
-        {
-            let value =
-                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()));
-            json.insert(super::SOURCE_FIELD.to_string(), value);
-        }
-        json
-    }
-}
-
-fn object_to_json(object: &ObjectNode, values: &Values<'_>) -> Map<String, Value> {
-    let mut json = Map::new();
-    for (name, child) in &object.children {
-        let value = match child {
-            Child::Leaf(leaf) if leaf.stored => leaf_to_json(leaf, values),
-            Child::Leaf(_) => None,
-            Child::Object(object) => {
-                let inner = object_to_json(object, values);
-                (!inner.is_empty()).then_some(Value::Object(inner))
-            }
+        let text_of = |field: Option<Field>| -> Option<&str> {
+            let values = values.get(field?.field_id() as usize)?;
+            values.first()?.as_str()
         };
-        if let Some(value) = value {
-            json.insert(name.clone(), value);
+        let verbatim = match text_of(self.verbatim).filter(|text| is_json(text)) {
+            Some(text) => Some(Cow::Borrowed(text)),
+            // Splits of before `_verbatim` store `_dynamic` itself.
+            None => self
+                .dynamic
+                .as_ref()
+                .filter(|dynamic| dynamic.stored)
+                .and_then(|dynamic| leaf_to_json(dynamic, &values))
+                .map(|extra| Cow::Owned(extra.to_string())),
+        };
+        let source = text_of(self.source);
+        let mut hit = Hit {
+            json: String::from("{"),
+            has_source: source.is_some(),
+        };
+        hit.push_object(&self.root, &values, verbatim.as_deref());
+        if let Some(source) = source {
+            let key = Value::from(super::SOURCE_FIELD).to_string();
+            match is_json(source) {
+                true => hit.push(&key, source),
+                false => hit.push(&key, &Value::from(source).to_string()),
+            }
         }
+        hit.json.push('}');
+        hit.json
     }
-    json
+
+    /// As [`DocMapper::doc_to_json_text`], read into values, which have numbers of 64 bits.
+    pub fn doc_to_json(&self, doc: &TantivyDocument) -> Map<String, Value> {
+        serde_json::from_str(&self.doc_to_json_text(doc)).unwrap_or_default()
+    }
 }
 
-/// Mapped values stay where they are; the unmapped ones of the same object join them.
-fn merge(json: &mut Map<String, Value>, extra: Map<String, Value>) {
-    for (key, value) in extra {
-        match (json.get_mut(&key), value) {
-            (Some(Value::Object(mapped)), Value::Object(unmapped)) => merge(mapped, unmapped),
-            (Some(_), _) => {}
-            (None, value) => {
-                json.insert(key, value);
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// A hit that is being written.
+struct Hit {
+    json: String,
+    /// The whole document follows under `_source`, so that no key of its own may have that name.
+    has_source: bool,
+}
+
+impl Hit {
+    fn push_key(&mut self, key: &str) {
+        if !self.json.ends_with('{') {
+            self.json.push(',');
+        }
+        self.json.push_str(key);
+        self.json.push(':');
+    }
+
+    /// An entry of the object that is open. Both texts are JSON.
+    fn push(&mut self, key: &str, value: &str) {
+        self.push_key(key);
+        self.json.push_str(value);
+    }
+
+    /// The entries of a mapped object, those of its verbatim part among them. Unmapped ones come last.
+    fn push_object(&mut self, object: &ObjectNode, values: &Values<'_>, verbatim: Option<&str>) {
+        let mut verbatim = verbatim.map(entries).unwrap_or_default();
+        for (name, child) in &object.children {
+            let found = verbatim.iter().position(|entry| entry.name == *name);
+            let own = found.map(|position| verbatim.remove(position).value);
+            let key = Value::from(name.as_str()).to_string();
+            match child {
+                Child::Leaf(leaf) if leaf.stored => {
+                    let value = leaf_to_json(leaf, values).map(|value| value.to_string());
+                    if let Some(value) = own.or(value.as_deref()) {
+                        self.push(&key, value);
+                    }
+                }
+                Child::Leaf(_) => {}
+                Child::Object(object) => {
+                    let before = self.json.len();
+                    self.push_key(&key);
+                    self.json.push('{');
+                    let empty = self.json.len();
+                    self.push_object(object, values, own);
+                    match self.json.len() > empty {
+                        true => self.json.push('}'),
+                        false => self.json.truncate(before),
+                    }
+                }
+            }
+        }
+        for entry in verbatim {
+            let is_hidden = self.has_source && object.path.is_empty();
+            if !is_hidden || entry.name != super::SOURCE_FIELD {
+                self.push(entry.key, entry.value);
             }
         }
     }

@@ -11,7 +11,7 @@ use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 use super::build::{Builder, any_of};
 use super::needs::TermRange;
 use super::value::{json_base_term, json_value_term, scalar_term};
-use super::wildcard::{build_wildcard, has_wildcard};
+use super::wildcard::{BareWord, build_wildcard};
 use crate::SearchError;
 
 /// A phrase prefix expands to at most so many terms of a split.
@@ -83,26 +83,29 @@ fn one_field(
     if !field.indexed {
         return Err(not_indexed(name));
     }
-    let bare = literal.delimiter == Delimiter::None;
-    match field.kind {
-        FieldKind::Text(text) => {
-            if bare && has_wildcard(&literal.phrase) {
-                return build_wildcard(builder, field, &text.tokenizer, &literal.phrase);
-            }
-            let terms = tokenize(builder.mapper, &text.tokenizer, &literal.phrase, &|token| {
+    let word = match literal.delimiter {
+        Delimiter::None => BareWord::of(&literal.phrase),
+        Delimiter::SingleQuotes | Delimiter::DoubleQuotes => BareWord::Text(literal.phrase.clone()),
+    };
+    match (field.kind, &word) {
+        (FieldKind::Text(text), BareWord::Pattern(pattern)) => {
+            build_wildcard(builder, field, &text.tokenizer, pattern)
+        }
+        (FieldKind::Text(text), BareWord::Text(phrase)) => {
+            let terms = tokenize(builder.mapper, &text.tokenizer, phrase, &|token| {
                 Term::from_field_text(field.field, token)
             })?;
             words(builder, name, field, literal, terms, text.record)
         }
-        FieldKind::Json(json) => {
-            if bare && has_wildcard(&literal.phrase) {
-                return build_wildcard(builder, field, &json.tokenizer, &literal.phrase);
-            }
+        (FieldKind::Json(json), BareWord::Pattern(pattern)) => {
+            build_wildcard(builder, field, &json.tokenizer, pattern)
+        }
+        (FieldKind::Json(json), BareWord::Text(phrase)) => {
             let mut queries = Vec::new();
-            if let Some(term) = json_value_term(field, json, &literal.phrase) {
+            if let Some(term) = json_value_term(field, json, phrase) {
                 queries.push(term_query(builder, term));
             }
-            let terms = tokenize(builder.mapper, &json.tokenizer, &literal.phrase, &|token| {
+            let terms = tokenize(builder.mapper, &json.tokenizer, phrase, &|token| {
                 let mut term = json_base_term(field, json);
                 term.append_type_and_str(token);
                 term

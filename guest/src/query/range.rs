@@ -113,22 +113,28 @@ pub(super) fn build_exists(
         } else if field.is_fast() {
             builder.needs.fast_fields.insert(path.clone());
             queries.push(Box::new(ExistsQuery::new(path, true)));
-        } else if let Some(term) = presence_term(builder, name) {
+        } else if let Some(term) = presence_term(builder, &field) {
             queries.push(term_query(builder, term));
         } else {
+            let of_whole = match path == name {
+                true => String::new(),
+                false => format!(" (it is part of {name:?})"),
+            };
+            let remedy = match field.indexed {
+                true => {
+                    "set fast: true in its mapping, or index_field_presence: true in doc_mapping"
+                }
+                false => "set fast: true in its mapping",
+            };
             return Err(SearchError::invalid(format!(
-                "whether {path:?} exists cannot be told: set fast: true in its mapping, or \
-                 index_field_presence: true in doc_mapping"
+                "whether {path:?}{of_whole} exists cannot be told: {remedy}"
             )));
         }
     }
     Ok(any_of(queries))
 }
 
-fn presence_term(builder: &Builder<'_>, name: &str) -> Option<Term> {
-    let hash = builder.mapper.field_presence_hash(name)?;
-    Some(Term::from_field_u64(
-        builder.mapper.field_presence_field()?,
-        hash,
-    ))
+fn presence_term(builder: &Builder<'_>, field: &ResolvedField<'_>) -> Option<Term> {
+    let presence = builder.mapper.field_presence_field()?;
+    Some(Term::from_field_u64(presence, field.presence_hash()?))
 }

@@ -73,7 +73,8 @@ fn parse<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
 fn parse_date(field: &ResolvedField<'_>, text: &str) -> Result<tantivy::DateTime, String> {
     field.parse_date(text).ok_or_else(|| {
         format!(
-            "{text:?} is not a date: write RFC 3339, a day like 2024-05-01, or a unix timestamp"
+            "{text:?} is not a date: write it as documents do (input_formats), in RFC 3339 or RFC 2822, as a \
+             day like 2024-05-01, or as a unix timestamp"
         )
     })
 }

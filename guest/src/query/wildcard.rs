@@ -11,31 +11,106 @@ use super::literal::resolve;
 use super::value::json_base_term;
 use crate::SearchError;
 
-/// Whether a bare word holds a wildcard.
-pub(super) fn has_wildcard(word: &str) -> bool {
-    word.contains(['*', '?'])
+/// A part of a bare word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Literal(char),
+    /// `?`
+    AnyCharacter,
+    /// `*`
+    AnyText,
+}
+
+/// The parts of a bare word: `*` and `?` are wildcards unless an odd number of backslashes stands before
+/// them, and half of those backslashes are literal. A backslash before anything else is one.
+fn parts(word: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut num_backslashes = 0_usize;
+    for character in word.chars() {
+        let is_wildcard = matches!(character, '*' | '?');
+        if character == '\\' {
+            num_backslashes += 1;
+            continue;
+        }
+        let is_escaped = is_wildcard && num_backslashes % 2 == 1;
+        let num_literal = match is_wildcard {
+            true => num_backslashes / 2,
+            false => num_backslashes,
+        };
+        parts.extend(std::iter::repeat_n(Part::Literal('\\'), num_literal));
+        num_backslashes = 0;
+        parts.push(match character {
+            // Twice in a row says no more than once.
+            '*' if !is_escaped && parts.last() == Some(&Part::AnyText) => continue,
+            '*' if !is_escaped => Part::AnyText,
+            '?' if !is_escaped => Part::AnyCharacter,
+            literal => Part::Literal(literal),
+        });
+    }
+    parts.extend(std::iter::repeat_n(Part::Literal('\\'), num_backslashes));
+    parts
+}
+
+/// A bare word as it is meant: a pattern, or text whose wildcards were all escaped.
+#[derive(Debug, PartialEq)]
+pub(super) enum BareWord {
+    Text(String),
+    Pattern(Pattern),
+}
+
+/// A bare word with wildcards.
+#[derive(Debug, PartialEq)]
+pub(super) struct Pattern(Vec<Part>);
+
+impl BareWord {
+    pub(super) fn of(word: &str) -> Self {
+        let parts = parts(word);
+        let literals = parts.iter().map(|part| match part {
+            Part::Literal(character) => Some(*character),
+            Part::AnyCharacter | Part::AnyText => None,
+        });
+        match literals.collect::<Option<String>>() {
+            Some(text) => Self::Text(text),
+            None => Self::Pattern(Pattern(parts)),
+        }
+    }
+}
+
+impl Pattern {
+    /// The expression that terms of this tokenizer must match.
+    ///
+    /// The literal parts are lowercased as the tokenizer lowercases terms, character by character, so
+    /// that a capital sigma has become `σ` wherever it stood; one that was written small at the end of a
+    /// word is `ς` in the dictionary, and a pattern's capital stands for both. What cannot be done to a
+    /// part of a word is not done: `en_stem` keeps stems, so its patterns meet stems (`runn*` does not
+    /// meet `running`, which is kept as `run`), and a character at which the tokenizer cuts is in no term.
+    fn expression(&self, tokenizer: &str) -> String {
+        let lowercases = canter_doc_mapper::tokenizers::lowercases(tokenizer);
+        let mut expression = String::new();
+        for part in &self.0 {
+            match part {
+                Part::AnyText => expression.push_str("(.|\n)*"),
+                Part::AnyCharacter => expression.push_str("(.|\n)"),
+                Part::Literal('Σ') if lowercases => expression.push_str("(σ|ς)"),
+                Part::Literal(character) if lowercases => {
+                    for lower in character.to_lowercase() {
+                        push_escaped(&mut expression, lower);
+                    }
+                }
+                Part::Literal(character) => push_escaped(&mut expression, *character),
+            }
+        }
+        expression
+    }
 }
 
 pub(super) fn build_wildcard(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     tokenizer: &str,
-    word: &str,
+    pattern: &Pattern,
 ) -> Result<Box<dyn Query>, SearchError> {
-    // The pattern meets the dictionary's terms, which went through the tokenizer's lowercasing.
-    let word = match tokenizer {
-        "default" | "lowercase" | "en_stem" => word.to_lowercase(),
-        _ => word.to_owned(),
-    };
-    let mut pattern = String::new();
-    for character in word.chars() {
-        match character {
-            '*' => pattern.push_str("(.|\n)*"),
-            '?' => pattern.push_str("(.|\n)"),
-            other => push_escaped(&mut pattern, other),
-        }
-    }
-    automaton(builder, field, &pattern)
+    automaton(builder, field, &pattern.expression(tokenizer))
 }
 
 pub(super) fn build_regex(
@@ -83,8 +158,12 @@ fn automaton(
 }
 
 fn push_escaped(pattern: &mut String, character: char) {
-    if character.is_ascii_punctuation() {
+    // With a backslash `<` and `>` would be the edges of a word.
+    if character.is_ascii_punctuation() && !matches!(character, '<' | '>') {
         pattern.push('\\');
     }
     pattern.push(character);
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 mod fetch_docs;
 mod merge;
+mod pretty;
 mod response;
 mod snippets;
 

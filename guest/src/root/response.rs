@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
+use super::pretty::pretty;
 use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
@@ -36,7 +37,8 @@ pub(crate) struct CachedAnswer(String);
 /// What an answer says of the documents.
 #[derive(Serialize, Deserialize)]
 struct Body {
-    hits: Vec<Map<String, Value>>,
+    /// Each as JSON text: a document's numbers need not fit any type.
+    hits: Vec<String>,
     num_hits: u64,
     /// One for each hit, if the request names fields for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,10 +47,10 @@ struct Body {
     aggregations: Option<Value>,
 }
 
-/// The answer. Its keys are documented: each is always there but `snippets`, `aggregations` and `profile`.
+/// The answer but for `hits`, which stand first in it. Its keys are documented: each is always there but
+/// `snippets`, `aggregations` and `profile`.
 #[derive(Serialize)]
 struct Response<'a> {
-    hits: &'a [Map<String, Value>],
     num_hits: u64,
     elapsed_time_micros: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +86,6 @@ fn write_answer(
 ) -> Result<String, SearchError> {
     let report = exchange.report();
     let response = Response {
-        hits: &body.hits,
         num_hits: body.num_hits,
         elapsed_time_micros: report.elapsed_us,
         snippets: body.snippets.as_deref(),
@@ -96,7 +97,13 @@ fn write_answer(
         budget_exhausted: report.budget_exhausted,
         profile: form.has_profile.then_some(profile),
     };
-    to_json(&response, form.is_pretty)
+    let rest = to_json(&response, false)?;
+    let rest = rest.strip_prefix('{').unwrap_or(&rest);
+    let json = format!("{{\"hits\":[{}],{rest}", body.hits.join(","));
+    Ok(match form.is_pretty {
+        true => pretty(&json),
+        false => json,
+    })
 }
 
 /// What the guest knows of its own work.
@@ -179,7 +186,7 @@ pub(crate) async fn answer(
     for (hit, document) in result.hits.iter().zip(documents) {
         match document {
             Ok(Document { split, document }) => {
-                hits.push(split.mapper.doc_to_json(&document));
+                hits.push(split.mapper.doc_to_json_text(&document));
                 if let Some(snippeter) = &mut snippeter {
                     snippets.push(snippeter.snippets(hit.split_ord, split, &document)?);
                 }
@@ -238,19 +245,17 @@ fn final_aggregations(
     Ok(Some(canonical(json)))
 }
 
-/// Any value as JSON. The indented form is made from the other: the code for each type is in the component
-/// once only.
+/// Any value as JSON, in one line or laid out for people.
 ///
 /// # Errors
 /// If the value has no form in JSON.
 pub(crate) fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
-    let internal = |error| SearchError::internal(format!("response: {error}"));
-    let json = serde_json::to_string(value).map_err(internal)?;
-    if !is_pretty {
-        return Ok(json);
-    }
-    let value: Value = serde_json::from_str(&json).map_err(internal)?;
-    serde_json::to_string_pretty(&value).map_err(internal)
+    let json = serde_json::to_string(value)
+        .map_err(|error| SearchError::internal(format!("response: {error}")))?;
+    Ok(match is_pretty {
+        true => pretty(&json),
+        false => json,
+    })
 }
 
 /// Makes a result the same on every host. tantivy's results come out of hash maps, whose order differs

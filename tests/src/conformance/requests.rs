@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::Call;
 use super::call::encoded;
 
-const FILES: [(&str, &str); 7] = [
+const FILES: &[(&str, &str)] = &[
     ("queries.toml", include_str!("requests/queries.toml")),
     (
         "typed_queries.toml",
@@ -38,6 +38,7 @@ const FILES: [(&str, &str); 7] = [
     ("api.toml", include_str!("requests/api.toml")),
     ("stores.toml", include_str!("requests/stores.toml")),
     ("audit_d2.toml", include_str!("requests/audit_d2.toml")),
+    ("audit_b2.toml", include_str!("requests/audit_b2.toml")),
 ];
 
 /// A request with its name and what is expected of the answer.

@@ -141,7 +141,7 @@ fn names_follow_the_rules() {
     check_fields(
         "name: _source, type: text",
         "",
-        r#"line 5: field name "_source" is reserved, as are _doc_length, _dynamic, _field_presence, _source"#,
+        r#"line 5: field name "_source" is reserved, as are _doc_length, _dynamic, _field_presence, _source, _verbatim"#,
     );
     check_fields(
         "name: .a, type: text",
@@ -306,6 +306,52 @@ fn fields_that_are_named_elsewhere_must_fit() {
         "a",
         r#"line 8: default search field "a" is an object; name one of its fields"#,
     );
+    search(
+        "name: a, type: text",
+        "dynamic",
+        "new, a.b",
+        r#"line 8: default search field "a.b" leads into "a", which has the type text and nothing below it; give it the type json or object, or write a\.b if documents have a key with that dot"#,
+    );
+    search(
+        "name: o, type: object, field_mappings: [{name: n, type: array<u64>}]",
+        "dynamic",
+        "o.n.x",
+        r#"line 8: default search field "o.n.x" leads into "n", which has the type array<u64> and nothing below it; give it the type json or object, or write o\.n\.x if documents have a key with that dot"#,
+    );
+    for own in ["_source", "_field_presence", "_dynamic"] {
+        search(
+            "name: a, type: text",
+            "dynamic",
+            own,
+            &format!(
+                "line 8: default search field {own:?} is a field of the index itself, which queries do not search"
+            ),
+        );
+    }
+    search(
+        "name: a, type: text",
+        "dynamic",
+        "new..b",
+        r#"line 8: default search field "new..b" names no field: it has an empty part; a dot in a name is written \."#,
+    );
+}
+
+/// Which documents can fill, and what an index has that was made before it was refused.
+#[test]
+fn default_search_fields_that_can_hold_something_are_accepted() {
+    let config = |fields: &str| {
+        format!(
+            r#"{{"version":"0.9","index_id":"abc","doc_mapping":{{"field_mappings":[
+                {{"name":"a","type":"text"}},{{"name":"j","type":"json"}},{{"name":"k8s.node","type":"text"}},
+                {{"name":"o","type":"object","field_mappings":[{{"name":"n","type":"u64"}}]}}]}},
+                "search_settings":{{"default_search_fields":[{fields}]}}}}"#
+        )
+    };
+    let fine = r#""new.field","j","j.any.path","o.n","o.new","a\\.b","k8s.node","_dynamic.new""#;
+    IndexConfig::from_json(config(fine).as_bytes()).unwrap();
+    let old = config(r#""a.b""#);
+    assert!(IndexConfig::from_json(old.as_bytes()).is_err());
+    serde_json::from_str::<IndexConfig>(&old).unwrap();
 }
 
 #[test]

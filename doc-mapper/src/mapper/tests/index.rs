@@ -54,3 +54,23 @@ fn a_hit_comes_back_from_the_doc_store_as_it_went_in() {
         assert_eq!(Value::Object(mapper.doc_to_json(&stored)), doc);
     }
 }
+
+/// A split of before `_verbatim`: its schema stores the JSON fields themselves.
+#[test]
+fn a_document_of_an_old_split_is_shown_as_it_was_stored() {
+    let mapper = mapper(json!({ "field_mappings": [
+        { "name": "a", "type": "u64" }, { "name": "j", "type": "json" },
+        { "name": "o", "type": "object", "field_mappings": [{ "name": "x", "type": "text" }] },
+    ] }));
+    let doc =
+        json!({ "a": 1, "j": { "k": [1.5] }, "o": { "x": "t", "y": 2 }, "new": { "z": true } });
+    let parsed = mapper.parse_doc(doc.to_string().as_bytes()).unwrap();
+    let verbatim = mapper.schema().get_field(VERBATIM_FIELD).unwrap();
+    let mut old = TantivyDocument::new();
+    for (field, value) in parsed.document.field_values() {
+        if field != verbatim {
+            old.add_field_value(field, value);
+        }
+    }
+    assert_eq!(Value::Object(mapper.doc_to_json(&old)), doc);
+}
