@@ -80,7 +80,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     let map = MapReader::new(node, path, &what, &allowed)?;
     let indexed = map.bool("indexed", true)?;
     let kind = kind(type_name, &map, &what, indexed, depth)?;
-    let fast = fast(&map)?;
+    let fast = fast(&map)?.filter(|_| !matches!(kind, FieldKind::Object(_)));
     if fast.is_some() && inner.is_some() && matches!(kind, FieldKind::Bytes(_)) {
         return Err(map.error(
             "fast",
@@ -128,7 +128,8 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "expand_dots",
             "fast",
         ],
-        "object" => &["field_mappings"],
+        // Quickwit takes `fast` here, and it changes nothing there either: each field inside has its own.
+        "object" => &["field_mappings", "fast"],
         _ => return None,
     })
 }

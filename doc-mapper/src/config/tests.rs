@@ -238,6 +238,18 @@ fn every_type_survives_the_canonical_json() {
 }
 
 #[test]
+fn fast_on_an_object_is_accepted_and_changes_nothing() {
+    let config = |fast: &str| {
+        let yaml = format!(
+            "version: 0.8\nindex_id: abc\ndoc_mapping:\n  field_mappings:\n    - {{name: o, type: object, {fast} field_mappings: [{{name: x, type: u64}}]}}\n"
+        );
+        load(&yaml).unwrap()
+    };
+    assert_eq!(config("fast: true,"), config(""));
+    assert_eq!(config("fast: false,"), config(""));
+}
+
+#[test]
 fn variables_are_replaced_outside_comments() {
     let check = |yaml: &str, uri: &str| {
         let yaml = format!("version: 0.8\nindex_id: abc\n# ${{NOT_SET}}\nindex_uri: {yaml}\n");

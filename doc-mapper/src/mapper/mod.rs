@@ -32,7 +32,8 @@ pub const DYNAMIC_FIELD: &str = "_dynamic";
 pub const SOURCE_FIELD: &str = "_source";
 /// The field of hashes of the paths a document has, with `index_field_presence`.
 pub const FIELD_PRESENCE_FIELD: &str = "_field_presence";
-/// The fast field of each line's length in bytes, with `store_document_size`.
+/// The fast field of each line's length in bytes, with `store_document_size`. It can be searched, sorted by
+/// and aggregated; hits do not show it.
 pub const DOCUMENT_SIZE_FIELD: &str = "_doc_length";
 /// The stored field that holds the values of `json` fields and what is not mapped, as they were written:
 /// there if the mapping has any that hits show. Never change its place, the last: splits that were made

@@ -144,8 +144,8 @@ impl Walk<'_> {
         if let Some(source) = mapper.source {
             self.document.add_text(source, text.trim_ascii());
         }
-        if let Some(size) = mapper.document_size {
-            self.document.add_u64(size, text.len() as u64);
+        if let Some(size) = &mapper.document_size {
+            self.document.add_u64(size.field, text.len() as u64);
         }
         if let Some(field) = mapper.presence {
             self.presence.sort_unstable();

@@ -91,8 +91,8 @@ impl<'m> ResolvedField<'m> {
 }
 
 impl DocMapper {
-    /// The field a path means: a mapped leaf, a path inside a mapped JSON field, or else, in dynamic
-    /// mode, a path inside `_dynamic`. `None` for a path that cannot have a value, and for a mapped
+    /// The field a path means: a mapped leaf, a path inside a mapped JSON field, `_doc_length` where it is
+    /// kept, or else, in dynamic mode, a path inside `_dynamic`. `None` for a path that cannot have a value, and for a mapped
     /// object unless dynamic mode makes it a path too (see [`DocMapper::resolve_all`]).
     ///
     /// Dots divide; `\.` is a dot in a name. A mapped name with dots is found without the escape too,
@@ -106,7 +106,14 @@ impl DocMapper {
             return None;
         }
         if let Some((first, rest)) = segments.split_first() {
-            // `_dynamic.a` names the same as `a`; `_source` and the others are not searched.
+            if let (Some(size), true, true) = (
+                &self.document_size,
+                first == super::DOCUMENT_SIZE_FIELD,
+                rest.is_empty(),
+            ) {
+                return Some(ResolvedField::new(size, String::new(), false));
+            }
+            // `_dynamic.a` names the same as `a`; `_source` and `_field_presence` are not searched.
             if let (Some(dynamic), true, false) = (
                 &self.dynamic,
                 first == super::DYNAMIC_FIELD,

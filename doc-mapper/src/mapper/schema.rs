@@ -13,7 +13,9 @@ use super::tree::{Child, Leaf, ObjectNode};
 use super::{
     DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD, FIELD_PRESENCE_FIELD, SOURCE_FIELD, VERBATIM_FIELD,
 };
-use crate::config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
+use crate::config::{
+    ConfigError, FieldKind, FieldMapping, IndexConfig, Mode, Normalizer, NumericKind,
+};
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::tokenizers;
 
@@ -27,7 +29,7 @@ pub struct DocMapper {
     pub(super) dynamic: Option<Leaf>,
     pub(super) source: Option<Field>,
     pub(super) presence: Option<Field>,
-    pub(super) document_size: Option<Field>,
+    pub(super) document_size: Option<Leaf>,
     pub(super) verbatim: Option<Field>,
     timestamp: Option<(Field, String)>,
     tag_fields: Vec<String>,
@@ -68,7 +70,7 @@ impl DocMapper {
         let size_options = NumericOptions::default().set_fast();
         let document_size = mapping
             .store_document_size
-            .then(|| builder.add_u64_field(DOCUMENT_SIZE_FIELD, size_options));
+            .then(|| document_size_leaf(builder.add_u64_field(DOCUMENT_SIZE_FIELD, size_options)));
         let leaves = root.leaves();
         let has_verbatim = leaves
             .into_iter()
@@ -165,7 +167,25 @@ impl DocMapper {
 
     /// The `_doc_length` field, with `store_document_size`.
     pub fn document_size_field(&self) -> Option<Field> {
-        self.document_size
+        self.document_size.as_ref().map(|leaf| leaf.field)
+    }
+}
+
+/// `_doc_length` as queries, sort keys and aggregations find it: a number with a column and nothing else.
+fn document_size_leaf(field: Field) -> Leaf {
+    Leaf {
+        field,
+        path: DOCUMENT_SIZE_FIELD.to_string(),
+        kind: FieldKind::U64(NumericKind {
+            coerce: false,
+            output_as_string: false,
+        }),
+        multi_valued: false,
+        stored: false,
+        indexed: false,
+        fast: Some(Normalizer::Raw),
+        is_timestamp: false,
+        presence: None,
     }
 }
 

@@ -527,6 +527,24 @@ fn store_source_keeps_the_line_verbatim() {
 }
 
 #[test]
+fn the_length_of_a_document_is_a_field_only_if_it_is_kept() {
+    let kept = mapper(json!({ "mode": "lenient", "store_document_size": true }));
+    let length = kept.resolve("_doc_length").unwrap();
+    assert!(matches!(length.kind, FieldKind::U64(_)));
+    assert!(length.is_fast() && !length.indexed && !length.stored && !length.is_dynamic);
+    assert_eq!(length.fast_field_name(), "_doc_length");
+    assert_eq!(Some(length.field), kept.document_size_field());
+    assert!(kept.resolve("_doc_length.x").is_none());
+    for mode in ["lenient", "dynamic"] {
+        assert!(
+            mapper(json!({ "mode": mode }))
+                .resolve("_doc_length")
+                .is_none()
+        );
+    }
+}
+
+#[test]
 fn presence_hashes_of_document_and_query_agree() {
     let mapper = mapper(
         json!({ "index_field_presence": true, "dynamic_mapping": { "fast": false }, "field_mappings": [

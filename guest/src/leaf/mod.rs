@@ -11,6 +11,7 @@ mod batch;
 mod cached;
 mod candidate;
 mod explain;
+mod flattening;
 mod leaf_search;
 mod partial;
 mod rerun;

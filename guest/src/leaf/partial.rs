@@ -23,6 +23,10 @@ pub(crate) enum SortValue {
     Date(i64),
     /// Text.
     Text(String),
+    /// An IP address; one of version 4 in its place among those of version 6.
+    Address(u128),
+    /// Bytes.
+    Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
     /// The document has no value.
     Missing,
 }
@@ -40,6 +44,8 @@ impl SortValue {
             (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
             (Self::Date(left), Self::Date(right)) => left.cmp(right),
             (Self::Text(left), Self::Text(right)) => left.cmp(right),
+            (Self::Address(left), Self::Address(right)) => left.cmp(right),
+            (Self::Bytes(left), Self::Bytes(right)) => left.cmp(right),
             (left, right) => left.class().cmp(&right.class()),
         };
         match order {
@@ -54,7 +60,9 @@ impl SortValue {
             Self::Bool(_) => 1,
             Self::Date(_) => 2,
             Self::Text(_) => 3,
-            Self::Missing => 4,
+            Self::Address(_) => 4,
+            Self::Bytes(_) => 5,
+            Self::Missing => 6,
         }
     }
 }

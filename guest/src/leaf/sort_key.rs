@@ -3,7 +3,11 @@
 //! Within a split, values are compared as ranks (integers that sort like the values); only the hits
 //! that remain get their real values, which is what compares across splits.
 
-use tantivy::columnar::{Column, ColumnType, DynamicColumn, MonotonicallyMappableToU64, StrColumn};
+use std::net::Ipv6Addr;
+
+use tantivy::columnar::{
+    BytesColumn, Column, ColumnType, DynamicColumn, MonotonicallyMappableToU64, StrColumn,
+};
 use tantivy::{DocId, Score, SegmentReader};
 
 use super::partial::SortValue;
@@ -24,7 +28,16 @@ pub(super) enum KeyReader {
 pub(super) struct SortColumn {
     values: Column<u64>,
     column_type: ColumnType,
-    text: Option<StrColumn>,
+    source: ValueSource,
+}
+
+/// How a rank becomes a value again.
+enum ValueSource {
+    /// The rank is the value.
+    Rank,
+    Text(StrColumn),
+    Bytes(BytesColumn),
+    Addresses(Column<Ipv6Addr>),
 }
 
 impl KeyReader {
@@ -40,18 +53,19 @@ impl KeyReader {
             let Some(values) = handle.open_u64_lenient()? else {
                 continue;
             };
-            let text = match handle.column_type() {
-                ColumnType::Str => match handle.open()? {
-                    DynamicColumn::Str(column) => Some(column),
-                    _ => None,
+            let source = match handle.column_type() {
+                ColumnType::Str | ColumnType::Bytes | ColumnType::IpAddr => match handle.open()? {
+                    DynamicColumn::Str(column) => ValueSource::Text(column),
+                    DynamicColumn::Bytes(column) => ValueSource::Bytes(column),
+                    DynamicColumn::IpAddr(column) => ValueSource::Addresses(column),
+                    _ => continue,
                 },
-                ColumnType::Bytes | ColumnType::IpAddr => continue,
-                _ => None,
+                _ => ValueSource::Rank,
             };
             columns.push(SortColumn {
                 values,
                 column_type: handle.column_type(),
-                text,
+                source,
             });
         }
         Ok(Self::Columns(columns))
@@ -96,7 +110,7 @@ impl KeyReader {
         };
         for column in columns {
             if let Some(value) = column.values.first(doc) {
-                return column.value(value);
+                return column.value(doc, value);
             }
         }
         Ok(SortValue::Missing)
@@ -104,31 +118,42 @@ impl KeyReader {
 }
 
 impl SortColumn {
-    /// Values of different classes in one field: numbers, then booleans, dates, text. The order is
-    /// that of [`SortValue`].
+    /// Values of different classes in one field: numbers, then booleans, dates, text, addresses, bytes. The
+    /// order is that of [`SortValue`].
     fn class(&self) -> u8 {
         match self.column_type {
             ColumnType::Bool => 1,
             ColumnType::DateTime => 2,
             ColumnType::Str => 3,
+            ColumnType::IpAddr => 4,
+            ColumnType::Bytes => 5,
             _ => 0,
         }
     }
 
-    fn value(&self, value: u64) -> tantivy::Result<SortValue> {
-        Ok(match self.column_type {
-            ColumnType::I64 => SortValue::Integer(i64::from_u64(value).into()),
-            ColumnType::U64 => SortValue::Integer(value.into()),
-            ColumnType::F64 => SortValue::Number(f64::from_u64(value)),
-            ColumnType::Bool => SortValue::Bool(bool::from_u64(value)),
-            ColumnType::DateTime => SortValue::Date(i64::from_u64(value)),
-            _ => {
+    fn value(&self, doc: DocId, rank: u64) -> tantivy::Result<SortValue> {
+        Ok(match (&self.source, self.column_type) {
+            (ValueSource::Text(column), _) => {
                 let mut text = String::new();
-                if let Some(column) = &self.text {
-                    column.ord_to_str(value, &mut text)?;
-                }
+                column.ord_to_str(rank, &mut text)?;
                 SortValue::Text(text)
             }
+            (ValueSource::Bytes(column), _) => {
+                let mut bytes = Vec::new();
+                column.ord_to_bytes(rank, &mut bytes)?;
+                SortValue::Bytes(bytes)
+            }
+            // The rank is a number within the segment's own addresses.
+            (ValueSource::Addresses(column), _) => {
+                column.first(doc).map_or(SortValue::Missing, |address| {
+                    SortValue::Address(address.to_bits())
+                })
+            }
+            (ValueSource::Rank, ColumnType::I64) => SortValue::Integer(i64::from_u64(rank).into()),
+            (ValueSource::Rank, ColumnType::F64) => SortValue::Number(f64::from_u64(rank)),
+            (ValueSource::Rank, ColumnType::Bool) => SortValue::Bool(bool::from_u64(rank)),
+            (ValueSource::Rank, ColumnType::DateTime) => SortValue::Date(i64::from_u64(rank)),
+            (ValueSource::Rank, _) => SortValue::Integer(rank.into()),
         })
     }
 }

@@ -9,6 +9,7 @@ use tantivy::collector::SegmentCollector;
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
 
+use super::flattening::without_flattening;
 use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::top_hits::{HitOrder, TopHits};
@@ -64,14 +65,18 @@ impl SplitTask<'_> {
         let segment = self.split.segment();
         let aggregations = match self.aggregations {
             None => None,
-            Some(request) => Some(AggregationSegmentCollector::from_agg_req_and_reader(
-                request,
-                segment,
-                0,
-                &self
+            Some(request) => {
+                let context = self
                     .limits
-                    .aggregation_context(self.split.mapper.tokenizers()),
-            )?),
+                    .aggregation_context(self.split.mapper.tokenizers());
+                let (request, sources) = without_flattening(request, segment)?;
+                Some(AggregationSegmentCollector::from_agg_req_and_reader(
+                    &request,
+                    segment,
+                    0,
+                    &context.with_value_sources(sources),
+                )?)
+            }
         };
         let mut collectors = Collectors {
             num_hits: 0,

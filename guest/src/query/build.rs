@@ -5,9 +5,11 @@ use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, BoostQuery, EmptyQuery, Occur, Query};
 use tantivy_query_grammar::{Occur as AstOccur, UserInputAst, UserInputLeaf};
 
+use super::default_fields::in_default_fields;
 use super::depth::depth_of;
 use super::literal::build_literal;
 use super::needs::Needs;
+use super::negative::parse_with_exponents;
 use super::range::{build_exists, build_range, build_set};
 use super::wildcard::build_regex;
 use crate::request::Limits;
@@ -56,7 +58,7 @@ pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<UserInputAst, 
             "the query is empty: use * to match everything",
         ));
     }
-    tantivy_query_grammar::parse_query(trimmed).map_err(|_| {
+    parse_with_exponents(trimmed).ok_or_else(|| {
         SearchError::invalid(format!(
             "the query {trimmed:?} cannot be parsed: check quotes, brackets and operators"
         ))
@@ -199,10 +201,24 @@ impl Builder<'_> {
                 field,
                 lower,
                 upper,
-            } => build_range(self, named(field, "a range")?, lower, upper),
-            UserInputLeaf::Set { field, elements } => {
-                build_set(self, named(field, "IN [...]")?, elements)
-            }
+            } => match field {
+                Some(name) => build_range(self, name, lower, upper),
+                None => in_default_fields(
+                    self,
+                    "a range",
+                    "write field:[a TO b]",
+                    &mut |builder, name| build_range(builder, name, lower, upper),
+                ),
+            },
+            UserInputLeaf::Set { field, elements } => match field {
+                Some(name) => build_set(self, name, elements),
+                None => in_default_fields(
+                    self,
+                    "IN [...]",
+                    "write field: IN [a b]",
+                    &mut |builder, name| build_set(builder, name, elements),
+                ),
+            },
             UserInputLeaf::Exists { field } => build_exists(self, field),
             UserInputLeaf::Regex { field, pattern } => {
                 build_regex(self, named(field, "a regular expression")?, pattern)

@@ -9,7 +9,9 @@ use tantivy::schema::IndexRecordOption;
 use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 
 use super::build::{Builder, any_of};
+use super::default_fields::in_default_fields;
 use super::needs::TermRange;
+use super::range::build_equal;
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{BareWord, build_wildcard};
 use crate::SearchError;
@@ -24,32 +26,16 @@ pub(super) fn build_literal(
     if let Some(name) = &literal.field_name {
         return one_field(builder, name, &resolve(builder.mapper, name)?, literal);
     }
-    let names: Vec<String> = if builder.search_fields.is_empty() {
-        builder.mapper.default_search_fields().to_vec()
-    } else {
-        builder.search_fields.to_vec()
-    };
-    if names.is_empty() {
-        return Err(SearchError::invalid(format!(
-            "{:?} names no field and the index has no default_search_fields: write field:{0}, give \
-             search_field, or set search_settings.default_search_fields",
-            literal.phrase
-        )));
-    }
-    let mut queries = Vec::new();
-    let mut first_error = None;
-    for name in &names {
-        let field = resolve(builder.mapper, name)?;
-        match one_field(builder, name, &field, literal) {
-            Ok(query) => queries.push(query),
-            // A word that is no number says nothing about a numeric default field.
-            Err(error) => first_error = first_error.or(Some(error)),
-        }
-    }
-    match first_error {
-        Some(error) if queries.is_empty() => Err(error),
-        _ => Ok(any_of(queries)),
-    }
+    let hint = format!("write field:{}", literal.phrase);
+    in_default_fields(
+        builder,
+        &format!("{:?}", literal.phrase),
+        &hint,
+        &mut |builder, name| {
+            let field = resolve(builder.mapper, name)?;
+            one_field(builder, name, &field, literal)
+        },
+    )
 }
 
 /// The field that a name stands for.
@@ -69,8 +55,8 @@ pub(super) fn no_such_field(name: &str) -> SearchError {
 
 pub(super) fn not_indexed(name: &str) -> SearchError {
     SearchError::invalid(format!(
-        "the field {name:?} is not indexed: set indexed: true in its mapping, or query it by a range \
-         if it is fast"
+        "the field {name:?} is not indexed: set indexed: true in its mapping, or search it for whole \
+         values and ranges if it is fast"
     ))
 }
 
@@ -80,13 +66,20 @@ fn one_field(
     field: &ResolvedField<'_>,
     literal: &UserInputLiteral,
 ) -> Result<Box<dyn Query>, SearchError> {
-    if !field.indexed {
-        return Err(not_indexed(name));
-    }
     let word = match literal.delimiter {
         Delimiter::None => BareWord::of(&literal.phrase),
         Delimiter::SingleQuotes | Delimiter::DoubleQuotes => BareWord::Text(literal.phrase.clone()),
     };
+    if !field.indexed {
+        let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
+        return match &word {
+            BareWord::Text(value) if !(is_text && literal.prefix) => {
+                build_equal(builder, name, field, value)
+            }
+            BareWord::Pattern(_) if !is_text => build_equal(builder, name, field, &literal.phrase),
+            _ => Err(not_indexed(name)),
+        };
+    }
     match (field.kind, &word) {
         (FieldKind::Text(text), BareWord::Pattern(pattern)) => {
             build_wildcard(builder, field, &text.tokenizer, pattern)
@@ -221,7 +214,7 @@ fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
 }
 
 /// The smallest term greater than every term with this prefix.
-fn prefix_end(prefix: &Term) -> Option<Term> {
+pub(super) fn prefix_end(prefix: &Term) -> Option<Term> {
     let mut bytes = prefix.serialized_value_bytes().to_vec();
     while let Some(last) = bytes.pop() {
         if let Some(next) = last.checked_add(1) {

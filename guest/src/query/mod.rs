@@ -1,9 +1,12 @@
 //! From a query string to a tantivy query, and to the list of what it will read.
 
 mod build;
+mod columns;
+mod default_fields;
 mod depth;
 mod literal;
 mod needs;
+mod negative;
 mod range;
 mod required_tags;
 mod value;

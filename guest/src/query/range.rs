@@ -4,13 +4,14 @@ use std::ops::Bound;
 
 use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
-use tantivy::query::{AllQuery, ExistsQuery, Query, RangeQuery};
+use tantivy::query::{AllQuery, ExistsQuery, InvertedIndexRangeQuery, Query};
 use tantivy_query_grammar::UserInputBound;
 
 use super::build::{Builder, any_of};
+use super::columns::{ColumnQuery, ValueRange, equal_values, term_ranges, value_ranges};
 use super::literal::{no_such_field, not_indexed, resolve, term_query};
 use super::needs::TermRange;
-use super::value::{bound_term, json_base_term, json_value_term, scalar_term};
+use super::value::{json_base_term, json_value_term, scalar_term};
 use crate::SearchError;
 
 pub(super) fn build_range(
@@ -20,47 +21,73 @@ pub(super) fn build_range(
     upper: &UserInputBound,
 ) -> Result<Box<dyn Query>, SearchError> {
     let field = resolve(builder.mapper, name)?;
-    let lower = bound(name, &field, lower)?;
-    let upper = bound(name, &field, upper)?;
-    if matches!((&lower, &upper), (Bound::Unbounded, Bound::Unbounded)) {
+    let (lower, upper) = (bound(lower), bound(upper));
+    if matches!((lower, upper), (Bound::Unbounded, Bound::Unbounded)) {
         return build_exists(builder, name);
     }
-    if field.is_fast() {
-        builder.needs.fast_fields.insert(field.fast_field_name());
-    } else if field.indexed {
-        builder.needs.term_ranges.push(TermRange {
-            field: field.field,
-            lower: lower.clone(),
-            upper: upper.clone(),
-            limit: None,
-            positions: false,
-        });
-    } else {
+    if !field.is_fast() && !field.indexed {
         return Err(SearchError::invalid(format!(
             "the field {name:?} is neither fast nor indexed, so it cannot be searched by a range: set \
              fast: true in its mapping"
         )));
     }
-    Ok(Box::new(RangeQuery::new(lower, upper)))
+    let ranges = value_ranges(&field, lower, upper)
+        .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
+    Ok(within_any(builder, &field, ranges))
 }
 
-fn bound(
-    name: &str,
-    field: &ResolvedField<'_>,
-    bound: &UserInputBound,
-) -> Result<Bound<Term>, SearchError> {
-    let term = |text: &str| {
-        bound_term(field, text)
-            .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))
-    };
-    Ok(match bound {
+fn bound(bound: &UserInputBound) -> Bound<&str> {
+    match bound {
         UserInputBound::Unbounded => Bound::Unbounded,
         UserInputBound::Inclusive(text) | UserInputBound::Exclusive(text) if text == "*" => {
             Bound::Unbounded
         }
-        UserInputBound::Inclusive(text) => Bound::Included(term(text)?),
-        UserInputBound::Exclusive(text) => Bound::Excluded(term(text)?),
-    })
+        UserInputBound::Inclusive(text) => Bound::Included(text),
+        UserInputBound::Exclusive(text) => Bound::Excluded(text),
+    }
+}
+
+/// The documents with a value in one of the ranges: from the column, or else from the terms.
+fn within_any(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    ranges: Vec<ValueRange>,
+) -> Box<dyn Query> {
+    let mut queries: Vec<Box<dyn Query>> = Vec::new();
+    for range in ranges {
+        if field.is_fast() {
+            let column = field.fast_field_name();
+            builder.needs.fast_fields.insert(column.clone());
+            queries.push(Box::new(ColumnQuery::new(column, range)));
+            continue;
+        }
+        for (lower, upper) in term_ranges(field, &range) {
+            builder.needs.term_ranges.push(TermRange {
+                field: field.field,
+                lower: lower.clone(),
+                upper: upper.clone(),
+                limit: None,
+                positions: false,
+            });
+            queries.push(Box::new(InvertedIndexRangeQuery::new(lower, upper)));
+        }
+    }
+    any_of(queries)
+}
+
+/// The documents with this value in the column of a field that has no terms.
+pub(super) fn build_equal(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    value: &str,
+) -> Result<Box<dyn Query>, SearchError> {
+    if !field.is_fast() {
+        return Err(not_indexed(name));
+    }
+    let ranges = equal_values(field, value)
+        .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
+    Ok(within_any(builder, field, ranges))
 }
 
 pub(super) fn build_set(
@@ -69,12 +96,13 @@ pub(super) fn build_set(
     elements: &[String],
 ) -> Result<Box<dyn Query>, SearchError> {
     let field = resolve(builder.mapper, name)?;
-    if !field.indexed {
-        return Err(not_indexed(name));
-    }
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for element in elements {
         builder.spend_clause()?;
+        if !field.indexed {
+            queries.push(build_equal(builder, name, &field, element)?);
+            continue;
+        }
         if let FieldKind::Json(json) = field.kind {
             // A JSON value that looks like a number may have been a number or a string.
             if let Some(term) = json_value_term(&field, json, element) {

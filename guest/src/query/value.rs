@@ -16,45 +16,30 @@ use tantivy::schema::IntoIpv6Addr;
 /// # Errors
 /// What is wrong with the literal, as the end of a sentence that names the field.
 pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, String> {
-    match field.kind {
-        FieldKind::Date(_) => Ok(Term::from_field_date_for_search(
-            field.field,
-            parse_date(field, text)?,
-        )),
-        _ => bound_term(field, text),
-    }
-}
-
-/// The term of a typed literal, for the end of a range: dates keep their full precision.
-///
-/// # Errors
-/// As [`scalar_term`].
-pub(super) fn bound_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, String> {
     let id = field.field;
     match field.kind {
         FieldKind::Text(_) => Ok(Term::from_field_text(id, text)),
         FieldKind::U64(_) => {
-            parse(text, "an unsigned integer").map(|v| Term::from_field_u64(id, v))
+            parse_scalar(text, "an unsigned integer").map(|v| Term::from_field_u64(id, v))
         }
-        FieldKind::I64(_) => parse(text, "an integer").map(|v| Term::from_field_i64(id, v)),
-        FieldKind::F64(_) => parse::<f64>(text, "a number")
+        FieldKind::I64(_) => parse_scalar(text, "an integer").map(|v| Term::from_field_i64(id, v)),
+        FieldKind::F64(_) => parse_scalar::<f64>(text, "a number")
             .and_then(|value| match value.is_nan() {
                 true => Err(format!("{text:?} is not a number")),
                 false => Ok(value),
             })
             .map(|value| Term::from_field_f64(id, value)),
-        FieldKind::Bool => parse(text, "true or false").map(|v| Term::from_field_bool(id, v)),
-        FieldKind::Date(_) => Ok(Term::from_field_date(id, parse_date(field, text)?)),
-        FieldKind::Ip => parse::<IpAddr>(text, "an IP address")
+        FieldKind::Bool => {
+            parse_scalar(text, "true or false").map(|v| Term::from_field_bool(id, v))
+        }
+        FieldKind::Date(_) => Ok(Term::from_field_date_for_search(
+            id,
+            parse_date(field, text)?,
+        )),
+        FieldKind::Ip => parse_scalar::<IpAddr>(text, "an IP address")
             .map(|value| Term::from_field_ip_addr(id, value.into_ipv6_addr())),
         FieldKind::Bytes(bytes) => {
-            let decoded = match bytes.input_format {
-                BytesFormat::Base64 => BASE64_STANDARD.decode(text).ok(),
-                BytesFormat::Hex => decode_hex(text),
-            };
-            decoded
-                .map(|value| Term::from_field_bytes(id, &value))
-                .ok_or_else(|| format!("{text:?} is not in the field's input_format"))
+            decode_bytes(bytes.input_format, text).map(|value| Term::from_field_bytes(id, &value))
         }
         FieldKind::Json(json) => Ok(json_value_term(field, json, text).unwrap_or_else(|| {
             let mut term = json_base_term(field, json);
@@ -65,7 +50,11 @@ pub(super) fn bound_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, 
     }
 }
 
-fn parse<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
+/// Reads a literal of a type that the standard library reads.
+///
+/// # Errors
+/// That it is not `wanted`.
+pub(super) fn parse_scalar<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| format!("{text:?} is not {wanted}"))
 }
@@ -77,6 +66,50 @@ fn parse_date(field: &ResolvedField<'_>, text: &str) -> Result<tantivy::DateTime
              day like 2024-05-01, or as a unix timestamp"
         )
     })
+}
+
+/// A date at the end of a range. One of another century than dates can have is before or after them all.
+///
+/// # Errors
+/// If it is no date.
+pub(super) fn parse_date_bound(
+    field: &ResolvedField<'_>,
+    text: &str,
+) -> Result<tantivy::DateTime, String> {
+    /// A leap year, so that every day of any year is one of it.
+    const SOME_YEAR: &str = "2000";
+    let parsed = parse_date(field, text);
+    if let Err(problem) = &parsed
+        && let Some((year, rest)) = text.split_at_checked(SOME_YEAR.len())
+        && let Ok(year) = year.parse::<u16>()
+        && rest.starts_with('-')
+        && field.parse_date(&format!("{SOME_YEAR}{rest}")).is_some()
+    {
+        return match year {
+            ..1700 => Ok(tantivy::DateTime::MIN),
+            2200.. => Ok(tantivy::DateTime::MAX),
+            _ => Err(problem.clone()),
+        };
+    }
+    parsed
+}
+
+/// Whether a text in a JSON field is a date there, and no text.
+pub(super) fn is_json_date(field: &ResolvedField<'_>, json: &JsonKind, text: &str) -> bool {
+    let is_other = text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok();
+    !is_other && json_value_term(field, json, text).is_some()
+}
+
+/// Reads bytes as the documents of a field have them.
+///
+/// # Errors
+/// If they are not in that form.
+pub(super) fn decode_bytes(format: BytesFormat, text: &str) -> Result<Vec<u8>, String> {
+    let decoded = match format {
+        BytesFormat::Base64 => BASE64_STANDARD.decode(text).ok(),
+        BytesFormat::Hex => decode_hex(text),
+    };
+    decoded.ok_or_else(|| format!("{text:?} is not in the field's input_format"))
 }
 
 /// The start of every term below a path of a JSON field.

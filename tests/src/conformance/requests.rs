@@ -39,6 +39,7 @@ const FILES: &[(&str, &str)] = &[
     ("stores.toml", include_str!("requests/stores.toml")),
     ("audit_d2.toml", include_str!("requests/audit_d2.toml")),
     ("audit_b2.toml", include_str!("requests/audit_b2.toml")),
+    ("audit_b1.toml", include_str!("requests/audit_b1.toml")),
 ];
 
 /// A request with its name and what is expected of the answer.

@@ -7,13 +7,18 @@ use bytes::Bytes;
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
 
 use super::faults::{Fault, broken_stores, flipped, hostile};
-use crate::{CATALOGUE_CONFIG, Oracle, TestIndex, WebRequest, WebServer, catalogue, hdfs_lines};
+use crate::{
+    CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, TestIndex, WebRequest, WebServer, catalogue, hdfs_lines,
+    numbers,
+};
 
-/// Documents of the two indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue.
+/// Documents of the indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue, 4 of numbers.
 const NUM_LOGS: u64 = 20_000;
 const NUM_LOGS_PER_SPLIT: u32 = 2_500;
 const NUM_ITEMS: u32 = 4_000;
 const NUM_ITEMS_PER_SPLIT: u32 = 900;
+const NUM_NUMBERS: u32 = 1_000;
+const NUM_NUMBERS_PER_SPLIT: u32 = 250;
 /// Only so that sorted runs of equal keys and random words are the same in every run.
 const SEED: u64 = 7;
 
@@ -28,19 +33,21 @@ pub struct Site {
 }
 
 impl Site {
-    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, and one for each broken store.
+    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, and one for each broken store.
     ///
     /// # Errors
     /// If an index cannot be built.
     pub fn start() -> Result<Self> {
         let logs = hdfs_lines(NUM_LOGS, SEED)?;
         let items = catalogue(NUM_ITEMS, SEED);
+        let edges = numbers(NUM_NUMBERS, NUM_NUMBERS_PER_SPLIT, SEED);
         let mut objects = BTreeMap::new();
         let mut oracles = BTreeMap::new();
         let mut names = Vec::new();
         for (name, config, lines, split_num_docs) in [
             ("hdfs-logs", HDFS_LOGS_YAML, &logs, NUM_LOGS_PER_SPLIT),
             ("catalogue", CATALOGUE_CONFIG, &items, NUM_ITEMS_PER_SPLIT),
+            ("numbers", NUMBERS_CONFIG, &edges, NUM_NUMBERS_PER_SPLIT),
         ] {
             let index = TestIndex::build(config, lines, split_num_docs.into())?;
             let oracle = Oracle::build(config, lines, split_num_docs as usize)?;
@@ -70,7 +77,7 @@ impl Site {
         self.server.origin()
     }
 
-    /// The names of all indexes, the two whole ones first.
+    /// The names of all indexes, the whole ones first.
     pub fn names(&self) -> &[String] {
         &self.names
     }

@@ -1,0 +1,215 @@
+//! The documents with a value within a range, by scanning a column.
+
+use std::fmt::Debug;
+use std::ops::{Bound, RangeInclusive};
+
+use tantivy::columnar::{
+    Cardinality, Column, ColumnType, Dictionary, DynamicColumn, DynamicColumnHandle,
+};
+use tantivy::query::{
+    AllScorer, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
+};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+
+use super::ValueRange;
+
+/// Matches documents that have a value within the range in the columns of a fast field.
+#[derive(Clone, Debug)]
+pub(in crate::query) struct ColumnQuery {
+    column: String,
+    range: ValueRange,
+}
+
+impl ColumnQuery {
+    /// `column` is the name of a fast field, as warmed up.
+    pub(in crate::query) fn new(column: String, range: ValueRange) -> Self {
+        Self { column, range }
+    }
+}
+
+impl Query for ColumnQuery {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for ColumnQuery {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        // A path of a JSON field may have columns of several types, but of each kind one at most: tantivy
+        // gives all numbers of a segment one type.
+        for handle in reader.fast_fields().dynamic_column_handles(&self.column)? {
+            if let Some(scorer) = self.range.scorer(&handle, boost)? {
+                return Ok(scorer);
+            }
+        }
+        Ok(Box::new(EmptyScorer))
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        let mut scorer = self.scorer(reader, 1.0)?;
+        if scorer.doc() > doc || scorer.seek(doc) != doc {
+            return Err(TantivyError::InvalidArgument(format!(
+                "document {doc} does not match"
+            )));
+        }
+        Ok(Explanation::new("a value within the range", 1.0))
+    }
+}
+
+impl ValueRange {
+    /// The documents of a column; `None` if the column is of another kind.
+    fn scorer(
+        &self,
+        handle: &DynamicColumnHandle,
+        boost: Score,
+    ) -> tantivy::Result<Option<Box<dyn Scorer>>> {
+        let column_type = handle.column_type();
+        let range = match (self, column_type) {
+            (Self::Numbers(range), ColumnType::I64 | ColumnType::U64 | ColumnType::F64) => {
+                range.for_type(column_type)
+            }
+            (Self::Mapped(wanted, range), _) if *wanted == column_type => Some(range.clone()),
+            (Self::Addresses(range), ColumnType::IpAddr) => {
+                return Ok(match handle.open()? {
+                    DynamicColumn::IpAddr(column) => {
+                        Some(scorer(column, Some(range.clone()), boost))
+                    }
+                    _ => None,
+                });
+            }
+            (Self::Text(lower, upper), ColumnType::Str) => match handle.open()? {
+                DynamicColumn::Str(column) => ordinals(column.dictionary(), lower, upper)?,
+                _ => None,
+            },
+            (Self::Bytes(lower, upper), ColumnType::Bytes) => match handle.open()? {
+                DynamicColumn::Bytes(column) => ordinals(column.dictionary(), lower, upper)?,
+                _ => None,
+            },
+            _ => return Ok(None),
+        };
+        Ok(handle
+            .open_u64_lenient()?
+            .map(|column| scorer(column, range, boost)))
+    }
+}
+
+/// The ordinals of the terms within the bounds.
+fn ordinals<T: AsRef<[u8]>>(
+    dictionary: &Dictionary,
+    lower: &Bound<T>,
+    upper: &Bound<T>,
+) -> tantivy::Result<Option<RangeInclusive<u64>>> {
+    let bytes = |bound: &Bound<T>| bound.as_ref().map(|term| term.as_ref().to_vec());
+    let (lower, upper) = dictionary.term_bounds_to_ord(bytes(lower), bytes(upper))?;
+    let first = match lower {
+        Bound::Included(ord) => Some(ord),
+        Bound::Excluded(ord) => ord.checked_add(1),
+        Bound::Unbounded => Some(0),
+    };
+    let last = match upper {
+        Bound::Included(ord) => Some(ord),
+        Bound::Excluded(ord) => ord.checked_sub(1),
+        Bound::Unbounded => Some(u64::MAX),
+    };
+    Ok(first.zip(last).map(|(first, last)| first..=last))
+}
+
+fn scorer<T>(column: Column<T>, range: Option<RangeInclusive<T>>, boost: Score) -> Box<dyn Scorer>
+where
+    T: PartialOrd + Copy + Debug + Send + Sync + 'static,
+{
+    let (min, max) = (column.min_value(), column.max_value());
+    let Some(range) = range.filter(|range| {
+        range.start() <= range.end() && *range.start() <= max && *range.end() >= min
+    }) else {
+        return Box::new(EmptyScorer);
+    };
+    let is_full = column.get_cardinality() == Cardinality::Full;
+    if is_full && *range.start() <= min && *range.end() >= max {
+        return Box::new(ConstScorer::new(AllScorer::new(column.num_docs()), boost));
+    }
+    Box::new(ConstScorer::new(Matching::new(column, range), boost))
+}
+
+/// So many documents are looked at first, and after each leap.
+const FIRST_STEP: u32 = 128;
+/// The steps double until here.
+const MAX_STEP: u32 = 1 << 16;
+
+/// The documents of a column with a value within a range.
+struct Matching<T> {
+    column: Column<T>,
+    range: RangeInclusive<T>,
+    /// Matches that were found, ascending, and the current place in them.
+    found: Vec<DocId>,
+    place: usize,
+    /// The first document that was not looked at.
+    next: DocId,
+    step: u32,
+}
+
+impl<T: PartialOrd + Copy + Debug + Send + Sync + 'static> Matching<T> {
+    fn new(column: Column<T>, range: RangeInclusive<T>) -> Self {
+        let mut matching = Self {
+            column,
+            range,
+            found: Vec::new(),
+            place: 0,
+            next: 0,
+            step: FIRST_STEP,
+        };
+        matching.look_on();
+        matching
+    }
+
+    /// Looks at the next documents until some match.
+    fn look_on(&mut self) {
+        self.found.clear();
+        self.place = 0;
+        let num_docs = self.column.num_docs();
+        while self.found.is_empty() && self.next < num_docs {
+            let end = self.next.saturating_add(self.step).min(num_docs);
+            let range = self.range.clone();
+            self.column
+                .get_docids_for_value_range(range, self.next..end, &mut self.found);
+            self.next = end;
+            self.step = (self.step * 2).min(MAX_STEP);
+        }
+    }
+}
+
+impl<T: PartialOrd + Copy + Debug + Send + Sync + 'static> DocSet for Matching<T> {
+    fn advance(&mut self) -> DocId {
+        self.place += 1;
+        if self.place >= self.found.len() {
+            self.look_on();
+        }
+        self.doc()
+    }
+
+    fn doc(&self) -> DocId {
+        self.found.get(self.place).copied().unwrap_or(TERMINATED)
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.found.last().is_none_or(|last| *last < target) {
+            self.next = self.next.max(target);
+            self.step = FIRST_STEP;
+            self.look_on();
+        } else {
+            let ahead = self.found.get(self.place..).unwrap_or_default();
+            self.place += ahead.partition_point(|doc| *doc < target);
+        }
+        self.doc()
+    }
+
+    fn size_hint(&self) -> u32 {
+        // How many match is not known before they are looked at.
+        self.column.num_docs() / 10
+    }
+
+    fn cost(&self) -> u64 {
+        // Nearly all documents are looked at, a little faster than postings are decoded.
+        u64::from(self.column.num_docs()) * 4 / 5
+    }
+}

@@ -1,0 +1,226 @@
+//! What the bounds of a range, or a single value, mean to a field.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::ops::{Bound, RangeInclusive};
+
+use canter_doc_mapper::config::{JsonKind, Normalizer};
+use canter_doc_mapper::{FieldKind, ResolvedField, tokenizers};
+use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
+use tantivy::schema::{DateTimePrecision, IntoIpv6Addr};
+
+use super::number::{Number, NumberRange};
+use crate::query::value::{decode_bytes, is_json_date, parse_date_bound, parse_scalar};
+
+/// A range of values of one kind.
+#[derive(Clone, Debug)]
+pub(in crate::query) enum ValueRange {
+    /// Numbers, whichever of the three types a column has.
+    Numbers(NumberRange),
+    /// Booleans or dates, in the order-preserving form that columns have.
+    Mapped(ColumnType, RangeInclusive<u64>),
+    /// IP addresses; those of version 4 as columns have them.
+    Addresses(RangeInclusive<Ipv6Addr>),
+    /// Text, in the order of its bytes.
+    Text(Bound<String>, Bound<String>),
+    /// Bytes.
+    Bytes(Bound<Vec<u8>>, Bound<Vec<u8>>),
+}
+
+type Bounds<T> = (Bound<T>, Bound<T>);
+
+/// The ranges that a range of a field stands for; none if it holds no value that the field can have.
+///
+/// # Errors
+/// What is wrong with a bound, as the end of a sentence that names the field.
+pub(in crate::query) fn value_ranges(
+    field: &ResolvedField<'_>,
+    lower: Bound<&str>,
+    upper: Bound<&str>,
+) -> Result<Vec<ValueRange>, String> {
+    let range = match field.kind {
+        FieldKind::U64(_) => numbers(ColumnType::U64, lower, upper)?,
+        FieldKind::I64(_) => numbers(ColumnType::I64, lower, upper)?,
+        FieldKind::F64(_) => numbers(ColumnType::F64, lower, upper)?,
+        FieldKind::Bool => {
+            let parse = |text: &str| parse_scalar::<bool>(text, "true or false");
+            mapped(ColumnType::Bool, both(lower, upper, parse)?)
+        }
+        FieldKind::Date(_) => dates(field, lower, upper)?,
+        FieldKind::Ip => {
+            let parse = |text: &str| parse_scalar::<IpAddr>(text, "an IP address");
+            addresses(both(lower, upper, parse)?)
+        }
+        FieldKind::Text(_) => Some(text(field, lower, upper)),
+        FieldKind::Bytes(bytes) => {
+            let (lower, upper) = both(lower, upper, |text| decode_bytes(bytes.input_format, text))?;
+            Some(ValueRange::Bytes(lower, upper))
+        }
+        FieldKind::Json(json) => return json_ranges(field, json, lower, upper),
+        FieldKind::Object(_) => return Err(no_value()),
+    };
+    Ok(range.into_iter().collect())
+}
+
+/// The ranges that hold one value and nothing else. In a JSON field, what reads as a number may have been
+/// text as well.
+///
+/// # Errors
+/// As [`value_ranges`].
+pub(in crate::query) fn equal_values(
+    field: &ResolvedField<'_>,
+    value: &str,
+) -> Result<Vec<ValueRange>, String> {
+    let (lower, upper) = (Bound::Included(value), Bound::Included(value));
+    let mut ranges = value_ranges(field, lower, upper)?;
+    let has_text = ranges
+        .iter()
+        .any(|range| matches!(range, ValueRange::Text(..)));
+    if matches!(field.kind, FieldKind::Json(_)) && !has_text {
+        ranges.push(text(field, lower, upper));
+    }
+    Ok(ranges)
+}
+
+fn no_value() -> String {
+    "it is an object: name a field inside it".to_owned()
+}
+
+fn both<T>(
+    lower: Bound<&str>,
+    upper: Bound<&str>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Bounds<T>, String> {
+    let one = |bound: Bound<&str>| {
+        Ok::<_, String>(match bound {
+            Bound::Included(text) => Bound::Included(parse(text)?),
+            Bound::Excluded(text) => Bound::Excluded(parse(text)?),
+            Bound::Unbounded => Bound::Unbounded,
+        })
+    };
+    Ok((one(lower)?, one(upper)?))
+}
+
+fn numbers(
+    column_type: ColumnType,
+    lower: Bound<&str>,
+    upper: Bound<&str>,
+) -> Result<Option<ValueRange>, String> {
+    let parse = |text: &str| Number::parse(text).ok_or_else(|| format!("{text:?} is not a number"));
+    let (lower, upper) = both(lower, upper, parse)?;
+    let range = NumberRange { lower, upper };
+    let is_empty = range.for_type(column_type).is_none();
+    Ok((!is_empty).then_some(ValueRange::Numbers(range)))
+}
+
+fn mapped<T: MonotonicallyMappableToU64>(
+    column_type: ColumnType,
+    (lower, upper): Bounds<T>,
+) -> Option<ValueRange> {
+    let first = match lower {
+        Bound::Included(value) => value.to_u64(),
+        Bound::Excluded(value) => value.to_u64().checked_add(1)?,
+        Bound::Unbounded => 0,
+    };
+    let last = match upper {
+        Bound::Included(value) => value.to_u64(),
+        Bound::Excluded(value) => value.to_u64().checked_sub(1)?,
+        // Every number above is true to what reads a boolean.
+        Bound::Unbounded if column_type == ColumnType::Bool => true.to_u64(),
+        Bound::Unbounded => u64::MAX,
+    };
+    (first <= last).then_some(ValueRange::Mapped(column_type, first..=last))
+}
+
+/// Bounds are cut as precisely as the values they are compared with: those of columns to `fast_precision`,
+/// those of terms to seconds. Columns of JSON fields keep all there is.
+fn dates(
+    field: &ResolvedField<'_>,
+    lower: Bound<&str>,
+    upper: Bound<&str>,
+) -> Result<Option<ValueRange>, String> {
+    let precision = match field.kind {
+        _ if !field.is_fast() => DateTimePrecision::Seconds,
+        FieldKind::Date(date) => date.precision,
+        _ => DateTimePrecision::Nanoseconds,
+    };
+    let parse = |text: &str| {
+        let date = parse_date_bound(field, text)?;
+        Ok(date.truncate(precision))
+    };
+    Ok(mapped(ColumnType::DateTime, both(lower, upper, parse)?))
+}
+
+fn addresses((lower, upper): Bounds<IpAddr>) -> Option<ValueRange> {
+    let number = |address: IpAddr| address.into_ipv6_addr().to_bits();
+    let first = match lower {
+        Bound::Included(address) => number(address),
+        Bound::Excluded(address) => number(address).checked_add(1)?,
+        Bound::Unbounded => 0,
+    };
+    let last = match upper {
+        Bound::Included(address) => number(address),
+        Bound::Excluded(address) => number(address).checked_sub(1)?,
+        Bound::Unbounded => u128::MAX,
+    };
+    let range = Ipv6Addr::from_bits(first)..=Ipv6Addr::from_bits(last);
+    (first <= last).then_some(ValueRange::Addresses(range))
+}
+
+/// Bounds go the way that the values went: through the normalizer of the column, or in lowercase as the
+/// tokenizer made the terms.
+fn text(field: &ResolvedField<'_>, lower: Bound<&str>, upper: Bound<&str>) -> ValueRange {
+    let is_lowercase = match (field.fast, field.kind) {
+        (Some(normalizer), _) => normalizer == Normalizer::Lowercase,
+        (None, FieldKind::Text(text)) => tokenizers::lowercases(&text.tokenizer),
+        (None, FieldKind::Json(json)) => tokenizers::lowercases(&json.tokenizer),
+        (None, _) => false,
+    };
+    // Letter by letter, as tantivy does: not as `str::to_lowercase`, which knows a final sigma.
+    let normalised = |text: &str| match is_lowercase {
+        true => text.chars().flat_map(char::to_lowercase).collect(),
+        false => text.to_owned(),
+    };
+    ValueRange::Text(lower.map(normalised), upper.map(normalised))
+}
+
+/// A value inside a JSON field has the type it came with; how the bounds read says which is meant. What
+/// reads as a day may be the start of that day or text, since only full timestamps become dates.
+fn json_ranges(
+    field: &ResolvedField<'_>,
+    json: &JsonKind,
+    lower: Bound<&str>,
+    upper: Bound<&str>,
+) -> Result<Vec<ValueRange>, String> {
+    if field.json_path.is_empty() {
+        return Err(no_value());
+    }
+    let wrong = |_: &str| Err(String::new());
+    let number = |text: &str| Number::parse_digits(text).map_or_else(|| wrong(text), Ok);
+    if let Ok((lower, upper)) = both(lower, upper, number) {
+        return Ok(vec![ValueRange::Numbers(NumberRange { lower, upper })]);
+    }
+    let boolean = |text: &str| parse_scalar::<bool>(text, "true or false");
+    if let Ok(bounds) = both(lower, upper, boolean) {
+        return Ok(mapped(ColumnType::Bool, bounds).into_iter().collect());
+    }
+    let is_number = |bound: Bound<&str>| match bound {
+        Bound::Included(text) | Bound::Excluded(text) => Number::parse_digits(text).is_some(),
+        Bound::Unbounded => false,
+    };
+    let mut ranges = Vec::new();
+    if !is_number(lower)
+        && !is_number(upper)
+        && let Ok(dates) = dates(field, lower, upper)
+    {
+        ranges.extend(dates);
+        let timestamp = |text: &str| match is_json_date(field, json, text) {
+            true => Ok(()),
+            false => Err(String::new()),
+        };
+        if both(lower, upper, timestamp).is_ok() {
+            return Ok(ranges);
+        }
+    }
+    ranges.push(text(field, lower, upper));
+    Ok(ranges)
+}
