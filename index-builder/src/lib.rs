@@ -27,10 +27,13 @@ mod source;
 mod storage;
 
 pub use error::{BuildError, ErrorKind};
-pub use ingest::{Counters, IngestOptions, IngestReport, Phase, Progress, SplitReport, ingest};
+pub use ingest::{
+    Counters, IngestOptions, IngestReport, IngestWarning, Phase, Progress, SplitReport, ingest,
+};
 pub use packager::{PackagedSplit, SplitFacts, package_split};
 pub use publisher::{
-    IndexDescription, NewSplit, PublishOutcome, create_index, open_or_create_index,
+    IndexDescription, NewSplit, PublishOutcome, create_index, create_index_with,
+    open_or_create_index, open_or_create_index_with,
 };
 pub use source::Source;
-pub use storage::IndexStore;
+pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};

@@ -22,7 +22,7 @@ pub struct PlannedRead {
     pub object: String,
     /// First byte.
     pub offset: u64,
-    /// Number of bytes.
+    /// Number of bytes; 0 for what reaches to the end of an object, of which nobody knows the length.
     pub length: u64,
     /// Class of the largest read in it.
     pub class: ByteClass,
@@ -34,8 +34,8 @@ impl From<PlannedRequest> for PlannedRead {
     fn from(planned: PlannedRequest) -> Self {
         Self {
             object: planned.object,
-            offset: planned.bytes.start,
-            length: planned.bytes.end - planned.bytes.start,
+            offset: planned.bytes.start(),
+            length: planned.bytes.len().unwrap_or(0),
             class: planned.class,
             num_reads: planned.num_reads,
         }

@@ -13,6 +13,26 @@ pub struct ObjectTooLong {
     pub max_bytes: u64,
 }
 
+/// The store does not do what it was asked (status 501), such as a write with a condition. It would
+/// not the next time either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the store does not implement this (status 501)")]
+pub struct NotImplemented;
+
+impl NotImplemented {
+    /// Whether it is among the causes of `error`.
+    pub fn is_behind(error: &(dyn Error + 'static)) -> bool {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            if error.is::<NotImplemented>() {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
+    }
+}
+
 /// Something that a store did which would make an answer wrong, or a read far larger than asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

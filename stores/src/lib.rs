@@ -38,11 +38,11 @@ pub use answer::{Answer, AskedRange, check_answer, past_the_end};
 #[cfg(feature = "buckets")]
 pub use buckets::{BucketOptions, MannersConnector, open_bucket};
 pub use class::ByteClass;
-pub use fault::{Misbehaviour, ObjectTooLong, StoreFault};
+pub use fault::{Misbehaviour, NotImplemented, ObjectTooLong, StoreFault};
 #[cfg(feature = "buckets")]
 pub use http_client::http_client;
 pub use object_name::check_object_name;
-pub use ranges::CachedPiece;
+pub use ranges::{CachedPiece, Extent};
 pub use redact::{redact, redact_urls};
 #[cfg(feature = "buckets")]
 pub use redirect::same_host_only;

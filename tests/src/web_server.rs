@@ -184,7 +184,7 @@ impl Drop for WebServer {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -213,7 +213,7 @@ fn serve(stream: &TcpStream, state: &State) -> io::Result<()> {
     Ok(())
 }
 
-fn read_request(reader: &mut impl BufRead) -> io::Result<Option<WebRequest>> {
+pub(crate) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<WebRequest>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -446,7 +446,7 @@ impl Reply {
 }
 
 /// The bytes of a single range of an object of `len` bytes; `None` if it has none of them.
-fn bounds_of(range: &str, len: usize) -> Option<Range<usize>> {
+pub(crate) fn bounds_of(range: &str, len: usize) -> Option<Range<usize>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let bounds = match (first, last) {
         ("", last) => len.saturating_sub(last.parse().ok()?)..len,

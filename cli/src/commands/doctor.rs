@@ -1,5 +1,7 @@
 //! `canter doctor`: examines a store or web server, and says what to change.
 
+mod writing;
+
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -21,12 +23,15 @@ use crate::render::{self, Screen};
 const NUM_OTHER_REQUESTS: usize = 40;
 
 const AFTER_HELP: &str = "\
-Nothing is written, and at most 16 MiB are read. The exit code is 0 if Canter can search from there
-and 1 if not; --format json prints is_fit, and each check by a stable name.
+At most 16 MiB are read. Nothing is written without --write, which writes a small object below
+write-probe/ and deletes it, to see whether builders are safe from one another there. The exit code
+is 0 if Canter can use the store for what was examined and 1 if not; --format json prints is_fit (to
+search from), is_fit_for_writing (null if it was not examined), and each check by a stable name.
 
 Examples:
   canter doctor https://example.org/logs --browser --origin https://my.site
-  canter doctor s3://bucket/logs --format json";
+  canter doctor s3://bucket/logs --format json
+  canter doctor s3://bucket/logs --write";
 
 /// Arguments of `canter doctor`.
 #[derive(Debug, Args)]
@@ -40,6 +45,10 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     ranges: u16,
+
+    /// Builders are to write there: examine that too, by writing a small object and deleting it.
+    #[arg(long)]
+    write: bool,
 
     /// Browsers are to read the index: what keeps them out counts as a failure.
     #[arg(long)]
@@ -63,17 +72,23 @@ pub(crate) fn run(args: &DoctorArgs, screen: &Screen) -> Result<()> {
         mutable_object: Some(MANIFEST_OBJECT.to_owned()),
         ..DoctorOptions::default()
     };
-    let report = match args.url.split_once("://") {
+    let mut report = match args.url.split_once("://") {
         Some(("http" | "https", _)) => {
             let urls = candidates(&args.url)?;
             tokio_runtime()?.block_on(examine_web(&urls, &options))?
         }
         _ => examine_store(&args.url, &options)?,
     };
+    let unfit: Vec<&str> = report.failed().collect();
+    let writing = writing::examine(index_and_object(&args.url).0, args.write)?;
+    report.checks.extend(writing.checks);
     let mut out = io::stdout().lock();
     match args.format.on(screen) {
         Format::Json => {
-            let mut value = json!({"is_fit": report.is_fit()});
+            let mut value = json!({
+                "is_fit": unfit.is_empty(),
+                "is_fit_for_writing": writing.is_fit,
+            });
             if let (Some(value), Some(report)) = (
                 value.as_object_mut(),
                 serde_json::to_value(&report)?.as_object(),
@@ -82,13 +97,21 @@ pub(crate) fn run(args: &DoctorArgs, screen: &Screen) -> Result<()> {
             }
             writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
         }
-        Format::Table => out.write_all(render::doctor(&report, screen).as_bytes())?,
+        Format::Table => {
+            out.write_all(render::doctor(&report, writing.is_fit, screen).as_bytes())?
+        }
     }
     out.flush()?;
-    let failed: Vec<&str> = report.failed().collect();
-    match failed.is_empty() {
+    let failed = report.failed();
+    let unfit_for_writing: Vec<&str> = failed.filter(|name| !unfit.contains(name)).collect();
+    let verdicts: Vec<String> = [("search from", unfit), ("write to", unfit_for_writing)]
+        .into_iter()
+        .filter(|(_, failed)| !failed.is_empty())
+        .map(|(what, failed)| format!("not fit to {what}: {}", failed.join(", ")))
+        .collect();
+    match verdicts.is_empty() {
         true => Ok(()),
-        false => Err(anyhow!("not fit to search from: {}", failed.join(", "))),
+        false => Err(anyhow!(verdicts.join("; "))),
     }
 }
 
@@ -128,16 +151,21 @@ fn is_file(path: &str) -> bool {
         .is_some_and(|name| name.contains('.'))
 }
 
-/// A bucket or folder, through the fetcher that searches use, which here repeats nothing.
-fn examine_store(uri: &str, options: &DoctorOptions) -> Result<Report> {
-    let (index, object) = match uri.rsplit_once('/') {
+/// The index that `uri` names, or that the object is in which it names.
+fn index_and_object(uri: &str) -> (&str, &str) {
+    match uri.rsplit_once('/') {
         Some((parent, name))
             if is_file(name) && !parent.ends_with('/') && !Path::new(uri).is_dir() =>
         {
             (parent, name)
         }
         _ => (uri, MANIFEST_OBJECT),
-    };
+    }
+}
+
+/// A bucket or folder, through the fetcher that searches use, which here repeats nothing.
+fn examine_store(uri: &str, options: &DoctorOptions) -> Result<Report> {
+    let (index, object) = index_and_object(uri);
     let retry = RetryOptions {
         max_retries: 0,
         ..RetryOptions::default()

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use canter_index_builder::create_index;
+use canter_index_builder::{WriteOptions, create_index_with};
 use clap::Args;
 
 use crate::open::read_index_config;
@@ -19,12 +19,19 @@ pub(crate) struct CreateArgs {
     /// Quickwit's index config in YAML (or JSON, if the name ends in .json); `-` for stdin.
     #[arg(long, value_name = "FILE")]
     index_config: PathBuf,
+
+    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    #[arg(long)]
+    unsafe_single_writer: bool,
 }
 
 /// Creates the index.
 pub(crate) fn run(args: &CreateArgs) -> Result<()> {
     let config = read_index_config(&args.index_config)?;
-    let store = create_index(&args.index, &config)?;
+    let options = WriteOptions {
+        unsafe_single_writer: args.unsafe_single_writer,
+    };
+    let store = create_index_with(&args.index, &config, options)?;
     let mut out = io::stdout().lock();
     writeln!(
         out,

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use canter_index_builder::{
-    IndexStore, IngestOptions, IngestReport, Source, ingest, open_or_create_index,
+    IndexStore, IngestOptions, IngestReport, Source, WriteOptions, ingest,
+    open_or_create_index_with,
 };
 use clap::Args;
 
@@ -72,6 +73,11 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     num_indexers: Option<u16>,
 
+    /// Go on although the store ignores conditions on writes: nothing else may write at the same time,
+    /// or documents are lost.
+    #[arg(long)]
+    unsafe_single_writer: bool,
+
     /// How to show the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
@@ -86,7 +92,7 @@ fn parse_line_bytes(text: &str) -> Result<u32, String> {
 
 /// Ingests, showing progress on stderr and a report on stdout.
 pub(crate) fn run(args: &IngestArgs) -> Result<()> {
-    let store = open_index(&args.index, args.index_config.as_deref())?;
+    let store = open_index(args)?;
     let options = options_of(args);
     let sources = sources_of(&args.input);
     let progress = IngestProgress::on_stderr(None);
@@ -110,15 +116,19 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
 }
 
 /// Opens the index; with a config, makes it if it is not there.
-fn open_index(uri: &str, config: Option<&Path>) -> Result<IndexStore> {
-    let Some(path) = config else {
-        let store = IndexStore::open(uri)?;
+fn open_index(args: &IngestArgs) -> Result<IndexStore> {
+    let uri = &args.index;
+    let options = WriteOptions {
+        unsafe_single_writer: args.unsafe_single_writer,
+    };
+    let Some(path) = &args.index_config else {
+        let store = IndexStore::open(uri)?.with_write_options(options);
         // So that a wrong URI shows before standard input is read.
         store.load_manifest()?;
         return Ok(store);
     };
     let config = read_index_config(path)?;
-    let (store, is_new) = open_or_create_index(uri, &config)?;
+    let (store, is_new) = open_or_create_index_with(uri, &config, options)?;
     if is_new {
         note(format_args!("created index `{}` at {uri}", config.index_id));
     }
@@ -210,6 +220,9 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
             "rejected lines by reason: {}{place}",
             reasons.join(", ")
         ));
+    }
+    for warning in &report.warnings {
+        line(format_args!("warning: {}", warning.message));
     }
     match report.splits.is_empty() {
         true => line(format_args!("{} is as it was", store.uri())),

@@ -4,8 +4,9 @@ use canter_runtime::doctor::{Check, CheckStatus, Report};
 
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
-/// Everything that a person wants to know of it.
-pub(crate) fn doctor(report: &Report, screen: &Screen) -> String {
+/// Everything that a person wants to know of it. `is_fit_for_writing` is `None` if that was not
+/// examined.
+pub(crate) fn doctor(report: &Report, is_fit_for_writing: Option<bool>, screen: &Screen) -> String {
     let title = match report.object_len {
         Some(len) => format!("{}, {}", report.url, numbers::bytes(len)),
         None => report.url.clone(),
@@ -37,6 +38,12 @@ pub(crate) fn doctor(report: &Report, screen: &Screen) -> String {
         push_change(&mut text, ailment, screen);
     }
     text.push_str(&format!("\n{}\n", verdict(report, screen)));
+    let writing = match is_fit_for_writing {
+        None => "Writing was not examined.".to_owned(),
+        Some(true) => screen.paint(Colour::Green, "Fit to write to."),
+        Some(false) => screen.paint(Colour::Red, "Not fit to write to."),
+    };
+    text.push_str(&format!("{writing}\n"));
     text
 }
 
@@ -117,7 +124,9 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 fn verdict(report: &Report, screen: &Screen) -> String {
     let count = |status| {
+        // Those of writing have a verdict of their own.
         let checks = report.checks.iter();
+        let checks = checks.filter(|check| !check.name.starts_with("writ"));
         checks.filter(|check| check.status == status).count() as u64
     };
     let (num_failed, num_warnings) = (count(CheckStatus::Failed), count(CheckStatus::Warning));

@@ -11,6 +11,7 @@ mod serve_hosts;
 mod serve_limits;
 mod stores;
 mod support;
+mod writes;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

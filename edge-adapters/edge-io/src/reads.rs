@@ -1,11 +1,9 @@
 //! A read on its way to its bytes.
 
-use std::ops::Range;
-
 use canter_guest::session::protocol::{FetchErrorKind, ReadRequest, Supply, SupplyResult};
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::{Missing, Request, align};
-use canter_stores::{AskedRange, ByteClass, CachedPiece};
+use canter_stores::{AskedRange, ByteClass, CachedPiece, Extent};
 
 use crate::FetchError;
 
@@ -17,8 +15,8 @@ pub(crate) struct PendingRead {
     pub(crate) id: u64,
     pub(crate) object: String,
     pub(crate) class: ByteClass,
-    /// What it asks for; the end is `u64::MAX` until it is known where the object ends.
-    pub(crate) bytes: Range<u64>,
+    /// What it asks for; a range as soon as it is known where the object ends.
+    pub(crate) bytes: Extent,
     /// In order, not overlapping.
     pieces: Vec<CachedPiece>,
     /// What the cache has of the blocks that it lies in.
@@ -33,8 +31,7 @@ pub(crate) struct PendingRead {
 impl PendingRead {
     pub(crate) fn new(request: ReadRequest, class: ByteClass) -> Self {
         let len = request.len;
-        let end = len.map_or(u64::MAX, |len| request.offset.saturating_add(len));
-        let bytes = request.offset..end;
+        let bytes = Extent::new(request.offset, len);
         let too_long = len.is_some_and(|len| len > MAX_READ_BYTES);
         let error = too_long.then(|| {
             let what = format!("a single read may have at most {MAX_READ_BYTES} bytes");
@@ -55,10 +52,14 @@ impl PendingRead {
     }
 
     /// The parts that are still to come.
-    fn gaps(&self) -> Vec<Range<u64>> {
-        match self.error {
-            Some(_) => Vec::new(),
-            None => pieces::gaps(&self.bytes, &self.pieces),
+    fn gaps(&self) -> Vec<Extent> {
+        match (&self.error, &self.bytes) {
+            (Some(_), _) => Vec::new(),
+            (None, Extent::ToEnd(_)) => vec![self.bytes.clone()],
+            (None, Extent::Range(range)) => {
+                let gaps = pieces::gaps(range, &self.pieces);
+                gaps.into_iter().map(Extent::Range).collect()
+            }
         }
     }
 
@@ -68,17 +69,21 @@ impl PendingRead {
     }
 
     pub(crate) fn overlaps(&self, request: &Request) -> bool {
-        self.object == request.object
-            && self.bytes.start < request.bytes.end
-            && request.bytes.start < self.bytes.end
+        self.object == request.object && self.bytes.overlaps(&request.bytes)
     }
 
-    /// Takes what it misses out of `piece`. What came to the end of the object ends the read.
-    pub(crate) fn take(&mut self, piece: &CachedPiece) {
-        if self.bytes.end == u64::MAX && piece.offset == self.bytes.start {
-            self.bytes.end = piece.end();
+    /// Takes what it misses out of `piece`, which came for `asked`. What came to the end of the object
+    /// ends the read.
+    pub(crate) fn take(&mut self, piece: &CachedPiece, asked: &Extent) {
+        if let (Extent::ToEnd(start), Extent::ToEnd(from)) = (&self.bytes, asked)
+            && from <= start
+            && piece.offset <= *start
+        {
+            self.bytes = Extent::Range(*start..piece.end().max(*start));
         }
-        pieces::add(&mut self.pieces, piece, &self.bytes);
+        if let Extent::Range(range) = &self.bytes {
+            pieces::add(&mut self.pieces, piece, range);
+        }
     }
 
     /// What it misses, extended to blocks of `block_len`.
@@ -88,7 +93,7 @@ impl PendingRead {
         block_len: u64,
         object_len: Option<u64>,
     ) -> Vec<Missing> {
-        let missing = |bytes: Range<u64>| Missing {
+        let missing = |bytes: Extent| Missing {
             object: self.object.clone(),
             bytes,
             class: self.class,
@@ -96,15 +101,16 @@ impl PendingRead {
         };
         let mut all: Vec<Missing> = Vec::new();
         for gap in self.gaps() {
-            if gap.end == u64::MAX || block_len <= 1 || self.is_exact {
+            let is_widened = block_len > 1 && !self.is_exact;
+            let Some(range) = gap.range().filter(|_| is_widened) else {
                 all.push(missing(gap));
                 continue;
-            }
+            };
             // Whole blocks, but not what is cached of them already.
-            let blocks = align(&gap, block_len, object_len);
-            let holes = pieces::gaps(&blocks, &self.around);
-            let is_wanted = |hole: &Range<u64>| hole.start < gap.end && gap.start < hole.end;
-            all.extend(holes.into_iter().filter(is_wanted).map(missing));
+            let blocks = align(range, block_len, object_len);
+            let holes = pieces::gaps(&blocks, &self.around).into_iter();
+            let holes = holes.map(Extent::Range);
+            all.extend(holes.filter(|hole| hole.overlaps(&gap)).map(missing));
         }
         all
     }
@@ -136,15 +142,10 @@ impl PendingRead {
     }
 }
 
-/// `bytes` as a request asks for them; an end of `u64::MAX` is the end of the object. The whole object is
-/// asked for without a range.
-pub(crate) fn asked_of(bytes: &Range<u64>) -> Option<AskedRange> {
-    match (bytes.start, bytes.end) {
-        (0, u64::MAX) => None,
-        (first, u64::MAX) => Some(AskedRange { first, len: None }),
-        (first, end) => Some(AskedRange {
-            first,
-            len: Some(end - first),
-        }),
-    }
+/// `bytes` as a request asks for them. The whole object is asked for without a range.
+pub(crate) fn asked_of(bytes: &Extent) -> Option<AskedRange> {
+    (*bytes != Extent::WHOLE).then(|| AskedRange {
+        first: bytes.start(),
+        len: bytes.len(),
+    })
 }

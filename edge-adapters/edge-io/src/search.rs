@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use canter_guest::session::protocol::{self, Budget, HostReport};
 use canter_stores::ranges::pieces;
-use canter_stores::{ByteClass, CachedPiece, Misbehaviour, StoreFault};
+use canter_stores::{ByteClass, CachedPiece, Extent, Misbehaviour, StoreFault};
 use url::Url;
 
 use crate::flights::Fetched;
@@ -102,7 +102,7 @@ pub(crate) struct Search<'h, P, C> {
     pub(crate) reads_until_us: Option<u64>,
     pub(crate) documents_until_us: Option<u64>,
     /// What the guest has asked for: again means that what came was no good.
-    pub(crate) asked: BTreeSet<(String, u64, u64)>,
+    pub(crate) asked: BTreeSet<(String, u64, Option<u64>)>,
     /// The version of each immutable object, as first seen.
     etags: BTreeMap<String, String>,
     /// Lengths of objects, as the store told them; only a hint.
@@ -247,7 +247,7 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
     pub(crate) fn note_object(
         &mut self,
         object: &str,
-        bytes: &Range<u64>,
+        bytes: &Extent,
         fetched: &Fetched,
     ) -> Result<(), FetchError> {
         if let Some(len) = fetched.object_len {

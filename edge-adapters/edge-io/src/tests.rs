@@ -452,3 +452,31 @@ fn entries_of_the_guest_come_back_and_are_lost_when_damaged() {
     assert_eq!(done.outcomes, [SupplyResult::Miss]);
     assert_eq!(behind.cache.num_damaged(), 1);
 }
+
+/// Nobody knows how long the rest of an object is before it has come, so it is one request, which no
+/// range joins.
+#[test]
+fn the_rest_of_an_object_is_one_request() {
+    let check = |mut behind: Behind<Option<BlobCache<MemoryBlobs>>>| {
+        let mut store = store();
+        let asked = vec![
+            read(0, "a", 1_000, None, ByteClass::Postings),
+            read(1, "a", 1_000, Some(50), ByteClass::Postings),
+            read(2, "a", 5_000, None, ByteClass::FastField),
+            read(3, "b", 0, None, ByteClass::Head),
+        ];
+        let demand = reads(asked);
+        let done = run(
+            &mut store,
+            &mut behind,
+            &Options::default(),
+            vec![demand.clone()],
+        );
+        for (read, outcome) in demand.reads.iter().zip(&done.outcomes) {
+            assert!(is_right(&store, read, outcome), "{read:?}: {outcome:?}");
+        }
+        assert_eq!(store.num_calls, 3);
+    };
+    check(blobs());
+    check(Behind::new(None));
+}

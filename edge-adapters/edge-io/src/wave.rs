@@ -8,7 +8,7 @@ use canter_guest::session::protocol::{
 use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::coalesce::CoalesceOptions;
 use canter_stores::ranges::planning::{Missing, Request, align, requests_of};
-use canter_stores::{ByteClass, CachedPiece};
+use canter_stores::{ByteClass, CachedPiece, Extent};
 
 use crate::flights::{Ended, Fetched, Target};
 use crate::reads::PendingRead;
@@ -61,16 +61,19 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
     ) -> PendingRead {
         let class = class_of(request.class);
         let mut read = PendingRead::new(request, class);
-        let place = (read.object.clone(), read.bytes.start, read.bytes.end);
+        let place = (read.object.clone(), read.bytes.start(), read.bytes.len());
         read.must_ask = !self.asked.insert(place);
-        let is_open = read.bytes.end == u64::MAX;
         if class == ByteClass::Manifest {
-            if is_open && read.bytes.start == 0 {
+            if read.bytes == Extent::WHOLE {
                 self.look_up_manifest(&mut read, read_ord, targets);
             }
             return read;
         }
-        if read.must_ask || is_open || !self.behind.cache.keeps() {
+        let asked = read.bytes.clone();
+        let Some(range) = asked.range() else {
+            return read;
+        };
+        if read.must_ask || !self.behind.cache.keeps() {
             return read;
         }
         if let Err(what) = self.admit_cpu(class == ByteClass::DocStore) {
@@ -78,8 +81,8 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             return read;
         }
         let object_len = self.object_len(&read.object);
-        let blocks = align(&read.bytes, self.block_len(class), object_len);
-        let cached = self.cached(&read.object, &blocks, &read.bytes, class);
+        let blocks = align(range, self.block_len(class), object_len);
+        let cached = self.cached(&read.object, &blocks, range, class);
         let num_bytes = cached.iter().map(|piece| piece.bytes.len() as u64).sum();
         if self.options.counts_cached_bytes
             && let Err(what) = self.gate.admit_cached(num_bytes)
@@ -88,7 +91,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             return read;
         }
         for piece in &cached {
-            read.take(piece);
+            read.take(piece, &asked);
         }
         read.around = cached;
         self.count_read(read.is_done());
@@ -114,7 +117,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             .as_ref()
             .and_then(|kept| now.checked_sub(kept.checked_at));
         if let (Some(kept), true) = (&kept, age.is_some_and(|age| age < ttl)) {
-            read.take(&whole(kept.bytes.clone()));
+            read.take(&whole(kept.bytes.clone()), &Extent::WHOLE);
             self.count_read(true);
             return;
         }
@@ -163,7 +166,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         let missing_of = |is_exact: bool| {
             let reads = reads.iter().enumerate();
             let reads = reads.filter(|(_, read)| {
-                let is_manifest = read.class == ByteClass::Manifest && read.bytes.end == u64::MAX;
+                let is_manifest = read.class == ByteClass::Manifest && read.bytes == Extent::WHOLE;
                 read.is_exact == is_exact && !is_manifest
             });
             let missing = reads.flat_map(|(ord, read)| {
@@ -208,12 +211,12 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         let error = match checked {
             Ok(fetched) => {
                 let piece = CachedPiece {
-                    offset: request.bytes.start,
+                    offset: request.bytes.start(),
                     bytes: fetched.bytes,
                 };
                 let touched = reads.iter_mut().filter(|read| read.overlaps(&request));
-                touched.for_each(|read| read.take(&piece));
-                if request.bytes.end < u64::MAX && request.class != ByteClass::Manifest {
+                touched.for_each(|read| read.take(&piece, &request.bytes));
+                if request.bytes.range().is_some() && request.class != ByteClass::Manifest {
                     let key = self.cache_key(&request.object);
                     self.behind.offer(Put::Range(key, piece, request.class));
                 }
@@ -227,9 +230,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             }
             // A merged request that ran past the end of the object must not take its other reads with it:
             // each is asked for by itself.
-            let is_merged = request.num_reads > 1
-                || request.bytes.start < read.bytes.start
-                || read.bytes.end < request.bytes.end;
+            let is_merged = request.num_reads > 1 || !read.bytes.covers(&request.bytes);
             let is_short = error.kind == FetchErrorKind::Truncated;
             if is_short && is_merged && !read.is_exact && !is_last {
                 read.is_exact = true;
@@ -241,7 +242,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
 
     fn settle_read(&mut self, read: &mut PendingRead, result: Result<Fetched, FetchError>) {
         match result {
-            Ok(fetched) => read.take(&whole(fetched.bytes)),
+            Ok(fetched) => read.take(&whole(fetched.bytes), &Extent::WHOLE),
             Err(error) => {
                 if error.kind == FetchErrorKind::Budget {
                     self.gate.note_exhausted();

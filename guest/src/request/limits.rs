@@ -1,5 +1,6 @@
 //! The limits of one search, each with a default.
 
+use canter_split_format::{MAX_MANIFEST_BYTES, MAX_SPLITS};
 use serde::{Deserialize, Serialize};
 use tantivy::aggregation::{AggContextParams, AggregationLimitsGuard};
 use tantivy::tokenizer::TokenizerManager;
@@ -37,13 +38,13 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_hits: 10_000,
-            max_splits: 10_000,
+            max_splits: MAX_SPLITS,
             max_buckets: 65_000,
             max_aggregation_bytes: 500_000_000,
             max_query_depth: 50,
             max_query_clauses: 1_024,
             max_query_bytes: 64 * 1024,
-            max_manifest_bytes: 64 << 20,
+            max_manifest_bytes: MAX_MANIFEST_BYTES,
             min_docs_per_leaf: 500_000,
             partial_result_cache: false,
         }

@@ -8,6 +8,7 @@ mod report;
 mod run;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use options::IngestOptions;
 pub(crate) use progress::Meter;
@@ -15,3 +16,4 @@ pub use progress::{Counters, Phase, Progress};
 pub(crate) use rejects::{Reject, RejectsFile};
 pub use report::{IngestReport, SplitReport};
 pub use run::ingest;
+pub use warnings::IngestWarning;

@@ -1,5 +1,6 @@
 //! What came of an ingest.
 
+use super::warnings::IngestWarning;
 use canter_split_format::{SplitEntry, TimeRange};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -30,6 +31,12 @@ pub struct IngestReport {
     /// Splits that were live already, because the same documents had been ingested with the same
     /// config before. A split's name comes from its bytes, so it is not published twice.
     pub num_known_splits: u64,
+    /// Splits that are live now, those of earlier ingests included.
+    pub num_live_splits: u64,
+    /// Bytes of the manifest, which every search reads.
+    pub num_manifest_bytes: u64,
+    /// What is well for now, and should be looked at.
+    pub warnings: Vec<IngestWarning>,
 }
 
 /// One split of an ingest.

@@ -4,6 +4,7 @@ use super::options::IngestOptions;
 use super::progress::{Meter, Phase, Progress};
 use super::rejects::RejectsFile;
 use super::report::{IngestReport, SplitReport};
+use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Plan};
@@ -32,7 +33,7 @@ pub fn ingest(
     for source in &sources {
         source.check()?;
     }
-    let config = store.load_config()?;
+    let config = publisher::prepare(store)?;
     let mapper = DocMapper::new(&config).map_err(|error| {
         BuildError::invalid(format!(
             "the doc mapping of `{}` cannot be used",
@@ -58,8 +59,7 @@ pub fn ingest(
     flushed?;
 
     meter.tell(Phase::Publishing);
-    let index_config = publisher::config_value(&config)?;
-    let published = blocking::run(publisher::publish(store, Some(&index_config), &splits))?;
+    let published = blocking::run(publisher::publish(store, Some(&config), &splits))?;
     meter.tell(Phase::Done);
     let counters = meter.counters(Phase::Done);
     Ok(IngestReport {
@@ -76,5 +76,8 @@ pub fn ingest(
             .collect(),
         num_published_splits: published.num_published_splits,
         num_known_splits: published.num_known_splits,
+        num_live_splits: published.num_live_splits,
+        num_manifest_bytes: published.num_manifest_bytes,
+        warnings: warnings_of(store, &published, &splits),
     })
 }

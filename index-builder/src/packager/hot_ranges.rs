@@ -11,6 +11,7 @@ use canter_doc_mapper::DocMapper;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
+use super::hot_columns::touch_columns;
 use super::recording_directory::RecordingDirectory;
 use super::segment_files::{META, SegmentFiles};
 use crate::BuildError;
@@ -22,14 +23,13 @@ const SHORT_POSTINGS_BYTES: usize = 2 * 1024;
 /// … as long as all of them together stay below this.
 const POSTINGS_BUDGET_BYTES: usize = 8 * 1024;
 
-/// A column up to this size is kept in the head.
-const TINY_COLUMN_BYTES: u64 = 256;
-
 /// A segment opened as a guest opens it, with a record of what that read.
 pub(crate) struct Trial {
     directory: RecordingDirectory,
     pub(crate) segment: SegmentReader,
     hot: Vec<(u32, Range<usize>)>,
+    /// Columns of which the head does not say where they are, because there are too many.
+    pub(crate) num_columns_outside_head: u64,
 }
 
 impl Trial {
@@ -85,12 +85,13 @@ pub(crate) fn open_recording(
         segment: segment.clone(),
         directory,
         hot: Vec::new(),
+        num_columns_outside_head: 0,
     };
-    Ok(touch_all(trial)?)
+    Ok(touch_all(trial, &index)?)
 }
 
 /// Reads what queries of any kind read before they know what they look for.
-fn touch_all(mut trial: Trial) -> tantivy::Result<Trial> {
+fn touch_all(mut trial: Trial, index: &Index) -> tantivy::Result<Trial> {
     let segment = &trial.segment;
     segment.get_store_reader(0)?;
     let mut short_postings: Vec<(u32, Range<usize>)> = Vec::new();
@@ -117,7 +118,7 @@ fn touch_all(mut trial: Trial) -> tantivy::Result<Trial> {
             }
         }
     }
-    touch_columns(segment)?;
+    trial.num_columns_outside_head = touch_columns(index, segment, &trial.directory)?;
     let mut hot = trial.directory.reads();
     short_postings.sort_by_key(|(_, range)| range.len());
     let mut budget = POSTINGS_BUDGET_BYTES;
@@ -130,24 +131,4 @@ fn touch_all(mut trial: Trial) -> tantivy::Result<Trial> {
     }
     trial.hot = hot;
     Ok(trial)
-}
-
-/// Finds every column (which reads the directory of columns) and reads the tiny ones.
-fn touch_columns(segment: &SegmentReader) -> tantivy::Result<()> {
-    let columns = segment.fast_fields();
-    for (_, entry) in segment.schema().fields() {
-        if !entry.is_fast() {
-            continue;
-        }
-        let mut handles = columns.dynamic_column_handles(entry.name())?;
-        if entry.field_type().is_json() {
-            handles.extend(columns.dynamic_subpath_column_handles(entry.name())?);
-        }
-        for handle in handles {
-            if handle.num_bytes().get_bytes() <= TINY_COLUMN_BYTES {
-                handle.file_slice().read_bytes()?;
-            }
-        }
-    }
-    Ok(())
 }

@@ -4,6 +4,7 @@
 //! byte ranges every opening touches, and adds to the head what lets common queries read less:
 //! small dictionaries, short posting lists, the time index and rollups.
 
+mod hot_columns;
 mod hot_ranges;
 mod recording_directory;
 mod segment_files;
@@ -30,6 +31,8 @@ pub struct PackagedSplit {
     pub entry: SplitEntry,
     /// The whole object.
     pub bytes: Vec<u8>,
+    /// Columns of which its head does not say where they are, because there are too many of them.
+    pub num_columns_outside_head: u64,
 }
 
 impl PackagedSplit {
@@ -83,6 +86,7 @@ pub fn package_split(
         index_config: serde_json::to_value(config)
             .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
     };
+    let num_columns_outside_head = trial.num_columns_outside_head;
     let written = write_split(
         metadata,
         &files.named(),
@@ -105,5 +109,6 @@ pub fn package_split(
     Ok(PackagedSplit {
         entry,
         bytes: written.bytes,
+        num_columns_outside_head,
     })
 }

@@ -31,6 +31,7 @@ pub(super) fn upload_all(
             NewSplit {
                 entry: split.entry,
                 head,
+                num_columns_outside_head: split.num_columns_outside_head,
             },
         ));
         meter.add(&meter.tally.num_split_bytes, len);

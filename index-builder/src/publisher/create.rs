@@ -2,7 +2,7 @@
 
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
-use crate::storage::{IndexStore, Swap, Version, no_index};
+use crate::storage::{IndexStore, Swap, Version, WriteOptions, no_index};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{MANIFEST_OBJECT, Manifest, ManifestFile};
@@ -10,10 +10,22 @@ use canter_split_format::{MANIFEST_OBJECT, Manifest, ManifestFile};
 /// Makes an empty index at `uri` and returns its store.
 ///
 /// # Errors
-/// `Invalid` if there is an index already, which is left as it is; `Unavailable` if storage cannot
-/// be written.
+/// `Invalid` if there is an index already, which is left as it is, or a store that does not keep to
+/// conditions on writes; `Unavailable` if storage cannot be written.
 pub fn create_index(uri: &str, config: &IndexConfig) -> Result<IndexStore, BuildError> {
-    let store = IndexStore::open_or_make(uri)?;
+    create_index_with(uri, config, WriteOptions::default())
+}
+
+/// The same, written to as `options` say. So is what is ingested through the store that it returns.
+///
+/// # Errors
+/// As [`create_index`].
+pub fn create_index_with(
+    uri: &str,
+    config: &IndexConfig,
+    options: WriteOptions,
+) -> Result<IndexStore, BuildError> {
+    let store = IndexStore::open_or_make(uri)?.with_write_options(options);
     store.create_manifest(config)?;
     Ok(store)
 }
@@ -28,8 +40,23 @@ pub fn open_or_create_index(
     uri: &str,
     config: &IndexConfig,
 ) -> Result<(IndexStore, bool), BuildError> {
+    open_or_create_index_with(uri, config, WriteOptions::default())
+}
+
+/// The same, written to as `options` say. So is what is ingested through the store that it returns.
+///
+/// # Errors
+/// As [`open_or_create_index`].
+pub fn open_or_create_index_with(
+    uri: &str,
+    config: &IndexConfig,
+    options: WriteOptions,
+) -> Result<(IndexStore, bool), BuildError> {
     let find = || {
-        let known = IndexStore::open(uri).and_then(|store| Ok((store.load_config()?, store)));
+        let known = IndexStore::open(uri).and_then(|store| {
+            let store = store.with_write_options(options);
+            Ok((store.load_config()?, store))
+        });
         match known {
             Ok((known, store)) if known == *config => Ok(Some(store)),
             Ok(_) => Err(BuildError::invalid(format!(
@@ -44,7 +71,7 @@ pub fn open_or_create_index(
     if let Some(store) = find()? {
         return Ok((store, false));
     }
-    create_index(uri, config)
+    create_index_with(uri, config, options)
         .map(|store| (store, true))
         .or_else(|error| match find() {
             // Another has made the same index in between.
@@ -61,13 +88,7 @@ impl IndexStore {
     pub fn create_manifest(&self, config: &IndexConfig) -> Result<(), BuildError> {
         let manifest = ManifestFile::new(Manifest::new(config_value(config)?));
         let bytes = manifest_bytes(&manifest)?;
-        match blocking::run(self.create(MANIFEST_OBJECT, bytes))? {
-            Swap::Done => Ok(()),
-            Swap::Conflict => Err(BuildError::invalid(format!(
-                "there is an index at `{}` already: ingest into it, or choose another URI",
-                self.uri()
-            ))),
-        }
+        blocking::run(create(self, config, bytes))
     }
 
     /// Reads the manifest, with the heads that it carries.
@@ -76,7 +97,7 @@ impl IndexStore {
     /// `Invalid` if there is no index, `Data` if the manifest is damaged, `Unavailable` if storage
     /// does not answer.
     pub fn load_manifest(&self) -> Result<ManifestFile, BuildError> {
-        blocking::run(load(self)).map(|(manifest, _)| manifest)
+        blocking::run(load(self)).map(|loaded| loaded.file)
     }
 
     /// The config that the index was made with.
@@ -84,26 +105,74 @@ impl IndexStore {
     /// # Errors
     /// As [`IndexStore::load_manifest`]; `Data` if this version cannot read the config.
     pub fn load_config(&self) -> Result<IndexConfig, BuildError> {
-        let manifest = self.load_manifest()?;
-        serde_json::from_value(manifest.manifest.index_config).map_err(|error| {
-            BuildError::data(format!(
-                "the index config in the manifest of `{}` cannot be read",
-                self.uri()
-            ))
-            .caused_by(error)
-        })
+        config_of(self, &self.load_manifest()?)
     }
 }
 
-pub(super) async fn load(store: &IndexStore) -> Result<(ManifestFile, Version), BuildError> {
+/// Looks first, so that an index is safe even from a store that would let it be replaced, and looks
+/// again afterwards.
+async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Result<(), BuildError> {
+    let taken = || {
+        BuildError::invalid(format!(
+            "there is an index at `{}` already: ingest into it, or choose another URI",
+            store.uri()
+        ))
+    };
+    if store.len_of(MANIFEST_OBJECT).await?.is_some() {
+        return Err(taken());
+    }
+    store.ensure_conditional_writes().await?;
+    if store.create(MANIFEST_OBJECT, bytes).await? == Swap::Conflict {
+        return Err(taken());
+    }
+    // Somebody may have ingested into it by now; another config is another index.
+    let found = load(store).await?;
+    match config_of(store, &found.file)? == *config {
+        true => Ok(()),
+        false => Err(BuildError::unavailable(format!(
+            "another index was made at `{}` at the same time and took this one's place: choose \
+             another URI, or ingest into that one",
+            store.uri()
+        ))),
+    }
+}
+
+/// The config in a manifest: parsed, because what is written for the same config differs between
+/// versions, by the defaults that each knows.
+pub(super) fn config_of(
+    store: &IndexStore,
+    file: &ManifestFile,
+) -> Result<IndexConfig, BuildError> {
+    serde_json::from_value(file.manifest.index_config.clone()).map_err(|error| {
+        BuildError::data(format!(
+            "the index config in the manifest of `{}` cannot be read",
+            store.uri()
+        ))
+        .caused_by(error)
+    })
+}
+
+/// A manifest as it was read.
+pub(super) struct LoadedManifest {
+    pub(super) file: ManifestFile,
+    pub(super) version: Version,
+    /// Bytes of its object.
+    pub(super) len: u64,
+}
+
+pub(super) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
     let Some((bytes, version)) = store.get(MANIFEST_OBJECT).await? else {
         return Err(no_index(store.uri()));
     };
-    let manifest = ManifestFile::from_bytes(&bytes).map_err(|error| {
+    let file = ManifestFile::from_bytes(&bytes).map_err(|error| {
         BuildError::data(format!("the manifest of `{}` cannot be read", store.uri()))
             .caused_by(error)
     })?;
-    Ok((manifest, version))
+    Ok(LoadedManifest {
+        file,
+        version,
+        len: bytes.len() as u64,
+    })
 }
 
 pub(super) fn manifest_bytes(manifest: &ManifestFile) -> Result<Bytes, BuildError> {
@@ -114,7 +183,7 @@ pub(super) fn manifest_bytes(manifest: &ManifestFile) -> Result<Bytes, BuildErro
 }
 
 /// The config as it stands in manifests and splits.
-pub(crate) fn config_value(config: &IndexConfig) -> Result<serde_json::Value, BuildError> {
+fn config_value(config: &IndexConfig) -> Result<serde_json::Value, BuildError> {
     serde_json::to_value(config).map_err(|error| {
         BuildError::internal("the index config cannot be written as JSON").caused_by(error)
     })

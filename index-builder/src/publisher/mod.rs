@@ -5,14 +5,17 @@
 //! reader sees all of an ingest or nothing of it. What a failed ingest uploaded is named by no
 //! manifest; the same ingest run again finds it and uploads nothing twice.
 
+mod capacity;
 mod create;
 mod description;
 mod publish;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use create::config_value;
-pub use create::{create_index, open_or_create_index};
+pub(crate) use capacity::{ADVICE, prepare};
+pub use create::{
+    create_index, create_index_with, open_or_create_index, open_or_create_index_with,
+};
 pub use description::IndexDescription;
 pub(crate) use publish::publish;
 pub use publish::{NewSplit, PublishOutcome};

@@ -1,10 +1,12 @@
 //! Adding splits to the manifest: read, add, swap; again if somebody else was faster.
 
-use super::create::{load, manifest_bytes};
+use super::capacity::check_capacity;
+use super::create::{config_of, load, manifest_bytes};
 use crate::blocking;
-use crate::error::BuildError;
+use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap};
-use canter_split_format::{MANIFEST_OBJECT, SplitEntry, split_object};
+use canter_doc_mapper::IndexConfig;
+use canter_split_format::{MANIFEST_OBJECT, ManifestFile, SplitEntry, split_object};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -21,6 +23,8 @@ pub struct NewSplit {
     pub entry: SplitEntry,
     /// The bytes of its head, for the manifest to carry.
     pub head: Vec<u8>,
+    /// Columns of which the head does not say where they are.
+    pub num_columns_outside_head: u64,
 }
 
 /// What publishing did.
@@ -32,6 +36,13 @@ pub struct PublishOutcome {
     pub num_known_splits: u64,
     /// How often the manifest was read: more than once if others published at the same time.
     pub num_attempts: u32,
+    /// Splits that are live now.
+    pub num_live_splits: u64,
+    /// Bytes of the manifest's object now.
+    pub num_manifest_bytes: u64,
+    /// Whether the manifest could not be read again after it was written, so that the store's word is
+    /// all there is for it.
+    pub is_unconfirmed: bool,
 }
 
 impl IndexStore {
@@ -49,31 +60,23 @@ impl IndexStore {
 /// is to be compared with the manifest's.
 pub(crate) async fn publish(
     store: &IndexStore,
-    index_config: Option<&serde_json::Value>,
+    index_config: Option<&IndexConfig>,
     splits: &[NewSplit],
 ) -> Result<PublishOutcome, BuildError> {
+    store.ensure_conditional_writes().await?;
     for split in splits {
         check_uploaded(store, &split.entry).await?;
     }
     let mut published_before = None;
     for num_attempts in 1..=MAX_ATTEMPTS {
-        let (mut manifest, version) = load(store).await?;
-        if index_config.is_some_and(|config| *config != manifest.manifest.index_config) {
-            return Err(BuildError::invalid(format!(
-                "the index at `{}` was made anew with another config in the meantime: ingest again",
-                store.uri()
-            )));
-        }
-        let live: HashSet<String> = manifest
-            .manifest
-            .splits
-            .iter()
-            .map(|split| split.id.clone())
-            .collect();
+        let loaded = load(store).await?;
+        let mut manifest = loaded.file;
+        check_config(store, index_config, &manifest)?;
+        let live: HashSet<&str> = live_ids(&manifest);
         let mut seen = HashSet::new();
         let num_known = splits
             .iter()
-            .filter(|split| live.contains(&split.entry.id) || !seen.insert(&split.entry.id))
+            .filter(|split| live.contains(split.entry.id.as_str()) || !seen.insert(&split.entry.id))
             .count() as u64;
         // A swap whose answer was lost looks like a conflict: what the first attempt found live is
         // what was known before.
@@ -82,6 +85,9 @@ pub(crate) async fn publish(
             num_published_splits: splits.len() as u64 - num_known_before,
             num_known_splits: num_known_before,
             num_attempts,
+            num_live_splits: manifest.manifest.splits.len() as u64,
+            num_manifest_bytes: loaded.len,
+            is_unconfirmed: false,
         };
         if num_known == splits.len() as u64 {
             return Ok(outcome);
@@ -90,8 +96,17 @@ pub(crate) async fn publish(
             manifest.add_split(split.entry.clone(), split.head.clone());
         }
         let bytes = manifest_bytes(&manifest)?;
-        if store.replace(MANIFEST_OBJECT, bytes, &version).await? == Swap::Done {
-            return Ok(outcome);
+        let outcome = PublishOutcome {
+            num_live_splits: manifest.manifest.splits.len() as u64,
+            num_manifest_bytes: bytes.len() as u64,
+            ..outcome
+        };
+        check_capacity(store, outcome.num_live_splits, outcome.num_manifest_bytes)?;
+        let swap = store
+            .replace(MANIFEST_OBJECT, bytes, &loaded.version)
+            .await?;
+        if swap == Swap::Done {
+            return confirm(store, splits, outcome).await;
         }
         tokio::time::sleep(pause(num_attempts)).await;
     }
@@ -100,6 +115,62 @@ pub(crate) async fn publish(
          ingest again (its splits are uploaded and will be found)",
         store.uri()
     )))
+}
+
+fn check_config(
+    store: &IndexStore,
+    index_config: Option<&IndexConfig>,
+    manifest: &ManifestFile,
+) -> Result<(), BuildError> {
+    let Some(config) = index_config else {
+        return Ok(());
+    };
+    match *config == config_of(store, manifest)? {
+        true => Ok(()),
+        false => Err(BuildError::invalid(format!(
+            "the index at `{}` was made anew with another config in the meantime: ingest again",
+            store.uri()
+        ))),
+    }
+}
+
+fn live_ids(manifest: &ManifestFile) -> HashSet<&str> {
+    let splits = manifest.manifest.splits.iter();
+    splits.map(|split| split.id.as_str()).collect()
+}
+
+/// Reads the manifest again: what was written must be there, or a later one that has it too.
+async fn confirm(
+    store: &IndexStore,
+    splits: &[NewSplit],
+    outcome: PublishOutcome,
+) -> Result<PublishOutcome, BuildError> {
+    let found = match load(store).await {
+        Ok(found) => found.file,
+        // The store said that it is written, and was seen to keep to conditions.
+        Err(error) if error.kind() == ErrorKind::Unavailable => {
+            return Ok(PublishOutcome {
+                is_unconfirmed: true,
+                ..outcome
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    let live = live_ids(&found);
+    let num_lost = splits
+        .iter()
+        .filter(|split| !live.contains(split.entry.id.as_str()))
+        .count();
+    match num_lost {
+        0 => Ok(outcome),
+        _ => Err(BuildError::unavailable(format!(
+            "{num_lost} of the {} splits that were just published to `{}` are not in its manifest: \
+             another writer replaced it at the same time; let one write at a time, and run the same \
+             ingest again (its splits are uploaded and will be found)",
+            splits.len(),
+            store.uri()
+        ))),
+    }
 }
 
 async fn check_uploaded(store: &IndexStore, entry: &SplitEntry) -> Result<(), BuildError> {

@@ -15,12 +15,12 @@ use object_store::path::Path;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-fn config() -> IndexConfig {
+pub(super) fn config() -> IndexConfig {
     IndexConfig::from_yaml(crate::corpus::HDFS_LOGS_YAML, |_| None).unwrap()
 }
 
 /// A made-up split; its object is what the manifest says of it, its contents are not.
-fn made_up(ord: u64) -> NewSplit {
+pub(super) fn made_up(ord: u64) -> NewSplit {
     let time = i64::try_from(ord).unwrap() * 1_000;
     NewSplit {
         entry: SplitEntry {
@@ -38,10 +38,11 @@ fn made_up(ord: u64) -> NewSplit {
             tags: BTreeMap::new(),
         },
         head: vec![ord as u8; 10],
+        num_columns_outside_head: 0,
     }
 }
 
-fn upload(store: &IndexStore, split: &NewSplit) {
+pub(super) fn upload(store: &IndexStore, split: &NewSplit) {
     let bytes = Bytes::from(vec![0; 100]);
     blocking::run(store.put_immutable(&split_object(&split.entry.id), bytes)).unwrap();
 }
@@ -140,7 +141,10 @@ fn a_split_whose_object_is_not_there_is_not_published() {
 fn splits_of_another_config_are_not_published() {
     let store = in_memory();
     upload(&store, &made_up(0));
-    let other = serde_json::json!({"index_id": "other"});
+    let other = IndexConfig {
+        index_id: "other".to_string(),
+        ..config()
+    };
     let error = blocking::run(publish(&store, Some(&other), &[made_up(0)])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(ids(&store.load_manifest().unwrap()).is_empty());

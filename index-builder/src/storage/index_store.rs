@@ -2,9 +2,10 @@
 
 use super::local_lock::LocalLock;
 use super::uri::{Location, parse_uri};
+use super::write_probe::{Condition, PROBE_FOLDER, WriteProbe, probe};
 use crate::error::BuildError;
 use bytes::Bytes;
-use canter_stores::{Answer, Misbehaviour, StoreFault, redact_urls};
+use canter_stores::{Answer, Misbehaviour, NotImplemented, StoreFault, redact_urls};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
@@ -14,7 +15,7 @@ use object_store::{
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Objects over this length go up in parts.
 const MULTIPART_THRESHOLD_NUM_BYTES: usize = 64 << 20;
@@ -28,6 +29,17 @@ pub struct IndexStore {
     prefix: Path,
     uri: String,
     lock: Option<LocalLock>,
+    options: WriteOptions,
+    /// What a probe of conditional writes found: one is enough for a store.
+    probed: Arc<OnceLock<WriteProbe>>,
+}
+
+/// How an index is written to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Write although the store does not keep to conditions on writes. **Two writers at once then lose
+    /// each other's documents**: the caller sees to it that there is one.
+    pub unsafe_single_writer: bool,
 }
 
 /// What the store said the manifest's version was when it was read.
@@ -40,6 +52,26 @@ pub(crate) enum Swap {
     Done,
     /// Somebody else wrote first.
     Conflict,
+}
+
+/// How one request to write ended.
+#[derive(Debug)]
+pub(super) enum Attempt {
+    Done(Version),
+    /// The condition did not hold.
+    Conflict,
+    /// The store takes no write with this condition.
+    Unsupported(BuildError),
+}
+
+impl Attempt {
+    fn into_swap(self) -> Result<Swap, BuildError> {
+        match self {
+            Attempt::Done(_) => Ok(Swap::Done),
+            Attempt::Conflict => Ok(Swap::Conflict),
+            Attempt::Unsupported(error) => Err(error),
+        }
+    }
 }
 
 impl IndexStore {
@@ -76,7 +108,15 @@ impl IndexStore {
             prefix,
             uri: redact_urls(&uri.into()),
             lock: None,
+            options: WriteOptions::default(),
+            probed: Arc::default(),
         }
+    }
+
+    /// The same, written to as `options` say.
+    #[must_use]
+    pub fn with_write_options(self, options: WriteOptions) -> IndexStore {
+        IndexStore { options, ..self }
     }
 
     fn at(uri: &str, location: Location) -> Result<IndexStore, BuildError> {
@@ -99,12 +139,9 @@ impl IndexStore {
 
     /// A store without conditional updates, whose files are in `folder`.
     pub(crate) fn in_folder(store: Arc<dyn ObjectStore>, folder: PathBuf, uri: &str) -> IndexStore {
-        let lock = Some(LocalLock::of_folder(folder));
         IndexStore {
-            store,
-            prefix: Path::default(),
-            uri: redact_urls(uri),
-            lock,
+            lock: Some(LocalLock::of_folder(folder)),
+            ..IndexStore::new(store, Path::default(), uri)
         }
     }
 
@@ -175,7 +212,7 @@ impl IndexStore {
             self.put_in_parts(name, bytes).await?;
             return Ok(true);
         }
-        match self.put(name, bytes, PutMode::Create).await? {
+        match self.create(name, bytes).await? {
             Swap::Done => Ok(true),
             Swap::Conflict => {
                 self.is_there(name, len).await?;
@@ -217,7 +254,10 @@ impl IndexStore {
 
     /// Writes an object that must not be there yet.
     pub(crate) async fn create(&self, name: &str, bytes: Bytes) -> Result<Swap, BuildError> {
-        self.put(name, bytes, PutMode::Create).await
+        if self.goes_without(|probe| probe.if_none_match) {
+            return self.overwrite(name, bytes).await;
+        }
+        self.put_new(name, bytes).await?.into_swap()
     }
 
     /// Replaces an object if it still has the version that was read.
@@ -227,6 +267,60 @@ impl IndexStore {
         bytes: Bytes,
         version: &Version,
     ) -> Result<Swap, BuildError> {
+        if self.goes_without(|probe| probe.if_match) {
+            return self.overwrite(name, bytes).await;
+        }
+        self.put_over(name, bytes, version).await?.into_swap()
+    }
+
+    /// Refuses a store that does not keep to conditions on writes, unless the caller warrants that
+    /// nobody else writes. Asks the store once.
+    pub(crate) async fn ensure_conditional_writes(&self) -> Result<(), BuildError> {
+        if self.lock.is_some() {
+            return Ok(());
+        }
+        let found = match self.probed.get() {
+            Some(found) => found,
+            None => {
+                let found = probe(self).await?;
+                self.probed.get_or_init(|| found)
+            }
+        };
+        if found.is_fit() || self.options.unsafe_single_writer {
+            return Ok(());
+        }
+        Err(BuildError::invalid(format!(
+            "the store of `{}` {}: two writers at once would lose each other's documents, and nobody \
+             would be told; use a store that keeps to these conditions, or, if nothing else ever \
+             writes to this index at the same time, pass --unsafe-single-writer",
+            self.uri,
+            found.faults()
+        )))
+    }
+
+    /// What the store was found to do with conditions on writes, if it was asked.
+    pub(crate) fn write_probe(&self) -> Option<&WriteProbe> {
+        self.probed.get()
+    }
+
+    /// Whether a condition is left away, because the store takes none and there is one writer only.
+    fn goes_without(&self, condition: fn(&WriteProbe) -> Condition) -> bool {
+        let found = self.write_probe().map(condition);
+        self.options.unsafe_single_writer && found == Some(Condition::Unsupported)
+    }
+
+    /// Asks the store once to write an object that must not be there yet.
+    pub(super) async fn put_new(&self, name: &str, bytes: Bytes) -> Result<Attempt, BuildError> {
+        self.put(name, bytes, PutMode::Create).await
+    }
+
+    /// Asks the store once to replace an object that must have this version.
+    pub(super) async fn put_over(
+        &self,
+        name: &str,
+        bytes: Bytes,
+        version: &Version,
+    ) -> Result<Attempt, BuildError> {
         let Some(lock) = &self.lock else {
             return self
                 .put(name, bytes, PutMode::Update(version.0.clone()))
@@ -235,16 +329,32 @@ impl IndexStore {
         let _held = lock.acquire().await?;
         // The ETag of a file is its inode, its time and its length.
         let found = match self.store.head(&self.path_of(name)).await {
-            Err(object_store::Error::NotFound { .. }) => return Ok(Swap::Conflict),
+            Err(object_store::Error::NotFound { .. }) => return Ok(Attempt::Conflict),
             other => other.map_err(|error| self.failed("look up", name, error))?,
         };
         if found.e_tag != version.0.e_tag {
-            return Ok(Swap::Conflict);
+            return Ok(Attempt::Conflict);
         }
         self.put(name, bytes, PutMode::Overwrite).await
     }
 
-    async fn put(&self, name: &str, bytes: Bytes, mode: PutMode) -> Result<Swap, BuildError> {
+    /// Writes an object, whatever was there.
+    pub(super) async fn overwrite(&self, name: &str, bytes: Bytes) -> Result<Swap, BuildError> {
+        self.put(name, bytes, PutMode::Overwrite).await?.into_swap()
+    }
+
+    /// Deletes the object of a probe.
+    pub(super) async fn delete(&self, name: &str) -> Result<(), BuildError> {
+        let deleted = self.store.delete(&self.path_of(name)).await;
+        if let Some(lock) = &self.lock {
+            // Only if it is empty: another probe may be under way.
+            let _ = fs::remove_dir(lock.folder().join(PROBE_FOLDER));
+        }
+        deleted.map_err(|error| self.failed("delete", name, error))
+    }
+
+    async fn put(&self, name: &str, bytes: Bytes, mode: PutMode) -> Result<Attempt, BuildError> {
+        let is_conditional = !matches!(mode, PutMode::Overwrite);
         let is_update = matches!(mode, PutMode::Update(_));
         let options = PutOptions::from(mode);
         let payload = PutPayload::from_bytes(bytes);
@@ -253,13 +363,24 @@ impl IndexStore {
             .put_opts(&self.path_of(name), payload, options)
             .await
         {
-            Ok(_) => Ok(Swap::Done),
+            Ok(put) => Ok(Attempt::Done(Version(UpdateVersion {
+                e_tag: put.e_tag,
+                version: put.version,
+            }))),
             Err(
                 object_store::Error::AlreadyExists { .. }
                 | object_store::Error::Precondition { .. },
-            ) => Ok(Swap::Conflict),
+            ) => Ok(Attempt::Conflict),
             // What was to be replaced is gone; otherwise it is the bucket that is not there.
-            Err(object_store::Error::NotFound { .. }) if is_update => Ok(Swap::Conflict),
+            Err(object_store::Error::NotFound { .. }) if is_update => Ok(Attempt::Conflict),
+            Err(error) if is_conditional && is_unsupported(&error) => Ok(Attempt::Unsupported(
+                BuildError::invalid(format!(
+                    "cannot write `{}`: this store does not support conditional writes (If-Match, \
+                     If-None-Match), without which two writers could lose each other's splits",
+                    self.shown(name)
+                ))
+                .caused_by(error),
+            )),
             Err(error) => Err(self.failed("write", name, error)),
         }
     }
@@ -273,12 +394,6 @@ impl IndexStore {
                 "not allowed to {verb} `{shown}`: check the credentials in the environment and \
                  what they may do"
             )),
-            object_store::Error::NotImplemented { .. }
-            | object_store::Error::NotSupported { .. } => BuildError::invalid(format!(
-                "cannot {verb} `{shown}`: this store does not support conditional writes \
-                 (If-Match, If-None-Match), without which two writers could lose each other's \
-                 splits"
-            )),
             _ => error_is(format!("cannot {verb} `{shown}`")),
         }
         .caused_by(error)
@@ -290,6 +405,15 @@ fn is_empty(error: &object_store::Error) -> bool {
     let is_past_the_end = |found: &Misbehaviour| found.fault == StoreFault::PastTheEnd;
     Misbehaviour::behind(error).is_some_and(is_past_the_end)
         || error.to_string().contains("object was only 0 bytes")
+}
+
+/// Whether a store says that it does not do what it was asked: `object_store`'s own word for it, or
+/// status 501, which some give to a header that they do not know.
+fn is_unsupported(error: &object_store::Error) -> bool {
+    matches!(
+        error,
+        object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }
+    ) || NotImplemented::is_behind(error)
 }
 
 impl fmt::Debug for IndexStore {

@@ -24,6 +24,10 @@ impl LocalLock {
         LocalLock { folder }
     }
 
+    pub(super) fn folder(&self) -> &std::path::Path {
+        &self.folder
+    }
+
     /// Waits for the lock and holds it until the file is dropped.
     pub(super) async fn acquire(&self) -> Result<File, BuildError> {
         let path = self.folder.join(LOCK_NAME);

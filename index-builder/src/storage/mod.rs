@@ -8,6 +8,8 @@ mod local_lock;
 #[cfg(test)]
 mod tests;
 mod uri;
+mod write_probe;
 
-pub use index_store::IndexStore;
+pub use index_store::{IndexStore, WriteOptions};
 pub(crate) use index_store::{Swap, Version, no_index};
+pub use write_probe::{Condition, WriteProbe};

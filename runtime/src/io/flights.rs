@@ -10,11 +10,11 @@
 //! cancelled, and ends if nobody waits any more.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use canter_stores::Extent;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
@@ -59,7 +59,7 @@ pub(super) struct Table {
 
 struct Underway {
     id: u64,
-    bytes: Range<u64>,
+    bytes: Extent,
     flight: WeakShared<FlightFuture>,
 }
 
@@ -81,7 +81,7 @@ impl Flights {
         self: &Arc<Self>,
         table: &mut Table,
         object: &str,
-        bytes: Range<u64>,
+        bytes: Extent,
         landing: impl Future<Output = Landed> + Send + 'static,
     ) -> Flight {
         table.num_launched += 1;
@@ -122,19 +122,15 @@ impl Table {
     }
 
     /// The flights that bring a part of `bytes`, and the parts that none brings.
-    pub(super) fn claim(&self, object: &str, bytes: &Range<u64>) -> (Vec<Flight>, Vec<Range<u64>>) {
+    pub(super) fn claim(&self, object: &str, bytes: &Extent) -> (Vec<Flight>, Vec<Extent>) {
         let mut joined = Vec::new();
         let mut free = vec![bytes.clone()];
         for underway in self.by_object.get(object).into_iter().flatten() {
-            let before = free.len();
-            let total =
-                |free: &[Range<u64>]| free.iter().map(|part| part.end - part.start).sum::<u64>();
-            let had = total(&free);
-            let rest: Vec<Range<u64>> = free
+            let rest: Vec<Extent> = free
                 .iter()
-                .flat_map(|part| without(part, &underway.bytes))
+                .flat_map(|part| part.without(&underway.bytes))
                 .collect();
-            if (rest.len() != before || total(&rest) != had)
+            if rest != free
                 && let Some(flight) = underway.flight.upgrade()
             {
                 free = rest;
@@ -154,22 +150,8 @@ impl Table {
     }
 }
 
-/// What is left of `range` without `taken`.
-fn without(range: &Range<u64>, taken: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
-    let before = range.start..range.end.min(taken.start);
-    let after = range.start.max(taken.end)..range.end;
-    [before, after]
-        .into_iter()
-        .filter(|part| part.start < part.end)
-}
-
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::single_range_in_vec_init,
-        reason = "a list of parts that happens to have one part"
-    )]
-
     use super::*;
 
     fn never() -> BoxFuture<'static, Landed> {
@@ -180,23 +162,42 @@ mod tests {
     fn a_range_joins_what_is_on_its_way_and_asks_for_the_rest() {
         let flights = Arc::new(Flights::default());
         let mut table = flights.lock();
-        let _a = flights.launch(&mut table, "x", 10..20, never());
-        let _b = flights.launch(&mut table, "x", 30..40, never());
-        let _other = flights.launch(&mut table, "y", 0..100, never());
-        let (joined, free) = table.claim("x", &(15..35));
-        assert_eq!((joined.len(), &*free), (2, &[20..30][..]));
-        let (joined, free) = table.claim("x", &(0..50));
-        assert_eq!((joined.len(), free), (2, vec![0..10, 20..30, 40..50]));
-        let (joined, free) = table.claim("x", &(20..30));
-        assert_eq!((joined.len(), &*free), (0, &[20..30][..]));
+        let _a = flights.launch(&mut table, "x", (10..20).into(), never());
+        let _b = flights.launch(&mut table, "x", (30..40).into(), never());
+        let _other = flights.launch(&mut table, "y", (0..100).into(), never());
+        let (joined, free) = table.claim("x", &(15..35).into());
+        assert_eq!((joined.len(), &*free), (2, &[(20..30).into()][..]));
+        let (joined, free) = table.claim("x", &(0..50).into());
+        assert_eq!(
+            (joined.len(), free),
+            (2, vec![(0..10).into(), (20..30).into(), (40..50).into()])
+        );
+        let (joined, free) = table.claim("x", &(20..30).into());
+        assert_eq!((joined.len(), &*free), (0, &[(20..30).into()][..]));
     }
 
     #[test]
     fn a_flight_that_nobody_waits_for_is_not_joined() {
         let flights = Arc::new(Flights::default());
         let mut table = flights.lock();
-        drop(flights.launch(&mut table, "x", 10..20, never()));
-        let (joined, free) = table.claim("x", &(10..20));
-        assert_eq!((joined.len(), &*free), (0, &[10..20][..]));
+        drop(flights.launch(&mut table, "x", (10..20).into(), never()));
+        let (joined, free) = table.claim("x", &(10..20).into());
+        assert_eq!((joined.len(), &*free), (0, &[(10..20).into()][..]));
+    }
+
+    #[test]
+    fn what_reaches_to_the_end_joins_only_what_does_too() {
+        let flights = Arc::new(Flights::default());
+        let mut table = flights.lock();
+        let _part = flights.launch(&mut table, "x", (0..20).into(), never());
+        let (joined, free) = table.claim("x", &Extent::WHOLE);
+        assert_eq!((joined.len(), free), (0, vec![Extent::WHOLE]));
+        let _whole = flights.launch(&mut table, "x", Extent::WHOLE, never());
+        let (joined, free) = table.claim("x", &Extent::WHOLE);
+        assert_eq!((joined.len(), free), (1, vec![]));
+        let (joined, free) = table.claim("x", &Extent::ToEnd(5));
+        assert_eq!((joined.len(), free), (1, vec![]));
+        let (joined, free) = table.claim("x", &(30..40).into());
+        assert_eq!((joined.len(), free), (1, vec![]));
     }
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use canter_stores::Extent;
 use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::planning::Request;
 use tokio::runtime::Handle;
@@ -132,7 +133,7 @@ pub(super) fn fetch_manifest(
 ) -> impl Future<Output = Landed> + Send + 'static {
     let request = Request {
         object: object.clone(),
-        bytes: 0..u64::MAX,
+        bytes: Extent::WHOLE,
         class: ByteClass::Manifest,
         num_reads: 1,
         first_read_ord: 0,

@@ -1,7 +1,6 @@
 //! A read on its way to its bytes.
 
-use std::ops::Range;
-
+use canter_stores::Extent;
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::Request;
 
@@ -16,8 +15,8 @@ const MAX_READ_BYTES: u64 = 256 << 20;
 /// A read, and what is known of its bytes.
 pub(super) struct PendingRead {
     pub(super) request: ReadRequest,
-    /// What it asks for; the end is `u64::MAX` until it is known where the object ends.
-    pub(super) bytes: Range<u64>,
+    /// What it asks for; a range as soon as it is known where the object ends.
+    pub(super) bytes: Extent,
     /// In order, not overlapping.
     pieces: Vec<CachedPiece>,
     /// What the cache has of the blocks that it lies in.
@@ -33,10 +32,7 @@ pub(super) struct PendingRead {
 
 impl PendingRead {
     pub(super) fn new(request: ReadRequest) -> Self {
-        let end = request
-            .len
-            .map_or(u64::MAX, |len| request.offset.saturating_add(len));
-        let bytes = request.offset..end;
+        let bytes = Extent::new(request.offset, request.len);
         let too_long = request.len.is_some_and(|len| len > MAX_READ_BYTES);
         let error = too_long.then(|| {
             let what = format!("a single read may have at most {MAX_READ_BYTES} bytes");
@@ -56,10 +52,14 @@ impl PendingRead {
     }
 
     /// The parts that are still to come.
-    pub(super) fn gaps(&self) -> Vec<Range<u64>> {
-        match self.error {
-            Some(_) => Vec::new(),
-            None => pieces::gaps(&self.bytes, &self.pieces),
+    pub(super) fn gaps(&self) -> Vec<Extent> {
+        match (&self.error, &self.bytes) {
+            (Some(_), _) => Vec::new(),
+            (None, Extent::ToEnd(_)) => vec![self.bytes.clone()],
+            (None, Extent::Range(range)) => {
+                let gaps = pieces::gaps(range, &self.pieces);
+                gaps.into_iter().map(Extent::Range).collect()
+            }
         }
     }
 
@@ -75,17 +75,21 @@ impl PendingRead {
     }
 
     pub(super) fn overlaps(&self, request: &Request) -> bool {
-        self.request.object == request.object
-            && self.bytes.start < request.bytes.end
-            && request.bytes.start < self.bytes.end
+        self.request.object == request.object && self.bytes.overlaps(&request.bytes)
     }
 
-    /// Takes what it misses out of `piece`. What came to the end of the object ends the read.
-    pub(super) fn take(&mut self, piece: &CachedPiece) {
-        if self.bytes.end == u64::MAX && piece.offset == self.bytes.start {
-            self.bytes.end = piece.end();
+    /// Takes what it misses out of `piece`, which came for `asked`. What came to the end of the object
+    /// ends the read.
+    pub(super) fn take(&mut self, piece: &CachedPiece, asked: &Extent) {
+        if let (Extent::ToEnd(start), Extent::ToEnd(from)) = (&self.bytes, asked)
+            && from <= start
+            && piece.offset <= *start
+        {
+            self.bytes = Extent::Range(*start..piece.end().max(*start));
         }
-        pieces::add(&mut self.pieces, piece, &self.bytes);
+        if let Extent::Range(range) = &self.bytes {
+            pieces::add(&mut self.pieces, piece, range);
+        }
     }
 
     pub(super) fn into_supply(self) -> Supply {

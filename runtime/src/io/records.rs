@@ -23,7 +23,7 @@ impl SessionIo {
         };
         wave.requests.push(RequestRecord {
             object: awaited.request.object.clone(),
-            offset: awaited.request.bytes.start,
+            offset: awaited.request.bytes.start(),
             length: match &landed.result {
                 Ok(_) => landed.num_bytes,
                 Err(_) => range_of(&awaited.request.bytes).len.unwrap_or(0),
@@ -49,7 +49,7 @@ impl SessionIo {
         }
         wave.requests.push(RequestRecord {
             object: awaited.request.object.clone(),
-            offset: awaited.request.bytes.start,
+            offset: awaited.request.bytes.start(),
             length: 0,
             class: awaited.request.class,
             num_reads: awaited.request.num_reads,

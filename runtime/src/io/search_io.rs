@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use canter_stores::Extent;
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::Request;
 use canter_stores::{Misbehaviour, StoreFault};
@@ -200,20 +201,19 @@ impl SearchIo {
     /// last looked into: then it is looked into again.
     pub(super) async fn fly(self: Arc<Self>, request: Request, must_ask: bool) -> Landed {
         let shared = &self.shared;
-        let cache = shared
-            .cache_for(request.class)
-            .filter(|_| request.bytes.end < u64::MAX);
+        // Nobody could look up what reaches to the end of an object.
+        let range = request.bytes.range();
+        let cache = shared.cache_for(request.class).filter(|_| range.is_some());
         let key = shared.cache_key(&request.object);
-        if let (Some(_), false) = (cache, must_ask) {
-            let bytes = &request.bytes;
+        if let (Some(bytes), Some(_), false) = (range, cache, must_ask) {
             let pieces = self
                 .cached(&request.object, bytes, bytes, request.class)
                 .await;
-            if pieces::gaps(&request.bytes, &pieces).is_empty() {
+            if pieces::gaps(bytes, &pieces).is_empty() {
                 let now = shared.clock.now();
                 return Landed {
                     result: Ok(FetchedRange::new(pieces::join(pieces))),
-                    offset: request.bytes.start,
+                    offset: bytes.start,
                     start: now,
                     end: now,
                     was_sent: false,
@@ -231,7 +231,7 @@ impl SearchIo {
                 let bytes = fetched.bytes.clone();
                 let _busy = shared.clock.enter_busy();
                 cache
-                    .put(&key, request.bytes.start, bytes, request.class)
+                    .put(&key, request.bytes.start(), bytes, request.class)
                     .await;
             }
         }
@@ -240,7 +240,7 @@ impl SearchIo {
                 .as_ref()
                 .map_or(0, |fetched| fetched.bytes.len() as u64),
             result,
-            offset: request.bytes.start,
+            offset: request.bytes.start(),
             start,
             end,
             was_sent: true,
@@ -281,10 +281,10 @@ impl SearchIo {
     }
 }
 
-/// `bytes` as a request asks for them; an end of `u64::MAX` is the end of the object.
-pub(super) fn range_of(bytes: &Range<u64>) -> ByteRange {
-    match bytes.end {
-        u64::MAX => ByteRange::from(bytes.start),
-        end => ByteRange::new(bytes.start, end - bytes.start),
+/// `bytes` as a fetcher is asked for them.
+pub(super) fn range_of(bytes: &Extent) -> ByteRange {
+    ByteRange {
+        offset: bytes.start(),
+        len: bytes.len(),
     }
 }

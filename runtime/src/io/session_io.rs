@@ -1,10 +1,10 @@
 //! One session's waves: everything a demand names, answered at once.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use canter_stores::Extent;
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::{Missing, Request, align, requests_of, within};
 use futures_util::StreamExt;
@@ -32,7 +32,7 @@ pub(super) const MAX_ROUNDS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlannedRequest {
     pub(crate) object: String,
-    pub(crate) bytes: Range<u64>,
+    pub(crate) bytes: Extent,
     pub(crate) class: ByteClass,
     pub(crate) num_reads: u32,
 }
@@ -63,7 +63,7 @@ pub(crate) struct SessionIo {
     pub(super) waves_before: u64,
     pub(super) wave_started: Duration,
     /// What the guest has asked for: again means that what came was no good.
-    pub(super) asked: HashSet<(String, u64, u64)>,
+    pub(super) asked: HashSet<(String, Extent)>,
 }
 
 /// A flight that this wave waits for.
@@ -156,11 +156,7 @@ impl SessionIo {
         let mut reads: Vec<PendingRead> = Vec::with_capacity(requests.len());
         for request in requests {
             let mut read = PendingRead::new(request);
-            let place = (
-                read.request.object.clone(),
-                read.bytes.start,
-                read.bytes.end,
-            );
+            let place = (read.request.object.clone(), read.bytes.clone());
             read.must_ask = !self.asked.insert(place);
             reads.push(read);
         }
@@ -168,18 +164,20 @@ impl SessionIo {
         let cached = join_all(reads.iter().map(|read| async move {
             let (object, class) = (&read.request.object, read.request.class);
             let is_cachable = io.shared.cache_for(class).is_some();
-            if read.must_ask || read.bytes.end == u64::MAX || !is_cachable {
+            let range = read.bytes.range()?;
+            if read.must_ask || !is_cachable {
                 return None;
             }
             let block_len = io.shared.block_len(class);
-            let blocks = align(&read.bytes, block_len, io.shared.object_len(object));
-            Some(io.cached(object, &blocks, &read.bytes, class).await)
+            let blocks = align(range, block_len, io.shared.object_len(object));
+            Some(io.cached(object, &blocks, range, class).await)
         }))
         .await;
         for (read, cached) in reads.iter_mut().zip(cached) {
             let Some(cached) = cached else { continue };
+            let asked = read.bytes.clone();
             for piece in &cached {
-                read.take(piece);
+                read.take(piece, &asked);
             }
             read.around = cached;
             self.profile.num_cache_bytes += read.num_bytes();
@@ -218,7 +216,7 @@ impl SessionIo {
             false => shared.block_len(class),
         };
         let object_len = shared.object_len(&read.request.object);
-        let missing = |bytes: Range<u64>| Missing {
+        let missing = |bytes: Extent| Missing {
             object: read.request.object.clone(),
             bytes,
             class,
@@ -226,15 +224,15 @@ impl SessionIo {
         };
         let mut all: Vec<Missing> = Vec::new();
         for gap in read.gaps() {
-            if gap.end == u64::MAX || block_len <= 1 {
+            let Some(range) = gap.range().filter(|_| block_len > 1) else {
                 all.push(missing(gap));
                 continue;
-            }
+            };
             // Whole blocks, but not what is cached of them already.
-            let blocks = align(&gap, block_len, object_len);
-            let holes = pieces::gaps(&blocks, &read.around);
-            let is_wanted = |hole: &Range<u64>| hole.start < gap.end && gap.start < hole.end;
-            all.extend(holes.into_iter().filter(is_wanted).map(missing));
+            let blocks = align(range, block_len, object_len);
+            let holes = pieces::gaps(&blocks, &read.around).into_iter();
+            let holes = holes.map(Extent::Range);
+            all.extend(holes.filter(|hole| hole.overlaps(&gap)).map(missing));
         }
         all
     }
@@ -389,7 +387,7 @@ impl SessionIo {
                     bytes: fetched.bytes.clone(),
                 };
                 for read in reads.iter_mut().filter(|read| read.overlaps(request)) {
-                    read.take(&piece);
+                    read.take(&piece, &request.bytes);
                 }
                 return;
             }
@@ -408,9 +406,7 @@ impl SessionIo {
             }
             // A merged request that ran past the end of the object must not take its other reads
             // with it: each is asked for by itself.
-            let is_merged = request.num_reads > 1
-                || request.bytes.start < read.bytes.start
-                || read.bytes.end < request.bytes.end;
+            let is_merged = request.num_reads > 1 || !read.bytes.covers(&request.bytes);
             let was_merged = error.kind == FetchErrorKind::Truncated && is_merged && !read.is_exact;
             match !is_last && (was_merged || is_theirs) {
                 true => {

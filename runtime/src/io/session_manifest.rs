@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use canter_stores::Extent;
 use canter_stores::ranges::planning::Request;
 
 use super::manifest::{Manifest, fetch_manifest};
@@ -17,7 +18,7 @@ impl SessionIo {
     pub(super) async fn read_manifest(&mut self, read: ReadRequest, wave: &mut Wave) -> Supply {
         let io = Arc::clone(&self.io);
         // Asked for again, what came before was no good: neither the cache nor its version counts.
-        let must_ask = !self.asked.insert((read.object.clone(), 0, u64::MAX));
+        let must_ask = !self.asked.insert((read.object.clone(), Extent::WHOLE));
         let found = match must_ask {
             true => Manifest::Absent,
             false => {

@@ -20,6 +20,7 @@ mod budgets;
 mod flights;
 mod manifests;
 mod metrics;
+mod open_ended;
 mod scripted;
 mod spans;
 

@@ -20,9 +20,9 @@ use url::Url;
 
 use super::body::CountedBody;
 use super::client::client_of;
-use crate::ObjectTooLong;
 use crate::answer::{Answer, AskedRange, check_answer, past_the_end};
 use crate::redirect::redirect_of;
+use crate::{NotImplemented, ObjectTooLong};
 
 /// Makes clients for `object_store` that check every answer.
 ///
@@ -65,6 +65,9 @@ impl HttpService for Manners {
         let (parts, body) = self.client.call(request).await?.into_parts();
         if let Some(fault) = redirect_of(&url, parts.status, &parts.headers) {
             return Err(refused(fault));
+        }
+        if parts.status == StatusCode::NOT_IMPLEMENTED {
+            return Err(HttpError::new(HttpErrorKind::Decode, NotImplemented));
         }
         if !is_get {
             return Ok(HttpResponse::from_parts(parts, body));

@@ -3,7 +3,9 @@
 
 pub mod blocks;
 pub mod coalesce;
+mod extent;
 pub mod pieces;
 pub mod planning;
 
+pub use extent::Extent;
 pub use pieces::CachedPiece;

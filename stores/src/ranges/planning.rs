@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use super::Extent;
 use super::coalesce::{CoalesceOptions, Read, coalesce};
 use crate::ByteClass;
 
@@ -18,8 +19,8 @@ use crate::ByteClass;
 pub struct Missing {
     /// Object name.
     pub object: String,
-    /// First byte and the byte after the last.
-    pub bytes: Range<u64>,
+    /// What of the object.
+    pub bytes: Extent,
     /// What the read asks for.
     pub class: ByteClass,
     /// Place in the demand of the read it belongs to.
@@ -31,8 +32,8 @@ pub struct Missing {
 pub struct Request {
     /// Object name.
     pub object: String,
-    /// First byte and the byte after the last; `u64::MAX` is the end of the object.
-    pub bytes: Range<u64>,
+    /// What of the object.
+    pub bytes: Extent,
     /// Class of its largest part.
     pub class: ByteClass,
     /// How many reads it answers, in whole or in part.
@@ -70,14 +71,24 @@ pub fn align(bytes: &Range<u64>, block_len: u64, object_len: Option<u64>) -> Ran
 /// What of `missing` lies within `request`.
 pub fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
     let same_object = |part: &&Missing| part.object == request.object;
+    let common = |part: &Missing| match (&part.bytes, &request.bytes) {
+        (Extent::Range(part), Extent::Range(all)) => {
+            let common = part.start.max(all.start)..part.end.min(all.end);
+            (common.start < common.end).then_some(Extent::Range(common))
+        }
+        (Extent::ToEnd(_), Extent::ToEnd(_)) => Some(part.bytes.clone()),
+        // The one is never planned into the other.
+        _ => None,
+    };
     missing
         .iter()
         .filter(same_object)
-        .map(|part| Missing {
-            bytes: part.bytes.start.max(request.bytes.start)..part.bytes.end.min(request.bytes.end),
-            ..part.clone()
+        .filter_map(|part| {
+            Some(Missing {
+                bytes: common(part)?,
+                ..part.clone()
+            })
         })
-        .filter(|part| part.bytes.start < part.bytes.end)
         .collect()
 }
 
@@ -87,36 +98,62 @@ pub fn requests_of(
     options: CoalesceOptions,
     max_part_bytes: u64,
 ) -> Vec<Request> {
-    let reads: Vec<Read<'_>> = missing
+    let mut requests = requests_to_end(missing);
+    let ranges: Vec<(&Missing, &Range<u64>)> = missing
         .iter()
-        .map(|missing| Read {
+        .filter_map(|missing| Some((missing, missing.bytes.range()?)))
+        .collect();
+    let reads: Vec<Read<'_>> = ranges
+        .iter()
+        .map(|(missing, bytes)| Read {
             object: &missing.object,
-            bytes: missing.bytes.clone(),
+            bytes: (*bytes).clone(),
         })
         .collect();
-    let mut requests = Vec::new();
     for merged in coalesce(&reads, options) {
-        let parts = || merged.reads.iter().filter_map(|&ord| missing.get(ord));
-        let longest = parts().max_by_key(|part| part.bytes.end - part.bytes.start);
+        let parts = || merged.reads.iter().filter_map(|&ord| ranges.get(ord));
+        let longest = parts().max_by_key(|(_, bytes)| bytes.end - bytes.start);
         for bytes in cut(&merged.bytes, max_part_bytes) {
-            let inside =
-                |part: &&Missing| part.bytes.start < bytes.end && bytes.start < part.bytes.end;
+            let inside = |part: &&(&Missing, &Range<u64>)| {
+                part.1.start < bytes.end && bytes.start < part.1.end
+            };
             requests.push(Request {
                 object: merged.object.to_owned(),
-                class: longest.map_or(ByteClass::Head, |part| part.class),
+                class: longest.map_or(ByteClass::Head, |(part, _)| part.class),
                 num_reads: u32::try_from(parts().filter(inside).count()).unwrap_or(u32::MAX),
-                first_read_ord: parts().map(|part| part.read_ord).min().unwrap_or(0),
-                bytes,
+                first_read_ord: parts().map(|(part, _)| part.read_ord).min().unwrap_or(0),
+                bytes: Extent::Range(bytes),
             });
         }
     }
     requests.sort_by(|a, b| {
-        (a.first_read_ord, &a.object, a.bytes.start).cmp(&(
+        (a.first_read_ord, &a.object, a.bytes.start()).cmp(&(
             b.first_read_ord,
             &b.object,
-            b.bytes.start,
+            b.bytes.start(),
         ))
     });
+    requests
+}
+
+/// What reaches to the end of an object: neither cut nor merged with ranges, because nobody knows how
+/// long it is. Of several in one object, the one that begins first brings all.
+fn requests_to_end(missing: &[Missing]) -> Vec<Request> {
+    let mut requests: Vec<Request> = Vec::new();
+    for missing in missing.iter().filter(|part| part.bytes.range().is_none()) {
+        let same = requests
+            .iter_mut()
+            .find(|request| request.object == missing.object);
+        match same {
+            None => requests.push(Request::from(missing.clone())),
+            Some(request) => {
+                let start = request.bytes.start().min(missing.bytes.start());
+                request.bytes = Extent::ToEnd(start);
+                request.num_reads = request.num_reads.saturating_add(1);
+                request.first_read_ord = request.first_read_ord.min(missing.read_ord);
+            }
+        }
+    }
     requests
 }
 
@@ -141,9 +178,16 @@ mod tests {
     fn missing(object: &str, bytes: Range<u64>, read_ord: usize) -> Missing {
         Missing {
             object: object.to_owned(),
-            bytes,
+            bytes: bytes.into(),
             class: ByteClass::Postings,
             read_ord,
+        }
+    }
+
+    fn to_end(object: &str, start: u64, read_ord: usize) -> Missing {
+        Missing {
+            bytes: Extent::ToEnd(start),
+            ..missing(object, 0..0, read_ord)
         }
     }
 
@@ -151,7 +195,7 @@ mod tests {
         missing: &[Missing],
         max_gap_bytes: u64,
         max_part_bytes: u64,
-    ) -> Vec<(String, Range<u64>)> {
+    ) -> Vec<(String, Extent)> {
         let options = CoalesceOptions {
             max_gap_bytes,
             max_request_bytes: 1 << 30,
@@ -178,11 +222,11 @@ mod tests {
     #[test]
     fn a_long_range_is_cut_into_even_parts() {
         let parts = ranges(&[missing("a", 0..100, 0)], 0, 40);
-        let expect = [0..34, 34..68, 68..100].map(|part| ("a".to_owned(), part));
+        let expect = [0..34, 34..68, 68..100].map(|part| ("a".to_owned(), part.into()));
         assert_eq!(parts, expect);
         assert_eq!(
             ranges(&[missing("a", 5..45, 0)], 0, 40),
-            [("a".to_owned(), 5..45)]
+            [("a".to_owned(), (5..45).into())]
         );
     }
 
@@ -193,7 +237,38 @@ mod tests {
             missing("a", 0..10, 1),
             missing("a", 15..20, 2),
         ];
-        let expect = [("b".to_owned(), 0..10), ("a".to_owned(), 0..20)];
+        let expect =
+            [("b", 0..10), ("a", 0..20)].map(|(name, bytes)| (name.to_owned(), bytes.into()));
         assert_eq!(ranges(&wanted, 10, 1000), expect);
+    }
+
+    #[test]
+    fn what_reaches_to_the_end_of_an_object_is_one_request() {
+        let check = |wanted: &[Missing], expect: &[(&str, Extent)]| {
+            // Parts of 8 MiB, as hosts have them: of 2^64 bytes they would be 2^41.
+            let found = ranges(wanted, 128 << 10, 8 << 20);
+            let found: Vec<(&str, Extent)> = found
+                .iter()
+                .map(|(name, bytes)| (name.as_str(), bytes.clone()))
+                .collect();
+            assert_eq!(found, expect);
+        };
+        check(&[to_end("a", 10, 0)], &[("a", Extent::ToEnd(10))]);
+        // Neither merged with a range, nor asked for twice.
+        let wanted = [
+            missing("a", 5..10, 0),
+            to_end("a", 10, 1),
+            to_end("a", 7, 2),
+            to_end("b", 0, 3),
+        ];
+        let expect = [
+            ("a", (5..10).into()),
+            ("a", Extent::ToEnd(7)),
+            ("b", Extent::WHOLE),
+        ];
+        check(&wanted, &expect);
+        let all = Request::from(to_end("a", 7, 2));
+        let inside = within(&wanted, &all);
+        assert_eq!(inside, [to_end("a", 10, 1), to_end("a", 7, 2)]);
     }
 }

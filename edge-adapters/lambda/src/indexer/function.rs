@@ -118,6 +118,7 @@ impl IndexerFunction {
             "num_known_splits": report.num_known_splits,
             "rejects_by_reason": report.rejects_by_reason,
             "first_rejects": rejects,
+            "warnings": report.warnings,
         }))
     }
 

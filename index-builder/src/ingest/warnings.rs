@@ -1,0 +1,112 @@
+//! What an ingest that went well has to say all the same.
+
+use crate::publisher::{ADVICE, NewSplit, PublishOutcome};
+use crate::storage::IndexStore;
+use canter_split_format::{MAX_MANIFEST_BYTES, MAX_SPLITS, is_near_limit};
+use serde::Serialize;
+
+/// Something that is well for now, and should be looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IngestWarning {
+    /// Its stable name, for programs.
+    pub name: &'static str,
+    /// What was seen, and what to do about it.
+    pub message: String,
+}
+
+pub(super) fn warnings_of(
+    store: &IndexStore,
+    published: &PublishOutcome,
+    splits: &[NewSplit],
+) -> Vec<IngestWarning> {
+    let found = [
+        near_max_splits(published),
+        near_max_manifest_bytes(published),
+        columns_outside_head(splits),
+        unsafe_store(store),
+        probe_left_behind(store),
+        unconfirmed(published),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn warning(name: &'static str, message: String) -> Option<IngestWarning> {
+    Some(IngestWarning { name, message })
+}
+
+fn near_max_splits(published: &PublishOutcome) -> Option<IngestWarning> {
+    let num_splits = published.num_live_splits;
+    if !is_near_limit(num_splits, MAX_SPLITS) {
+        return None;
+    }
+    warning(
+        "near_max_splits",
+        format!(
+            "the index has {num_splits} of at most {MAX_SPLITS} splits; beyond that, nothing is \
+             published: {ADVICE}"
+        ),
+    )
+}
+
+fn near_max_manifest_bytes(published: &PublishOutcome) -> Option<IngestWarning> {
+    let num_bytes = published.num_manifest_bytes;
+    if !is_near_limit(num_bytes, MAX_MANIFEST_BYTES) {
+        return None;
+    }
+    warning(
+        "near_max_manifest_bytes",
+        format!(
+            "the manifest has {num_bytes} of at most {MAX_MANIFEST_BYTES} bytes; beyond that, \
+             nothing is published: {ADVICE}, or list fewer tag_fields"
+        ),
+    )
+}
+
+fn columns_outside_head(splits: &[NewSplit]) -> Option<IngestWarning> {
+    let split = splits
+        .iter()
+        .max_by_key(|split| split.num_columns_outside_head)?;
+    if split.num_columns_outside_head == 0 {
+        return None;
+    }
+    warning(
+        "columns_outside_head",
+        format!(
+            "split {} has more columns than its head lists, by {}: sorting, aggregating or a range \
+             over one of those reads once more; do documents use values as keys? map such an object \
+             with `fast: false`, or as an array of objects with a key and a value",
+            split.entry.id, split.num_columns_outside_head
+        ),
+    )
+}
+
+fn unsafe_store(store: &IndexStore) -> Option<IngestWarning> {
+    let found = store.write_probe().filter(|found| !found.is_fit())?;
+    warning(
+        "unsafe_single_writer",
+        format!(
+            "the store {}: this index has no protection from a second writer",
+            found.faults()
+        ),
+    )
+}
+
+fn probe_left_behind(store: &IndexStore) -> Option<IngestWarning> {
+    let why = store.write_probe()?.left_behind.as_ref()?;
+    warning(
+        "probe_left_behind",
+        format!("the object of the probe of conditional writes is still there: {why}"),
+    )
+}
+
+fn unconfirmed(published: &PublishOutcome) -> Option<IngestWarning> {
+    if !published.is_unconfirmed {
+        return None;
+    }
+    warning(
+        "unconfirmed",
+        "the manifest was written, and could not be read again to see that it is there: look with \
+         `canter index describe`"
+            .to_string(),
+    )
+}

@@ -1,0 +1,295 @@
+//! Builders over stores that ignore conditions on writes, as several look-alikes of S3 do: nothing is
+//! lost in silence, and nothing is written where it could be.
+
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use canter_doc_mapper::IndexConfig;
+use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_index_builder::{
+    BuildError, Condition, ErrorKind, IndexStore, IngestOptions, IngestReport, Source,
+    WriteOptions, ingest,
+};
+use canter_split_format::ManifestFile;
+use canter_tests::{Flaw, S3Lookalike, hdfs_lines};
+
+const URI: &str = "s3://bucket/logs/hdfs";
+const MANIFEST: &str = "bucket/logs/hdfs/manifest.canter";
+const IGNORES_BOTH: [Flaw; 2] = [Flaw::IgnoresIfNoneMatch, Flaw::IgnoresIfMatch];
+const UNSAFE: WriteOptions = WriteOptions {
+    unsafe_single_writer: true,
+};
+
+/// What a store may do wrong with conditions, and what of it is named.
+const FLAWS: [(&[Flaw], &[&str]); 4] = [
+    (
+        &IGNORES_BOTH,
+        &["ignores If-None-Match and If-Match on writes"],
+    ),
+    (
+        &[Flaw::IgnoresIfNoneMatch],
+        &["ignores If-None-Match on writes"],
+    ),
+    (&[Flaw::IgnoresIfMatch], &["ignores If-Match on writes"]),
+    (
+        &[Flaw::RefusesConditions],
+        &["refuses every If-None-Match and If-Match on writes"],
+    ),
+];
+
+fn config() -> IndexConfig {
+    IndexConfig::from_yaml(HDFS_LOGS_YAML, |_| None).unwrap()
+}
+
+fn add(store: &IndexStore, num_docs: u64, seed: u64) -> Result<IngestReport, BuildError> {
+    let text = hdfs_lines(num_docs, seed).unwrap().join("\n").into_bytes();
+    let source = Source::reader(format!("lines {seed}"), std::io::Cursor::new(text));
+    ingest(store, &IngestOptions::default(), vec![source], &())
+}
+
+fn num_docs(server: &S3Lookalike) -> Result<u64> {
+    let bytes = server.object(MANIFEST).context("there is a manifest")?;
+    Ok(ManifestFile::from_bytes(&bytes)?.manifest.num_docs())
+}
+
+/// No probe left anything behind.
+fn check_clean(server: &S3Lookalike) {
+    let paths = server.paths();
+    let probe = paths.iter().find(|path| path.contains("write-probe"));
+    assert_eq!(probe, None);
+}
+
+/// An index of 1,000 documents in a store that then gets `flaws`.
+fn index_with(flaws: &[Flaw]) -> Result<S3Lookalike> {
+    let server = S3Lookalike::start(&[])?;
+    let store = server.index_store(URI)?;
+    store.create_manifest(&config())?;
+    add(&store, 1_000, 1)?;
+    server.set_flaws(flaws);
+    server.take_lines();
+    Ok(server)
+}
+
+#[test]
+fn an_index_is_never_replaced_by_an_empty_one() -> Result<()> {
+    let sound: (&[Flaw], &[&str]) = (&[], &[]);
+    for (flaws, _) in FLAWS.into_iter().chain([sound]) {
+        for options in [WriteOptions::default(), UNSAFE] {
+            let server = index_with(flaws)?;
+            let store = server.index_store(URI)?.with_write_options(options);
+            let created = store.create_manifest(&config());
+            let error = created.err().with_context(|| format!("{flaws:?}"))?;
+            ensure!(error.kind() == ErrorKind::Invalid, "{flaws:?}: {error}");
+            ensure!(
+                error.to_string().contains("there is an index at"),
+                "{flaws:?}: {error}"
+            );
+            ensure!(num_docs(&server)? == 1_000, "{flaws:?}");
+            check_clean(&server);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_store_that_ignores_conditions_is_refused_by_name() -> Result<()> {
+    for (flaws, named) in FLAWS {
+        let server = S3Lookalike::start(flaws)?;
+        let refused = server.index_store(URI)?.create_manifest(&config());
+        let created = refused.err().with_context(|| format!("{flaws:?}"))?;
+        ensure!(server.paths().is_empty(), "{:?}", server.paths());
+
+        let server = index_with(flaws)?;
+        let refused = add(&server.index_store(URI)?, 1_000, 2);
+        let ingested = refused.err().with_context(|| format!("{flaws:?}"))?;
+        ensure!(num_docs(&server)? == 1_000);
+        check_clean(&server);
+        for error in [created, ingested] {
+            ensure!(error.kind() == ErrorKind::Invalid, "{error}");
+            let message = error.to_string();
+            for part in named.iter().chain(&[URI, "--unsafe-single-writer"]) {
+                ensure!(
+                    message.contains(part),
+                    "{flaws:?}: {part} is not in: {message}"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// So many ingests of 1,000 documents, each reading and writing the manifest when the others do.
+fn at_once(
+    server: &S3Lookalike,
+    num_writers: u64,
+    options: WriteOptions,
+) -> Vec<Result<(), BuildError>> {
+    server.set_in_step(num_writers as usize);
+    let ends = thread::scope(|scope| {
+        let writers: Vec<_> = (0..num_writers)
+            .map(|writer| {
+                scope.spawn(move || {
+                    let store = server.index_store(URI).unwrap();
+                    add(&store.with_write_options(options), 1_000, 10 + writer).map(drop)
+                })
+            })
+            .collect();
+        writers
+            .into_iter()
+            .map(|writer| writer.join().unwrap())
+            .collect()
+    });
+    server.set_in_step(1);
+    ends
+}
+
+#[test]
+fn three_ingests_at_once_lose_nothing_and_do_not_claim_what_is_not_there() -> Result<()> {
+    let server = index_with(&[])?;
+    for end in at_once(&server, 3, WriteOptions::default()) {
+        end?;
+    }
+    ensure!(num_docs(&server)? == 4_000);
+
+    for (flaws, _) in FLAWS {
+        let server = index_with(flaws)?;
+        let ends = at_once(&server, 3, WriteOptions::default());
+        ensure!(ends.iter().all(Result::is_err), "{flaws:?}: {ends:?}");
+        ensure!(num_docs(&server)? == 1_000, "{flaws:?}");
+        check_clean(&server);
+    }
+    Ok(())
+}
+
+#[test]
+fn who_writes_alone_may_and_is_told_the_risk_each_time() -> Result<()> {
+    for (flaws, named) in FLAWS {
+        let server = S3Lookalike::start(flaws)?;
+        let store = server.index_store(URI)?.with_write_options(UNSAFE);
+        store.create_manifest(&config())?;
+        for num_before in [0, 1_000] {
+            let report = add(&store, 1_000, num_before)?;
+            ensure!(num_docs(&server)? == num_before + 1_000, "{flaws:?}");
+            let warning = report
+                .warnings
+                .iter()
+                .find(|warning| warning.name == "unsafe_single_writer")
+                .with_context(|| format!("{flaws:?}: {:?}", report.warnings))?;
+            ensure!(warning.message.contains(named[0]), "{}", warning.message);
+        }
+        check_clean(&server);
+    }
+    // The flag alone is no risk.
+    let server = index_with(&[])?;
+    let store = server.index_store(URI)?.with_write_options(UNSAFE);
+    let report = add(&store, 1_000, 2)?;
+    ensure!(report.warnings.is_empty(), "{:?}", report.warnings);
+    Ok(())
+}
+
+#[test]
+fn who_loses_an_update_is_told() -> Result<()> {
+    for flaws in [&IGNORES_BOTH[..], &[Flaw::RefusesConditions]] {
+        let server = index_with(flaws)?;
+        let ends = at_once(&server, 2, UNSAFE);
+        let num_right = ends.iter().filter(|end| end.is_ok()).count() as u64;
+        ensure!(num_right == 1, "{flaws:?}: {ends:?}");
+        ensure!(num_docs(&server)? == 1_000 + num_right * 1_000, "{flaws:?}");
+        let error = ends.into_iter().find_map(Result::err).context("one lost")?;
+        ensure!(error.kind() == ErrorKind::Unavailable, "{error}");
+        ensure!(error.to_string().contains("not in its manifest"), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_probe_is_five_requests_once_and_leaves_nothing() -> Result<()> {
+    let server = index_with(&[])?;
+    let store = server.index_store(URI)?;
+    add(&store, 1_000, 2)?;
+    let lines = server.take_lines();
+    let is_probe = |line: &&String| line.contains("/write-probe/") || line.starts_with("POST");
+    let probe: Vec<&str> = lines
+        .iter()
+        .filter(is_probe)
+        .map(|line| line.split(' ').next().unwrap_or_default())
+        .collect();
+    ensure!(probe == ["PUT", "PUT", "PUT", "PUT", "POST"], "{lines:?}");
+    // Besides: the manifest at the start, the split, its length, the manifest again, its swap, and
+    // the manifest that is there then.
+    ensure!(lines.len() == 5 + 6, "{lines:?}");
+    check_clean(&server);
+    let names = probe_names(&lines);
+    ensure!(names.len() == 1, "{names:?}");
+
+    add(&store, 1_000, 3)?;
+    let lines = server.take_lines();
+    ensure!(lines.len() == 6, "{lines:?}");
+
+    add(&server.index_store(URI)?, 1_000, 4)?;
+    let others = probe_names(&server.take_lines());
+    ensure!(others.len() == 1 && others != names, "{others:?}");
+    Ok(())
+}
+
+fn probe_names(lines: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = lines
+        .iter()
+        .filter(|line| line.contains("/write-probe/"))
+        .filter_map(|line| Some(line.split(' ').nth(1)?.to_owned()))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn a_probe_that_cannot_be_deleted_is_named() -> Result<()> {
+    let server = index_with(&[Flaw::RefusesDeletion])?;
+    let report = add(&server.index_store(URI)?, 1_000, 2)?;
+    ensure!(num_docs(&server)? == 2_000);
+    let left = server.paths();
+    let left = left.iter().find(|path| path.contains("/write-probe/"));
+    let name = left
+        .context("it could not be deleted")?
+        .replace("bucket/", "s3://bucket/");
+    let warning = &report.warnings[0];
+    ensure!(warning.name == "probe_left_behind", "{warning:?}");
+    ensure!(warning.message.contains(&name), "{warning:?}");
+    Ok(())
+}
+
+#[test]
+fn a_probe_says_what_it_saw() -> Result<()> {
+    let check = |flaws: &[Flaw], none_match: Condition, if_match: Condition| -> Result<()> {
+        let server = S3Lookalike::start(flaws)?;
+        let found = server.index_store(URI)?.probe_writes()?;
+        ensure!(
+            (found.if_none_match, found.if_match) == (none_match, if_match),
+            "{flaws:?}: {found:?}"
+        );
+        ensure!(found.is_fit() == flaws.is_empty(), "{found:?}");
+        ensure!(server.paths().is_empty(), "{:?}", server.paths());
+        Ok(())
+    };
+    check(&[], Condition::Kept, Condition::Kept)?;
+    check(&IGNORES_BOTH, Condition::Ignored, Condition::Ignored)?;
+    check(&IGNORES_BOTH[..1], Condition::Ignored, Condition::Kept)?;
+    check(&IGNORES_BOTH[1..], Condition::Kept, Condition::Ignored)?;
+    let refused = [Flaw::RefusesConditions];
+    check(&refused, Condition::Unsupported, Condition::Unsupported)
+}
+
+#[test]
+fn a_folder_is_probed_too_and_stays_as_it_is() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let uri = folder.path().to_str().context("a UTF-8 name")?;
+    let found = IndexStore::open(uri)?.probe_writes()?;
+    ensure!(found.is_fit() && found.left_behind.is_none(), "{found:?}");
+    let names: Vec<_> = std::fs::read_dir(folder.path())?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<Result<_>>()?;
+    // The lock is what stands in for conditions; every ingest makes it.
+    ensure!(names == ["manifest.lock"], "{names:?}");
+    Ok(())
+}
