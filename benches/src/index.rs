@@ -63,7 +63,7 @@ pub(crate) fn build_index(folder: &Path, settings: &Settings) -> Result<()> {
     let report = ingest(
         &store,
         &options,
-        vec![Source::reader("hdfs-logs", lines)],
+        vec![Source::reader("hdfs-logs", lines).with_id("hdfs-logs")],
         &(),
     )?;
     ensure!(

@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..IngestOptions::default()
     };
     let started = Instant::now();
-    let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(num_docs, 42)));
+    let source =
+        Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(num_docs, 42))).with_id("hdfs 42");
     let report = ingest(&store, &options, vec![source], &())?;
     let elapsed_s = started.elapsed().as_secs_f64();
     let cpu_s = cpu_s()?;

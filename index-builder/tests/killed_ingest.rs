@@ -29,7 +29,8 @@ fn ingest_some(store: &IndexStore, seed: u64, progress: &dyn Progress) -> Ingest
         split_num_docs_target: Some(NUM_DOCS / 4),
         ..IngestOptions::default()
     };
-    let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(NUM_DOCS, seed)));
+    let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(NUM_DOCS, seed)))
+        .with_id(seed.to_string());
     ingest(store, &options, vec![source], progress).expect("an ingest")
 }
 

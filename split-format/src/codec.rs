@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
         match self.rest.split_first_chunk::<N>() {
             Some((head, rest)) => {
                 self.rest = rest;

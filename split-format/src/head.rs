@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::{Reader, Writer};
 use crate::version::{
-    BLOCK_CHECKSUMS, ComponentKind, FILE_TABLE, HEAD_PREFIX_LEN, HOTCACHE, METADATA, ROLLUP,
-    SPLIT_MAGIC, SPLIT_VERSION, TIME_INDEX, checksum64,
+    BLOCK_CHECKSUMS, ComponentKind, FILE_TABLE, HEAD_PREFIX_LEN, HOTCACHE, IDENTITIES_FILE,
+    METADATA, METADATA_WITH_IDENTITIES, ROLLUP, SPLIT_MAGIC, SPLIT_VERSION, TIME_INDEX, checksum64,
 };
-use crate::{BlockChecksums, FileTable, FormatError, Hotcache, Rollup, TimeIndex};
+use crate::{BlockChecksums, FileTable, FormatError, Hotcache, IdentityRange, Rollup, TimeIndex};
 
 const PREFIX: &str = "split head";
 
@@ -43,6 +43,10 @@ pub struct SplitMetadata {
     pub time_range: Option<TimeRange>,
     /// The fast field by which documents are sorted, ascending.
     pub sort_field: Option<String>,
+    /// Between which identities its documents lie. Absent in splits of the first version, which do
+    /// not know theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identities: Option<IdentityRange>,
     /// The index config the split was built with, as the doc mapper serialises it.
     pub index_config: serde_json::Value,
 }
@@ -96,13 +100,17 @@ impl Head {
         let metadata = serde_json::to_vec(&self.metadata)
             .map_err(|error| FormatError::new(METADATA.name, error.to_string()))?;
         let mut components = Writer::default();
-        let mut put = |kind: ComponentKind, payload: &[u8]| {
+        let mut put_version = |kind: ComponentKind, version: u32, payload: &[u8]| {
             components.raw(&kind.tag);
-            components.u32(kind.version);
+            components.u32(version);
             components.u64(payload.len() as u64);
             components.raw(payload);
         };
-        put(METADATA, &metadata);
+        // A head that was read is written as it stood.
+        put_version(METADATA, metadata_version(&self.metadata), &metadata);
+        let mut put = |kind: ComponentKind, payload: &[u8]| {
+            put_version(kind, kind.version, payload);
+        };
         put(FILE_TABLE, &self.files.write());
         if let Some(time_index) = &self.time_index {
             put(TIME_INDEX, &time_index.write());
@@ -156,14 +164,15 @@ impl Head {
         let find = |wanted: ComponentKind| {
             found
                 .iter()
-                .find(|(kind, _)| *kind == wanted)
-                .map(|(_, payload)| *payload)
+                .find(|(kind, ..)| *kind == wanted)
+                .map(|(_, _, payload)| *payload)
         };
         let need =
             |kind: ComponentKind| find(kind).ok_or_else(|| FormatError::new(kind.name, "missing"));
         let metadata: SplitMetadata = serde_json::from_slice(need(METADATA)?)
             .map_err(|error| FormatError::new(METADATA.name, error.to_string()))?;
         let files = FileTable::open(need(FILE_TABLE)?)?;
+        check_identities(&found, &metadata, &files)?;
         let block_checksums = BlockChecksums::open(need(BLOCK_CHECKSUMS)?)?;
         if block_checksums.body_len() != files.body_len() {
             return Err(FormatError::new(
@@ -199,8 +208,42 @@ impl Head {
     }
 }
 
+/// The version of the metadata that such metadata stands in.
+fn metadata_version(metadata: &SplitMetadata) -> u32 {
+    match metadata.identities {
+        Some(_) => METADATA_WITH_IDENTITIES,
+        None => 1,
+    }
+}
+
+/// A version of the metadata either has identities or does not; with them there is a file of them.
+fn check_identities(
+    found: &[Component<'_>],
+    metadata: &SplitMetadata,
+    files: &FileTable,
+) -> Result<(), FormatError> {
+    let version = found
+        .iter()
+        .find(|(kind, ..)| *kind == METADATA)
+        .map(|(_, version, _)| *version);
+    let error = |problem: &str| Err(FormatError::new(METADATA.name, problem));
+    if version != Some(metadata_version(metadata)) {
+        return error("only its second version has identities, and that always");
+    }
+    match metadata.identities {
+        Some(range) if range.first > range.last => error("its identities run backwards"),
+        Some(_) if files.find(IDENTITIES_FILE).is_none() => {
+            error("the file of the documents' identities is missing")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A component that this reader knows, with its version and payload.
+type Component<'a> = (ComponentKind, u32, &'a [u8]);
+
 /// Walks the component directory: the components that this reader knows, in the order of the bytes.
-fn find_components(bytes: &[u8]) -> Result<Vec<(ComponentKind, &[u8])>, FormatError> {
+fn find_components(bytes: &[u8]) -> Result<Vec<Component<'_>>, FormatError> {
     let mut reader = Reader::new(PREFIX, bytes);
     let mut found = Vec::new();
     while !reader.is_empty() {
@@ -221,16 +264,17 @@ fn find_components(bytes: &[u8]) -> Result<Vec<(ComponentKind, &[u8])>, FormatEr
         let Some(kind) = known.into_iter().find(|kind| kind.tag == tag) else {
             continue;
         };
-        if kind.version != version {
+        if !(1..=kind.version).contains(&version) {
+            let known = match kind.version {
+                1 => "1".to_owned(),
+                newest => format!("1 to {newest}"),
+            };
             return Err(FormatError::new(
                 kind.name,
-                format!(
-                    "version {version} is not known (this reader knows {})",
-                    kind.version
-                ),
+                format!("version {version} is not known (this reader knows {known})"),
             ));
         }
-        found.push((kind, payload));
+        found.push((kind, version, payload));
     }
     Ok(found)
 }

@@ -23,6 +23,7 @@ mod error;
 mod file_table;
 mod head;
 mod hotcache;
+mod identities;
 mod limits;
 mod manifest;
 mod rollup;
@@ -35,11 +36,13 @@ pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
 pub use hotcache::{HotRange, Hotcache};
+pub use identities::{DocIdentity, Identities, IdentityRange, SourceId};
 pub use limits::{MAX_MANIFEST_BYTES, MAX_SPLITS, is_near_limit};
 pub use manifest::{Manifest, ManifestFile, SplitEntry};
 pub use rollup::{FieldRollup, Rollup};
 pub use split::{WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{
-    HEAD_PREFIX_LEN, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64, split_object,
+    HEAD_PREFIX_LEN, IDENTITIES_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64,
+    split_object,
 };

@@ -34,6 +34,13 @@ pub(crate) fn is_split_id(id: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// Name of the body's file with the documents' identities. tantivy does not know of it.
+pub const IDENTITIES_FILE: &str = "ids";
+/// What that file is called in errors.
+pub(crate) const IDENTITIES_NAME: &str = "document identities";
+/// Version of that file.
+pub(crate) const IDENTITIES_VERSION: u32 = 1;
+
 /// XXH3-64 of `bytes`: the checksum of heads and manifests, and (cut to 32 bits) of body blocks.
 pub fn checksum64(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
@@ -43,11 +50,16 @@ pub fn checksum64(bytes: &[u8]) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ComponentKind {
     pub(crate) tag: [u8; 4],
+    /// The newest version. All from 1 on are read.
     pub(crate) version: u32,
     pub(crate) name: &'static str,
 }
 
-pub(crate) const METADATA: ComponentKind = component(*b"META", 1, "split metadata");
+/// The metadata's first version with the identities of documents.
+pub(crate) const METADATA_WITH_IDENTITIES: u32 = 2;
+
+pub(crate) const METADATA: ComponentKind =
+    component(*b"META", METADATA_WITH_IDENTITIES, "split metadata");
 pub(crate) const FILE_TABLE: ComponentKind = component(*b"FILE", 1, "file table");
 pub(crate) const HOTCACHE: ComponentKind = component(*b"HOTC", 1, "hotcache");
 pub(crate) const TIME_INDEX: ComponentKind = component(*b"TIME", 1, "time index");

@@ -140,6 +140,15 @@ fn components_may_be_missing_unknown_doubled_or_of_another_order() {
     let reversed: Vec<_> = sound.iter().rev().cloned().collect();
     assert_eq!(check(&reversed, Ok(())), whole);
 
+    // A version of the metadata has identities always or never.
+    let mut other = sound.clone();
+    other[0][4] = 2;
+    let either = "split metadata: only its second version has identities, and that always";
+    check(&other, Err(either));
+    other[0][4] = 3;
+    let newer = "split metadata: version 3 is not known (this reader knows 1 to 2)";
+    check(&other, Err(newer));
+
     let with = |one: Vec<u8>| [sound.clone(), vec![one]].concat();
     assert_eq!(check(&with(component(b"NEW!", 9, b"later")), Ok(())), whole);
     assert_eq!(

@@ -15,13 +15,15 @@
 
 mod sample;
 
-use canter_split_format::{Head, ManifestFile, TimeRange, checksum64};
+use canter_split_format::{Head, IDENTITIES_FILE, Identities, ManifestFile, TimeRange, checksum64};
 
-/// The version that today's writer writes.
-const VERSION: &str = "v1";
+/// The version that today's writer writes: of splits only, the manifest's is v1 still.
+const VERSION: &str = "v2";
 
 const SPLIT_V1: &[u8] = include_bytes!("golden/v1/sample.split");
 const MANIFEST_V1: &[u8] = include_bytes!("golden/v1/manifest.canter");
+
+const SPLIT_V2: &[u8] = include_bytes!("golden/v2/sample.split");
 
 const SPLIT_ID: &str = "2d51a582deb88c6f35a9cabff5c4169b";
 const HEAD_LEN: usize = 1_657;
@@ -35,9 +37,7 @@ const HEAD_LEN: usize = 1_657;
 fn write_golden_files() {
     let folder = format!("{}/tests/golden/{VERSION}", env!("CARGO_MANIFEST_DIR"));
     std::fs::create_dir_all(&folder).unwrap();
-    let manifest = sample::manifest().to_bytes().unwrap();
-    std::fs::write(format!("{folder}/sample.split"), sample::split().bytes).unwrap();
-    std::fs::write(format!("{folder}/manifest.canter"), manifest).unwrap();
+    std::fs::write(format!("{folder}/sample.split"), sample::split_v2().bytes).unwrap();
 }
 
 #[test]
@@ -45,6 +45,9 @@ fn the_writer_gives_the_same_bytes() {
     let split = sample::split();
     assert!(split.bytes == SPLIT_V1, "the bytes of a split changed");
     assert_eq!(split.id, SPLIT_ID);
+    let split = sample::split_v2();
+    assert!(split.bytes == SPLIT_V2, "the bytes of a split changed");
+    assert_eq!(split.id, "c794bffb9902bf3eca503383c2d99439");
     let manifest = sample::manifest().to_bytes().unwrap();
     assert!(manifest == MANIFEST_V1, "the bytes of a manifest changed");
 }
@@ -53,8 +56,29 @@ fn the_writer_gives_the_same_bytes() {
 fn what_was_read_is_written_as_it_stood() {
     let head = Head::open(SPLIT_V1).unwrap();
     assert_eq!(head.write().unwrap(), SPLIT_V1[..HEAD_LEN]);
+    let head = Head::open(SPLIT_V2).unwrap().write().unwrap();
+    assert_eq!(head, SPLIT_V2[..head.len()]);
     let manifest = ManifestFile::from_bytes(MANIFEST_V1).unwrap();
     assert_eq!(manifest.to_bytes().unwrap(), MANIFEST_V1);
+}
+
+#[test]
+fn a_split_of_v2_knows_who_its_documents_are() {
+    let head = Head::open(SPLIT_V2).unwrap();
+    let head_len = head.write().unwrap().len();
+    let (_, file) = head.files.find(IDENTITIES_FILE).unwrap();
+    let from = head_len + file.offset as usize;
+    let read = Identities::open(&SPLIT_V2[from..from + file.len as usize]).unwrap();
+    for (ord, doc) in (0..).zip(sample::identities()) {
+        assert_eq!(read.get(ord).unwrap(), doc);
+    }
+    let range = head.metadata.identities.unwrap();
+    assert_eq!(range.num_sources, 2);
+    assert_eq!(
+        range.first.source.to_string(),
+        "36894b25320e3eb68a9f3965766efe99"
+    );
+    assert_eq!((range.first.position, range.last.position), (102, 197));
 }
 
 #[test]

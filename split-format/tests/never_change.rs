@@ -86,6 +86,17 @@ fn the_components_of_a_head() {
         ("HOTC", 1),
     ];
     assert_eq!(found, expect);
+
+    // The second version of the metadata has identities, and the body a file of them.
+    let split = sample::split_v2();
+    let head = &split.bytes[..split.head_len as usize];
+    let (tag, version, metadata) = components(head)[0];
+    assert_eq!((tag, version), ("META", 2));
+    let metadata = str::from_utf8(metadata).unwrap();
+    let identities = r#","sort_field":"time","identities":{"first":{"source":"36894b25320e3eb68a9f3965766efe99","position":102},"last":{"source":""#;
+    assert!(metadata.contains(identities), "{metadata}");
+    assert!(metadata.contains(r#"},"num_sources":2},"index_config":{"#));
+    assert!(head.windows(4).any(|bytes| bytes == b"\x03ids"));
 }
 
 #[test]

@@ -29,6 +29,16 @@ pub struct TestIndex {
 impl TestIndex {
     /// Builds an index of `lines`, with splits of `split_num_docs` documents.
     pub fn build(config_yaml: &str, lines: &[String], split_num_docs: u64) -> Result<Self> {
+        Self::build_of(config_yaml, &[&[("lines", lines)]], split_num_docs)
+    }
+
+    /// Builds an index by several ingests, each of several sources: their ids and lines. The report is
+    /// the last one's.
+    pub fn build_of(
+        config_yaml: &str,
+        ingests: &[&[(&str, &[String])]],
+        split_num_docs: u64,
+    ) -> Result<Self> {
         let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
         let folder = tempfile::tempdir()?;
         let uri = folder
@@ -40,9 +50,15 @@ impl TestIndex {
             split_num_docs_target: Some(split_num_docs),
             ..IngestOptions::default()
         };
-        let text = lines.join("\n");
-        let source = Source::reader("lines", std::io::Cursor::new(text.into_bytes()));
-        let report = ingest(&store, &options, vec![source], &())?;
+        let mut report = None;
+        for sources in ingests {
+            let sources = sources.iter().map(|(id, lines)| {
+                let text = lines.join("\n").into_bytes();
+                Source::reader(*id, std::io::Cursor::new(text)).with_id(*id)
+            });
+            report = Some(ingest(&store, &options, sources.collect(), &())?);
+        }
+        let report = report.context("an index takes an ingest")?;
         let mut objects = BTreeMap::new();
         read_folder(folder.path(), "", &mut objects)?;
         Ok(Self { objects, report })

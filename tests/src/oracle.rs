@@ -10,7 +10,8 @@ use tantivy::query::{AllQuery, Query, QueryParser};
 use tantivy::schema::Field;
 use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
 
-/// All documents in one segment, in the order that Canter calls their place in the index.
+/// All documents in one segment, in the order that Canter calls their place in the index: by time,
+/// then as their lines stand. Which split a document is in does not matter.
 pub struct Oracle {
     mapper: DocMapper,
     index: Index,
@@ -18,21 +19,15 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Indexes lines the way splits would hold them: runs of `split_num_docs` lines, each sorted by
-    /// time, the runs sorted by their latest time.
-    pub fn build(config_yaml: &str, lines: &[String], split_num_docs: usize) -> Result<Self> {
+    /// Indexes the lines of one source.
+    pub fn build(config_yaml: &str, lines: &[String]) -> Result<Self> {
         let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
         let mapper = DocMapper::new(&config)?;
-        let mut runs = Vec::new();
-        for lines in lines.chunks(split_num_docs) {
-            let mut run = lines
-                .iter()
-                .map(|line| Ok(mapper.parse_doc(line.as_bytes())?))
-                .collect::<Result<Vec<_>>>()?;
-            run.sort_by_key(|document| document.timestamp);
-            runs.push(run);
-        }
-        runs.sort_by_key(|run| run.last().and_then(|document| document.timestamp));
+        let mut documents = lines
+            .iter()
+            .map(|line| Ok(mapper.parse_doc(line.as_bytes())?))
+            .collect::<Result<Vec<_>>>()?;
+        documents.sort_by_key(|document| document.timestamp);
         let mut writer = Index::builder()
             .schema(mapper.schema().clone())
             .settings(mapper.index_settings())
@@ -42,7 +37,7 @@ impl Oracle {
                 tantivy::directory::RamDirectory::create(),
                 100_000_000,
             )?;
-        for document in runs.into_iter().flatten() {
+        for document in documents {
             writer.add_document(document.document)?;
         }
         let mut index = writer.finalize()?;
@@ -140,9 +135,10 @@ impl Oracle {
             .mapper
             .timestamp_field()
             .map(|(_, name)| name.to_owned());
-        let sort_by = match request.get("sort_by").and_then(Value::as_str) {
-            Some(sort_by) => sort_by.to_owned(),
-            None => timestamp.context("the default order needs a timestamp field")?,
+        let sort_by = match (request.get("sort_by").and_then(Value::as_str), timestamp) {
+            (Some(sort_by), _) => sort_by.to_owned(),
+            (None, Some(timestamp)) => timestamp,
+            (None, None) => "-_doc".to_owned(),
         };
         let mut ranked: Vec<(Vec<Key>, DocAddress)> = matching
             .iter()

@@ -23,7 +23,7 @@ struct Bench {
 impl Bench {
     fn new(config: &str, lines: &[String], split_num_docs: u32) -> Self {
         let index = TestIndex::build(config, lines, split_num_docs.into()).unwrap();
-        let oracle = Oracle::build(config, lines, split_num_docs as usize).unwrap();
+        let oracle = Oracle::build(config, lines).unwrap();
         let wasm = WasmEngine::embedded(WasmOptions::default()).unwrap();
         Self {
             index,

@@ -59,7 +59,7 @@ fn add(store: &IndexStore, lines: &[String]) -> Result<IngestReport, BuildError>
     ingest(
         store,
         &options,
-        vec![Source::reader("lines", std::io::Cursor::new(text))],
+        vec![Source::reader("lines", std::io::Cursor::new(text)).with_id("lines")],
         &(),
     )
 }

@@ -29,7 +29,7 @@ fn an_index_on_a_web_server_answers_like_the_same_index_in_memory() -> Result<()
         ..IngestOptions::default()
     };
     let text = std::io::Cursor::new(lines.join("\n").into_bytes());
-    let source = Source::reader("lines", text);
+    let source = Source::reader("lines", text).with_id("lines");
     ingest(&create_index(uri, &config)?, &options, vec![source], &())?;
 
     let runtime = tokio::runtime::Builder::new_current_thread()

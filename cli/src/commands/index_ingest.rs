@@ -22,9 +22,15 @@ Nothing is published before the input has been read to its end: after a failure 
 was. Each line becomes a document or a reject; rejected lines go to the rejects file with their line
 number and reason.
 
+The same list of inputs again, after a failure or by mistake, changes nothing: what was published
+before is told and left alone. A file is known by its path and its first line, so a copy of it is
+another input and equal lines of two files are all kept; a file that grew is read from its beginning,
+so give only what is new. Standard input is known by --ingest-id alone: without it, every ingest adds
+all of its lines.
+
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
-  zstd -dc logs.zst | canter index ingest --index s3://bucket/logs
+  zstd -dc logs.zst | canter index ingest --index s3://bucket/logs --ingest-id logs-2026-11-22
   canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson  # creates it first";
 
 /// Arguments of `canter index ingest`.
@@ -35,10 +41,15 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// A file of NDJSON, plain, .gz or .zst; may be given several times. Without it, or for `-`,
-    /// standard input.
+    /// A file of NDJSON, plain, .gz or .zst; may be given several times, each file once. Without it,
+    /// or for `-`, standard input.
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
+
+    /// Names what is ingested, so that running it again is known as such: for standard input, and
+    /// for files that may be at another path the next time. Never give two inputs the same id.
+    #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    ingest_id: Option<String>,
 
     /// Create the index from this config (YAML or JSON) first, if there is none yet.
     #[arg(long, value_name = "FILE")]
@@ -94,7 +105,7 @@ fn parse_line_bytes(text: &str) -> Result<u32, String> {
 pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     let store = open_index(args)?;
     let options = options_of(args);
-    let sources = sources_of(&args.input);
+    let sources = with_ids(sources_of(&args.input), args.ingest_id.as_deref());
     let progress = IngestProgress::on_stderr(None);
     let started = Instant::now();
     let result = ingest(&store, &options, sources, &progress);
@@ -106,7 +117,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
         Format::Table => out.write_all(text_of(&report, &store, started.elapsed()).as_bytes())?,
     }
     out.flush()?;
-    if report.num_lines > 0 && report.num_ingested_docs == 0 {
+    if report.num_lines > 0 && report.num_rejected_docs == report.num_lines {
         warn(
             "every line was rejected: does the index config (doc_mapping) fit this input? \
              The rejects file says what is wrong with each line",
@@ -171,6 +182,17 @@ fn sources_of(inputs: &[PathBuf]) -> Vec<Source> {
         .collect()
 }
 
+/// Gives each source an id by its place in the list, if the ingest has one.
+fn with_ids(sources: Vec<Source>, ingest_id: Option<&str>) -> Vec<Source> {
+    let Some(id) = ingest_id else {
+        return sources;
+    };
+    let sources = sources.into_iter().enumerate();
+    sources
+        .map(|(place, source)| source.with_id(format!("{place} {id}")))
+        .collect()
+}
+
 fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
@@ -179,15 +201,22 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
         let _ = writeln!(text, "{line}");
     };
     let (ingested, rejected) = (report.num_ingested_docs, report.num_rejected_docs);
-    line(format_args!(
-        "ingested + rejected = lines read: {ingested} + {rejected} = {}",
-        report.num_lines
-    ));
+    match report.num_known_docs {
+        0 => line(format_args!(
+            "ingested + rejected = lines read: {ingested} + {rejected} = {}",
+            report.num_lines
+        )),
+        known => line(format_args!(
+            "ingested + published before + rejected = lines read: {ingested} + {known} + {rejected} = {}",
+            report.num_lines
+        )),
+    }
+    let num_docs = ingested + report.num_known_docs;
     line(format_args!(
         "{} in {}: {}",
-        numbers::counted(ingested, "document"),
+        numbers::counted(num_docs, "document"),
         numbers::duration(elapsed),
-        numbers::rate(ingested, elapsed, "documents"),
+        numbers::rate(num_docs, elapsed, "documents"),
     ));
     let input = numbers::bytes(report.num_raw_bytes);
     let share = numbers::share(report.num_split_bytes, report.num_raw_bytes);
@@ -204,6 +233,12 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
         line(format_args!(
             "{} of them had been published before and stay as they are",
             numbers::count(report.num_known_splits)
+        ));
+    }
+    if report.num_known_docs > 0 && ingested > 0 {
+        line(format_args!(
+            "this list of inputs was not ingested before, but a part of it was: lines around where \
+             that part ends may now be in the index twice"
         ));
     }
     if rejected > 0 {
@@ -224,7 +259,7 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
     for warning in &report.warnings {
         line(format_args!("warning: {}", warning.message));
     }
-    match report.splits.is_empty() {
+    match report.num_published_splits == 0 {
         true => line(format_args!("{} is as it was", store.uri())),
         false => line(format_args!("published to {}", store.uri())),
     }

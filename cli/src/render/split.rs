@@ -113,6 +113,18 @@ fn facts(split: &InspectedSplit) -> Table {
         fact("from", date_of(range.start_ns));
         fact("to", date_of(range.end_ns));
     }
+    if let Some(range) = metadata.identities {
+        let (first, last) = (range.first, range.last);
+        fact("sources", numbers::count(u64::from(range.num_sources)));
+        fact(
+            "first document",
+            format!("{} line {}", first.source, first.position),
+        );
+        fact(
+            "last document",
+            format!("{} line {}", last.source, last.position),
+        );
+    }
     let width = |width_ns: i64| {
         let millis = u64::try_from(width_ns / 1_000_000).unwrap_or(0);
         numbers::width_of_time(millis)

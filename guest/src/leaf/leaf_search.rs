@@ -11,12 +11,13 @@ use super::aggregate::note_needs;
 use super::batch::next_batch;
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
-use super::partial::{FailedSplit, PartialHit, PartialResult, SortValue, compare_hits};
+use super::partial::{FailedSplit, PartialHit, PartialResult, compare_hits};
+use super::places::{Elsewhere, settle_places};
 use super::rerun::rerun_on_gaps;
 use super::rollup_histogram::from_rollup;
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
-use super::times::{TimedHits, docs_within, settle_times};
+use super::times::docs_within;
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
 use crate::partial_cache::{SplitKeys, store};
@@ -25,7 +26,7 @@ use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, 
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
 use crate::{ErrorKind, SearchError};
-use canter_split_format::TimeRange;
+use canter_split_format::{IdentityRange, TimeRange};
 
 /// A leaf's part of a search.
 pub(crate) struct Leaf {
@@ -96,6 +97,8 @@ pub(super) struct LeafSearch<'a> {
     exchange: &'a Exchange,
     pub(super) prepared: Prepared,
     pub(super) result: PartialResult,
+    /// Of the splits that are open, by place.
+    identities: BTreeMap<u32, IdentityRange>,
 }
 
 impl<'a> LeafSearch<'a> {
@@ -105,6 +108,7 @@ impl<'a> LeafSearch<'a> {
             exchange,
             prepared: Prepared::new(leaf)?,
             result: PartialResult::default(),
+            identities: BTreeMap::new(),
         })
     }
 
@@ -158,7 +162,11 @@ impl<'a> LeafSearch<'a> {
         let mut candidates = Vec::new();
         for ((_, source), candidate) in splits.into_iter().zip(opens) {
             match candidate {
-                Ok(candidate) => candidates.push(candidate),
+                Ok(candidate) => {
+                    let range = candidate.split.identity_range();
+                    self.identities.insert(candidate.split_ord, range);
+                    candidates.push(candidate);
+                }
                 Err(error) => {
                     self.result
                         .failed_splits
@@ -319,10 +327,7 @@ impl<'a> LeafSearch<'a> {
 
     /// The time of the last hit so far, or the start of its time bucket.
     fn worst_time(&self) -> Option<i64> {
-        match self.result.hits.last()?.keys.first()? {
-            SortValue::Date(time_ns) => Some(*time_ns),
-            _ => None,
-        }
+        Some(self.result.hits.last()?.place.time_ns)
     }
 
     /// First the dictionaries of all splits, for statistics that hold for all of them; then the rest.
@@ -425,78 +430,43 @@ impl<'a> LeafSearch<'a> {
         rerun_on_gaps(split, || task.run()).await
     }
 
-    /// Ends the search of a batch of splits: hits that are ordered by time get their times (a split
-    /// whose times cannot be read fails), and bytes are let go.
+    /// Ends the search of a batch of splits: hits get their places (a split of which they cannot be read
+    /// fails), and bytes are let go.
     async fn finish_batch(
         &self,
         candidates: &[&Candidate],
         results: &mut [Result<SplitResult, SearchError>],
     ) {
-        if let Some(HitOrder::Time(direction)) = candidates.first().map(|first| &first.order) {
-            self.settle_times(candidates, results, *direction).await;
+        if let Some(first) = candidates.first()
+            && self.prepared.window > 0
+        {
+            let elsewhere = self.elsewhere(candidates);
+            let window = self.prepared.window;
+            settle_places(candidates, results, &first.order, window, &elsewhere).await;
         }
         for candidate in candidates {
             candidate.split.body.release();
         }
     }
 
-    async fn settle_times(
-        &self,
-        candidates: &[&Candidate],
-        results: &mut [Result<SplitResult, SearchError>],
-        direction: SortOrder,
-    ) {
-        let here: BTreeSet<u32> = candidates
-            .iter()
-            .map(|candidate| candidate.split_ord)
-            .collect();
-        let elsewhere: Vec<TimeRange> = (0..)
+    /// All splits of the plan but these.
+    fn elsewhere(&self, here: &[&Candidate]) -> Vec<Elsewhere> {
+        let here: BTreeSet<u32> = here.iter().map(|candidate| candidate.split_ord).collect();
+        (0..)
             .zip(&self.leaf.time_ranges)
             .filter(|(split_ord, _)| !here.contains(split_ord))
-            .filter_map(|(_, range)| *range)
-            .collect();
-        // A split whose times cannot be read must not have pushed out hits of the others: they are
-        // settled again without it.
-        loop {
-            let mut places = Vec::new();
-            let mut batch = Vec::new();
-            for (place, (candidate, result)) in
-                candidates.iter().zip(results.iter_mut()).enumerate()
-            {
-                if let Ok(result) = result {
-                    places.push(place);
-                    batch.push(TimedHits {
-                        split: &candidate.split,
-                        hits: &mut result.hits,
-                    });
-                }
-            }
-            let before: Vec<Vec<PartialHit>> =
-                batch.iter().map(|timed| timed.hits.clone()).collect();
-            let window = self.prepared.window;
-            let mut failures = settle_times(&mut batch, direction, window, &elsewhere).await;
-            if failures.is_empty() {
-                return;
-            }
-            for (timed, hits) in batch.into_iter().zip(before) {
-                *timed.hits = hits;
-            }
-            for (batch_place, place) in places.into_iter().enumerate() {
-                if let Some(error) = failures.remove(&batch_place)
-                    && let Some(result) = results.get_mut(place)
-                {
-                    *result = Err(error);
-                }
-            }
-        }
+            .map(|(split_ord, time_range)| Elsewhere {
+                time_range: *time_range,
+                identities: self.identities.get(&split_ord).copied(),
+            })
+            .collect()
     }
 
     fn merge_hits(&mut self, mut hits: Vec<PartialHit>, order: &HitOrder) {
         self.result.hits.append(&mut hits);
-        let directions = order.directions();
         self.result
             .hits
-            .sort_by(|left, right| compare_hits(left, right, &directions));
+            .sort_by(|left, right| compare_hits(left, right, order));
         self.result.hits.truncate(self.prepared.window);
     }
 }

@@ -1,7 +1,7 @@
 //! Leaf search: a set of splits → one partial result.
 //!
 //! ```text
-//!   open ──▶ (count) ──▶ choose ──▶ warm up ──▶ search ──▶ (exact times) ──▶ partial result
+//!   open ──▶ (count) ──▶ choose ──▶ warm up ──▶ search ──▶ (places) ──▶ partial result
 //! ```
 //!
 //! Reads come first, all of a phase together; then pure computation over resident bytes.
@@ -14,6 +14,7 @@ mod explain;
 mod flattening;
 mod leaf_search;
 mod partial;
+mod places;
 mod rerun;
 mod rollup_histogram;
 mod sort_key;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 
+use super::top_hits::HitOrder;
 use crate::request::SortOrder;
 use crate::{ErrorKind, SearchError};
 
@@ -48,10 +49,7 @@ impl SortValue {
             (Self::Bytes(left), Self::Bytes(right)) => left.cmp(right),
             (left, right) => left.class().cmp(&right.class()),
         };
-        match order {
-            SortOrder::Ascending => ascending,
-            SortOrder::Descending => ascending.reverse(),
-        }
+        order.of(ascending)
     }
 
     fn class(&self) -> u8 {
@@ -81,6 +79,23 @@ fn compare_mixed(left: i128, right: f64) -> Ordering {
         .then_with(|| 0.0f64.total_cmp(&(right - right.trunc())))
 }
 
+/// A document's place in the index, which decides between hits whose sort keys are equal: its time,
+/// then who it is (its source, and its position there).
+///
+/// Documents stand in this order within every split, and it does not depend on which split a document
+/// is in. So it never matters how documents were divided. Until it is settled (see
+/// [`settle_places`](super::places::settle_places)) it is empty; and where no document of another split
+/// can come in between, a value that compares alike stands for the true one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct HitPlace {
+    /// Nanoseconds since 1970; 0 in an index without a timestamp field.
+    pub(crate) time_ns: i64,
+    /// The id of its source.
+    pub(crate) source: u128,
+    /// Its position there.
+    pub(crate) position: u64,
+}
+
 /// A document that may become a hit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PartialHit {
@@ -88,27 +103,31 @@ pub(crate) struct PartialHit {
     pub(crate) split_ord: u32,
     /// Its document id in the split.
     pub(crate) doc: u32,
-    /// Its sort values, one per sort key.
+    /// Its sort values, one per sort key; none if hits are ordered by their places alone.
     pub(crate) keys: Vec<SortValue>,
+    /// Its place in the index.
+    pub(crate) place: HitPlace,
 }
 
-/// The one order of hits: by sort keys, then by place in the index, which runs like the first key.
-pub(crate) fn compare_hits(
-    left: &PartialHit,
-    right: &PartialHit,
-    orders: &[SortOrder],
-) -> Ordering {
-    for ((left_key, right_key), order) in left.keys.iter().zip(&right.keys).zip(orders) {
-        let by_key = left_key.compare(right_key, *order);
-        if by_key.is_ne() {
-            return by_key;
-        }
-    }
-    let by_place = (left.split_ord, left.doc).cmp(&(right.split_ord, right.doc));
-    match orders.first() {
-        Some(SortOrder::Descending) => by_place.reverse(),
-        Some(SortOrder::Ascending) | None => by_place,
-    }
+/// Compares the sort keys of two hits.
+pub(crate) fn compare_keys(left: &PartialHit, right: &PartialHit, order: &HitOrder) -> Ordering {
+    let keys = left.keys.iter().zip(&right.keys);
+    keys.zip(order.directions())
+        .map(|((left, right), direction)| left.compare(right, direction))
+        .find(|by_key| by_key.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+/// The one order of hits, which is total and does not depend on how documents are divided into splits:
+/// by sort keys, then by place in the index (time, source, position), which runs like the first key.
+///
+/// The split and the document number come last. They decide only between two copies of a document that
+/// was ingested twice, with other limits of splits.
+pub(crate) fn compare_hits(left: &PartialHit, right: &PartialHit, order: &HitOrder) -> Ordering {
+    compare_keys(left, right, order).then_with(|| {
+        let place = |hit: &PartialHit| (hit.place, hit.split_ord, hit.doc);
+        order.ties().of(place(left).cmp(&place(right)))
+    })
 }
 
 /// A split that could not be searched.

@@ -20,7 +20,6 @@ pub(super) type Rank = (bool, u8, u64);
 /// Where a sort key's values come from.
 pub(super) enum KeyReader {
     Score,
-    Place,
     /// The columns of a field: several for a path of a JSON field with values of several types.
     Columns(Vec<SortColumn>),
 }
@@ -45,7 +44,8 @@ impl KeyReader {
     pub(super) fn open(segment: &SegmentReader, target: &SortTarget) -> tantivy::Result<Self> {
         let name = match target {
             SortTarget::Score => return Ok(Self::Score),
-            SortTarget::Doc => return Ok(Self::Place),
+            // No key: where it stands an order ends, by the place.
+            SortTarget::Doc => return Ok(Self::Columns(Vec::new())),
             SortTarget::Field(name) => name,
         };
         let mut columns = Vec::new();
@@ -75,7 +75,6 @@ impl KeyReader {
     pub(super) fn rank(&self, doc: DocId, score: Score, order: SortOrder) -> Rank {
         let (class, value) = match self {
             Self::Score => (0, f64::from(score).to_u64()),
-            Self::Place => (0, u64::from(doc)),
             Self::Columns(columns) => {
                 match columns
                     .iter()
@@ -93,19 +92,9 @@ impl KeyReader {
     }
 
     /// The real value of a document.
-    pub(super) fn value(
-        &self,
-        split_ord: u32,
-        doc: DocId,
-        score: Score,
-    ) -> tantivy::Result<SortValue> {
+    pub(super) fn value(&self, doc: DocId, score: Score) -> tantivy::Result<SortValue> {
         let columns = match self {
             Self::Score => return Ok(SortValue::Number(f64::from(score))),
-            Self::Place => {
-                return Ok(SortValue::Integer(
-                    i128::from(split_ord) << 32 | i128::from(doc),
-                ));
-            }
             Self::Columns(columns) => columns,
         };
         for column in columns {

@@ -4,7 +4,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use tantivy::{DocId, Score};
 
-use super::partial::PartialHit;
+use super::partial::{HitPlace, PartialHit};
 use super::sort_key::{KeyReader, Rank};
 use crate::request::{SortKeySpec, SortOrder, SortTarget};
 use crate::split::OpenSplit;
@@ -12,57 +12,81 @@ use crate::split::OpenSplit;
 /// The order of hits, as far as it matters how it is found.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HitOrder {
-    /// By place in the index.
+    /// By place in an index without a timestamp field: by document id within a split.
     Place(SortOrder),
-    /// By the timestamp field: by document id within a split.
+    /// By place in an index with one, so by time first: by document id within a split.
     Time(SortOrder),
-    /// By values.
-    Keys(Vec<SortKeySpec>),
+    /// By values, and where they are equal by place.
+    Keys {
+        /// At least one.
+        keys: Vec<SortKeySpec>,
+        /// Which way places run.
+        ties: SortOrder,
+    },
 }
 
 impl HitOrder {
     /// The order that a request asks for. Without sort keys: newest first if there is a timestamp
-    /// field, otherwise as they stand in the index.
+    /// field, otherwise as they stand in the index. Places are never equal, so an order ends with
+    /// `_doc` wherever it stands; without it, places run like the first key.
     pub(crate) fn of_request(keys: &[SortKeySpec], timestamp_field: Option<&str>) -> Self {
-        match keys {
-            [] if timestamp_field.is_some() => Self::Time(SortOrder::Descending),
-            [] => Self::Place(SortOrder::Ascending),
-            [
-                SortKeySpec {
-                    target: SortTarget::Doc,
-                    order,
-                },
-            ] => Self::Place(*order),
-            [
-                SortKeySpec {
-                    target: SortTarget::Field(name),
-                    order,
-                },
-            ] if Some(name.as_str()) == timestamp_field => Self::Time(*order),
-            keys => Self::Keys(keys.to_vec()),
+        let by_place = |order| match timestamp_field {
+            Some(_) => Self::Time(order),
+            None => Self::Place(order),
+        };
+        let Some(first) = keys.first() else {
+            return by_place(match timestamp_field {
+                Some(_) => SortOrder::Descending,
+                None => SortOrder::Ascending,
+            });
+        };
+        let is_doc = |key: &&SortKeySpec| key.target == SortTarget::Doc;
+        let ties = keys.iter().find(is_doc).unwrap_or(first).order;
+        let keys: Vec<SortKeySpec> = keys
+            .iter()
+            .take_while(|key| !is_doc(key))
+            .cloned()
+            .collect();
+        let is_time = |target: &SortTarget| match target {
+            SortTarget::Field(name) => Some(name.as_str()) == timestamp_field,
+            SortTarget::Score | SortTarget::Doc => false,
+        };
+        match keys.as_slice() {
+            [] => by_place(ties),
+            [only] if is_time(&only.target) && only.order == ties => Self::Time(ties),
+            _ => Self::Keys { keys, ties },
         }
     }
 
-    /// The direction of each key of a partial hit.
-    pub(crate) fn directions(&self) -> Vec<SortOrder> {
+    /// The direction of each sort key of a partial hit.
+    pub(crate) fn directions(&self) -> impl Iterator<Item = SortOrder> + '_ {
+        self.keys().iter().map(|key| key.order)
+    }
+
+    /// Which way places run.
+    pub(crate) fn ties(&self) -> SortOrder {
         match self {
-            Self::Place(order) | Self::Time(order) => vec![*order],
-            Self::Keys(keys) => keys.iter().map(|key| key.order).collect(),
+            Self::Place(order) | Self::Time(order) | Self::Keys { ties: order, .. } => *order,
+        }
+    }
+
+    fn keys(&self) -> &[SortKeySpec] {
+        match self {
+            Self::Keys { keys, .. } => keys,
+            Self::Place(_) | Self::Time(_) => &[],
         }
     }
 
     /// Whether scores must be computed.
     pub(crate) fn needs_scores(&self) -> bool {
-        matches!(self, Self::Keys(keys) if keys.iter().any(|key| key.target == SortTarget::Score))
+        self.keys()
+            .iter()
+            .any(|key| key.target == SortTarget::Score)
     }
 
     /// The fast fields that the keys look at.
     pub(crate) fn fast_fields(&self) -> impl Iterator<Item = &str> {
-        let keys: &[SortKeySpec] = match self {
-            Self::Keys(keys) => keys,
-            Self::Place(_) | Self::Time(_) => &[],
-        };
-        keys.iter().filter_map(|key| match &key.target {
+        self.keys().iter().filter_map(|key| match &key.target {
             SortTarget::Field(name) => Some(name.as_str()),
             SortTarget::Score | SortTarget::Doc => None,
         })
@@ -88,10 +112,11 @@ pub(super) enum TopHits {
 pub(super) struct BestByKeys {
     window: usize,
     keys: Vec<(KeyReader, SortOrder)>,
+    ties: SortOrder,
     heap: BinaryHeap<Candidate>,
 }
 
-/// Ordered by rank, then place, so that the heap's top is the worst one kept.
+/// Ordered by rank, then place (within a split, documents stand by their places), so that the heap's top is the worst one kept.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     ranks: [Rank; 2],
@@ -107,10 +132,12 @@ impl BestByKeys {
         for (rank, (key, order)) in ranks.iter_mut().zip(&self.keys) {
             *rank = key.rank(doc, score, *order);
         }
-        let descending = matches!(self.keys.first(), Some((_, SortOrder::Descending)));
         let candidate = Candidate {
             ranks,
-            place: if descending { !doc } else { doc },
+            place: match self.ties {
+                SortOrder::Ascending => doc,
+                SortOrder::Descending => !doc,
+            },
             doc,
             score_bits: score.to_bits(),
         };
@@ -132,12 +159,13 @@ impl BestByKeys {
                 let score = Score::from_bits(candidate.score_bits);
                 let values = keys
                     .iter()
-                    .map(|(key, _)| key.value(split_ord, candidate.doc, score))
+                    .map(|(key, _)| key.value(candidate.doc, score))
                     .collect::<tantivy::Result<_>>()?;
                 Ok(PartialHit {
                     split_ord,
                     doc: candidate.doc,
                     keys: values,
+                    place: HitPlace::default(),
                 })
             })
             .collect()
@@ -174,14 +202,15 @@ impl TopHits {
                     docs: VecDeque::new(),
                 }
             }
-            HitOrder::Keys(specs) => {
-                let keys = specs
+            HitOrder::Keys { keys, ties } => {
+                let keys = keys
                     .iter()
                     .map(|spec| Ok((KeyReader::open(split.segment(), &spec.target)?, spec.order)))
                     .collect::<tantivy::Result<_>>()?;
                 Self::Best(BestByKeys {
                     window,
                     keys,
+                    ties: *ties,
                     heap: BinaryHeap::new(),
                 })
             }
@@ -221,23 +250,18 @@ impl TopHits {
         }
     }
 
-    /// The hits, best first. Keys of [`HitOrder::Time`] are left to the caller.
+    /// The hits, best first. Their places are left to the caller.
     pub(super) fn into_hits(self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
-        let hit = |doc, keys| PartialHit {
+        let hit = |doc| PartialHit {
             split_ord,
             doc,
-            keys,
+            keys: Vec::new(),
+            place: HitPlace::default(),
         };
         match self {
             Self::Nothing => Ok(Vec::new()),
-            Self::First { docs, .. } => {
-                Ok(docs.into_iter().map(|doc| hit(doc, Vec::new())).collect())
-            }
-            Self::Last { docs, .. } => Ok(docs
-                .into_iter()
-                .rev()
-                .map(|doc| hit(doc, Vec::new()))
-                .collect()),
+            Self::First { docs, .. } => Ok(docs.into_iter().map(hit).collect()),
+            Self::Last { docs, .. } => Ok(docs.into_iter().rev().map(hit).collect()),
             Self::Best(best) => best.into_hits(split_ord),
         }
     }

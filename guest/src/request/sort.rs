@@ -1,5 +1,7 @@
 //! The order of hits.
 
+use std::cmp::Ordering;
+
 use crate::SearchError;
 
 /// Which way a sort key runs.
@@ -11,12 +13,23 @@ pub(crate) enum SortOrder {
     Descending,
 }
 
+impl SortOrder {
+    /// An ascending order as it is in this direction.
+    pub(crate) fn of(self, ascending: Ordering) -> Ordering {
+        match self {
+            Self::Ascending => ascending,
+            Self::Descending => ascending.reverse(),
+        }
+    }
+}
+
 /// What a sort key looks at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SortTarget {
     /// Relevance (BM25 over the whole index).
     Score,
-    /// The place in the index: splits oldest first, documents in split order.
+    /// The place in the index: by time, then by source and position there. Every other order ends
+    /// with it.
     Doc,
     /// A fast field.
     Field(String),

@@ -47,9 +47,8 @@ impl Merged {
 
     /// Brings the hits into their order and keeps those the request asks for.
     pub(crate) fn select(&mut self, order: &HitOrder, start_offset: usize, max_hits: usize) {
-        let directions = order.directions();
         let hits = &mut self.result.hits;
-        hits.sort_by(|left, right| compare_hits(left, right, &directions));
+        hits.sort_by(|left, right| compare_hits(left, right, order));
         hits.drain(..start_offset.min(hits.len()));
         hits.truncate(max_hits);
     }

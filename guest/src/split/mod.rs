@@ -2,6 +2,8 @@
 
 mod body;
 mod directory;
+mod identities;
 mod open;
 
+pub(crate) use identities::DocIdentities;
 pub(crate) use open::{HeadSource, Mappers, OpenSplit, open_split};

@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
-    Head, Rollup, SplitEntry, SplitMetadata, TimeIndex, checksum64, split_object,
+    Head, IdentityRange, Rollup, SplitEntry, SplitMetadata, TimeIndex, checksum64, split_object,
 };
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
 use super::body::SplitBody;
 use super::directory::SplitDirectory;
+use super::identities::{DocIdentities, IdentityFile};
 use crate::SearchError;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
@@ -30,12 +31,27 @@ pub(crate) struct OpenSplit {
     pub(crate) mapper: Arc<DocMapper>,
     pub(crate) body: Arc<SplitBody>,
     pub(crate) searcher: Searcher,
+    identities: Option<IdentityFile>,
 }
 
 impl OpenSplit {
     /// The split's one segment.
     pub(crate) fn segment(&self) -> &SegmentReader {
         self.searcher.segment_reader(0)
+    }
+
+    /// Between which identities its documents lie.
+    pub(crate) fn identity_range(&self) -> IdentityRange {
+        let said = self.metadata.identities;
+        said.unwrap_or_else(|| IdentityRange::of_split(&self.entry.id))
+    }
+
+    /// Who its documents are.
+    ///
+    /// # Errors
+    /// If that cannot be had.
+    pub(crate) async fn identities(&self) -> Result<DocIdentities, SearchError> {
+        DocIdentities::load(&self.entry.id, self.identities.as_ref(), &self.body).await
     }
 
     /// An error of this split, named. What went wrong with its bytes comes first: anything tantivy
@@ -130,6 +146,8 @@ fn from_head(
         head.hotcache,
         exchange.clone(),
     ));
+    let knows_identities = head.metadata.identities.is_some();
+    let identities = IdentityFile::of(&head.files).filter(|_| knows_identities);
     let directory = SplitDirectory::new(Arc::clone(&body), head.files);
     let mut index = Index::open(directory).map_err(|error| error.to_string())?;
     index.set_tokenizers(mapper.tokenizers());
@@ -157,6 +175,7 @@ fn from_head(
         mapper,
         body,
         searcher,
+        identities,
         entry,
     })
 }

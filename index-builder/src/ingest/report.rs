@@ -6,14 +6,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What came of an ingest. `num_ingested_docs + num_rejected_docs == num_lines`, always: each line
-/// of the input, blank or not, is one or the other.
+/// What came of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs == num_lines`,
+/// always: each line of the input, blank or not, is one of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IngestReport {
     /// Lines read.
     pub num_lines: u64,
-    /// Lines that are documents in live splits.
+    /// Lines that this ingest made documents that can be found.
     pub num_ingested_docs: u64,
+    /// Lines that were such documents already, because the same source was ingested before.
+    pub num_known_docs: u64,
     /// Lines that were rejected.
     pub num_rejected_docs: u64,
     /// Bytes of all lines, after decompression and with line endings.
@@ -28,8 +30,9 @@ pub struct IngestReport {
     pub splits: Vec<SplitReport>,
     /// Splits that this ingest made live.
     pub num_published_splits: u64,
-    /// Splits that were live already, because the same documents had been ingested with the same
-    /// config before. A split's name comes from its bytes, so it is not published twice.
+    /// Splits that were live already, because the same list of sources had been ingested with the
+    /// same config before. A split's name comes from its bytes, and these say who its documents are,
+    /// so it is not published twice.
     pub num_known_splits: u64,
     /// Splits that are live now, those of earlier ingests included.
     pub num_live_splits: u64,

@@ -12,15 +12,18 @@ use crate::publisher;
 use crate::source::Source;
 use crate::storage::IndexStore;
 use canter_doc_mapper::DocMapper;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ingests `sources`, one after the other, into the index at `store`.
 ///
 /// All splits are uploaded first and published at once at the end: until then, and after any
-/// failure, the index is what it was. Blocks; starts a few threads that end with it. The same
-/// sources, config and options give the same splits, however the threads take turns.
+/// failure, the index is what it was. Blocks; starts a few threads that end with it. The same list
+/// of sources, config and options give the same splits, however the threads take turns: after a
+/// failure the same ingest may be run again, and nothing is there twice.
 ///
 /// # Errors
-/// `Invalid` for options, sources or an index that cannot be used; `Data` for a compressed source
+/// `Invalid` for options, sources or an index that cannot be used, and for a source that is named
+/// twice; `Data` for a compressed source
 /// that is damaged or cut short; `Limit` for more rejects than allowed; `Unavailable` if a source
 /// cannot be read or storage cannot be written.
 pub fn ingest(
@@ -33,6 +36,7 @@ pub fn ingest(
     for source in &sources {
         source.check()?;
     }
+    check_named_once(&sources)?;
     let config = publisher::prepare(store)?;
     let mapper = DocMapper::new(&config).map_err(|error| {
         BuildError::invalid(format!(
@@ -64,7 +68,8 @@ pub fn ingest(
     let counters = meter.counters(Phase::Done);
     Ok(IngestReport {
         num_lines: counters.num_lines,
-        num_ingested_docs: counters.num_docs,
+        num_ingested_docs: published.num_published_docs,
+        num_known_docs: published.num_known_docs,
         num_rejected_docs: counters.num_rejects,
         num_raw_bytes: counters.num_raw_bytes,
         num_split_bytes: counters.num_split_bytes,
@@ -80,4 +85,25 @@ pub fn ingest(
         num_manifest_bytes: published.num_manifest_bytes,
         warnings: warnings_of(store, &published, &splits),
     })
+}
+
+/// A source that is named twice would be there twice, or else be dropped in silence.
+fn check_named_once(sources: &[Source]) -> Result<(), BuildError> {
+    let mut known: BTreeMap<Vec<u8>, &str> = BTreeMap::new();
+    for source in sources {
+        for key in BTreeSet::from_iter(source.place().into_iter().chain([source.origin()])) {
+            if let Some(before) = known.insert(key, source.name()) {
+                let name = source.name();
+                let also = match before == name {
+                    true => String::new(),
+                    false => format!(", as `{before}` too"),
+                };
+                return Err(BuildError::invalid(format!(
+                    "the source `{name}` is named twice{also}: name it once (lines that are meant to \
+                     be in the index twice must come from two sources)"
+                )));
+            }
+        }
+    }
+    Ok(())
 }

@@ -35,7 +35,7 @@ fn new_index(yaml: &str) -> (TempDir, IndexStore) {
 }
 
 fn input(bytes: impl Into<Vec<u8>>) -> Source {
-    Source::reader("input", Cursor::new(bytes.into()))
+    Source::reader("input", Cursor::new(bytes.into())).with_id("input")
 }
 
 fn options(split_num_docs: u64, rejects_path: Option<PathBuf>) -> IngestOptions {
@@ -61,12 +61,10 @@ fn rejects_of(path: &Path) -> Vec<Value> {
 #[track_caller]
 fn check_adds_up(report: &IngestReport, num_lines: u64) {
     assert_eq!(report.num_lines, num_lines);
-    assert_eq!(
-        report.num_ingested_docs + report.num_rejected_docs,
-        num_lines
-    );
+    let num_docs = report.num_ingested_docs + report.num_known_docs;
+    assert_eq!(num_docs + report.num_rejected_docs, num_lines);
     let in_splits: u64 = report.splits.iter().map(|split| split.num_docs).sum();
-    assert_eq!(in_splits, report.num_ingested_docs);
+    assert_eq!(in_splits, num_docs);
     assert_eq!(
         report.rejects_by_reason.values().sum::<u64>(),
         report.num_rejected_docs
@@ -238,7 +236,10 @@ fn a_broken_source_publishes_nothing_and_keeps_the_rejects() {
     let mut packed = encoder.finish().unwrap();
     packed.truncate(packed.len() / 2);
     let options = options(1_000, Some(rejects.clone()));
-    let sources = vec![input("{\"ts\":1600000005}\n"), input(packed)];
+    let sources = vec![
+        input("{\"ts\":1600000005}\n"),
+        input(packed).with_id("packed"),
+    ];
     let error = ingest(&store, &options, sources, &()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Data);
     assert!(
@@ -300,6 +301,7 @@ fn the_same_input_gives_the_same_bytes_whatever_the_threads() {
             ..options(1_500, None)
         };
         let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(9_000, 3)));
+        let source = source.with_id("hdfs 3");
         run(&store, &options, source);
         objects(&folder)
     };
@@ -315,14 +317,24 @@ fn the_same_input_twice_is_known_the_second_time() {
     let (folder, store) = new_index(HDFS_LOGS_YAML);
     let again = || {
         let source = Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(3_000, 3)));
-        run(&store, &options(1_000, None), source)
+        run(&store, &options(1_000, None), source.with_id("hdfs 3"))
     };
-    assert_eq!(again().num_published_splits, 3);
+    let report = again();
+    check_adds_up(&report, 3_000);
+    assert_eq!(
+        (report.num_published_splits, report.num_ingested_docs),
+        (3, 3_000)
+    );
     let before = objects(&folder);
     let report = again();
+    check_adds_up(&report, 3_000);
     assert_eq!(
         (report.num_published_splits, report.num_known_splits),
         (0, 3)
+    );
+    assert_eq!(
+        (report.num_ingested_docs, report.num_known_docs),
+        (0, 3_000)
     );
     assert!(objects(&folder) == before);
 }

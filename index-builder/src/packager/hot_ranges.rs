@@ -4,10 +4,13 @@
 //! 2. Small dictionaries whole, so that looking up a keyword (or saying that it does not occur)
 //!    costs no read.
 //! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
+//! 4. Tiny columns, and the documents' identities where they are tiny.
 
 use std::ops::{Bound, Range};
+use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
+use canter_split_format::IDENTITIES_FILE;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
@@ -22,6 +25,9 @@ const SMALL_DICTIONARY_BYTES: usize = 8 * 1024;
 const SHORT_POSTINGS_BYTES: usize = 2 * 1024;
 /// … as long as all of them together stay below this.
 const POSTINGS_BUDGET_BYTES: usize = 8 * 1024;
+
+/// The documents' identities up to this size are kept in the head.
+const TINY_IDENTITIES_BYTES: usize = 256;
 
 /// A segment opened as a guest opens it, with a record of what that read.
 pub(crate) struct Trial {
@@ -87,7 +93,15 @@ pub(crate) fn open_recording(
         hot: Vec::new(),
         num_columns_outside_head: 0,
     };
-    Ok(touch_all(trial, &index)?)
+    let mut trial = touch_all(trial, &index)?;
+    trial.hot.extend(tiny_identities(files));
+    Ok(trial)
+}
+
+/// Identities that are as good as none: documents stand in the order of their source.
+fn tiny_identities(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
+    let (file_ord, bytes) = files.find(Path::new(IDENTITIES_FILE))?;
+    (bytes.len() <= TINY_IDENTITIES_BYTES).then(|| (file_ord, 0..bytes.len()))
 }
 
 /// Reads what queries of any kind read before they know what they look for.

@@ -11,7 +11,9 @@ mod segment_files;
 mod summaries;
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
-use canter_split_format::{SplitEntry, SplitMetadata, split_object, write_split};
+use canter_split_format::{
+    DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, split_object, write_split,
+};
 use tantivy::Index;
 
 use crate::BuildError;
@@ -22,6 +24,8 @@ use segment_files::SegmentFiles;
 pub struct SplitFacts {
     /// Number of bytes of the input lines that the documents came from.
     pub raw_num_bytes: u64,
+    /// Who the documents are, in document order. Those of the same time stand in the order of this.
+    pub identities: Vec<DocIdentity>,
 }
 
 /// A split that is ready to be uploaded and published.
@@ -58,7 +62,14 @@ pub fn package_split(
     config: &IndexConfig,
     facts: &SplitFacts,
 ) -> Result<PackagedSplit, BuildError> {
-    let files = SegmentFiles::of_index(index)?;
+    let identities = Identities::of_docs(&facts.identities)
+        .ok_or_else(|| BuildError::internal("a split has more documents than can be counted"))?;
+    let files = SegmentFiles::of_index(index)?.with_identities(&identities);
+    if u64::from(identities.num_docs()) != files.num_docs() {
+        return Err(BuildError::internal(
+            "a split has other documents than identities",
+        ));
+    }
     let trial = hot_ranges::open_recording(&files, mapper)?;
     let timestamps = match mapper.timestamp_field() {
         Some((_, name)) => Some((
@@ -83,6 +94,7 @@ pub fn package_split(
         raw_num_bytes: facts.raw_num_bytes,
         time_range,
         sort_field: timestamps.map(|(name, _)| name),
+        identities: IdentityRange::of_docs(&facts.identities),
         index_config: serde_json::to_value(config)
             .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
     };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use canter_split_format::{IDENTITIES_FILE, Identities};
 use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes};
 
@@ -11,7 +12,8 @@ use crate::BuildError;
 const SEGMENT_ID: &str = "00000000000000000000000000000000";
 
 /// Extensions in body order: what small queries touch first stands together at the front.
-const EXTENSIONS: [&str; 6] = ["fieldnorm", "term", "idx", "pos", "fast", "store"];
+const EXTENSIONS: [&str; 6] = ["fieldnorm", "term", "idx", "pos", "fast", STORE];
+const STORE: &str = "store";
 
 /// Name of tantivy's index metadata.
 pub(crate) const META: &str = "meta.json";
@@ -47,6 +49,15 @@ impl SegmentFiles {
             files,
             num_docs: u64::from(segment.max_doc()),
         })
+    }
+
+    /// Puts the documents' identities behind the columns, which are read when they are.
+    pub(crate) fn with_identities(mut self, identities: &Identities) -> Self {
+        let is_store = |(name, _): &(&str, OwnedBytes)| *name == STORE;
+        let at = self.files.iter().position(is_store);
+        let file = (IDENTITIES_FILE, OwnedBytes::new(identities.write()));
+        self.files.insert(at.unwrap_or(self.files.len()), file);
+        self
     }
 
     /// `(name, bytes)` in body order; a file's place here is its `file_ord`.

@@ -3,12 +3,15 @@
 use crate::ingest::Reject;
 use crate::source::LineBatch;
 use canter_doc_mapper::DocMapper;
+use canter_split_format::DocIdentity;
 use tantivy::TantivyDocument;
 
 /// A document waiting for its split.
 pub(super) struct PendingDoc {
     /// Nanoseconds since 1970; 0 where the index has no timestamp field.
     pub(super) timestamp_ns: i64,
+    /// Where its line stands.
+    pub(super) identity: DocIdentity,
     /// What its line took in the input.
     pub(super) raw_num_bytes: u64,
     pub(super) document: TantivyDocument,
@@ -50,6 +53,10 @@ pub(super) fn parse_batch(
                 Ok(doc) => {
                     parsed.docs.push(PendingDoc {
                         timestamp_ns: doc.timestamp.map_or(0, |time| time.into_timestamp_nanos()),
+                        identity: DocIdentity {
+                            source: batch.source_id,
+                            position: line.line_num,
+                        },
                         raw_num_bytes: line.raw_num_bytes,
                         document: doc.document,
                     });

@@ -2,7 +2,7 @@
 
 use super::indexer::build_segment;
 use super::parser::{ParsedBatch, parse_batch};
-use super::sorter::sort_by_time;
+use super::sorter::sort_by_place;
 use super::splitter::{CollectedSplit, Splitter};
 use super::uploader::{Numbered, upload_all};
 use crate::error::BuildError;
@@ -102,8 +102,10 @@ fn read(
 ) -> Result<(), BuildError> {
     let mut in_turn = parsers.iter().cycle();
     for (source_ord, source) in sources.into_iter().enumerate() {
+        let origin = source.origin();
         let input = source.open(plan.meter.tally.num_stored_bytes.clone())?;
-        let mut lines = LineReader::new(input, source_ord, plan.options.max_line_num_bytes);
+        let max_line_num_bytes = plan.options.max_line_num_bytes;
+        let mut lines = LineReader::new(input, source_ord, origin, max_line_num_bytes);
         while let Some(batch) = lines.next_batch()? {
             let is_received = in_turn
                 .next()
@@ -200,8 +202,12 @@ fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, 
         mut docs,
         raw_num_bytes,
     } = split;
-    sort_by_time(&mut docs);
+    sort_by_place(&mut docs);
+    let identities = docs.iter().map(|doc| doc.identity).collect();
     let index = build_segment(plan.mapper, docs)?;
-    let facts = SplitFacts { raw_num_bytes };
+    let facts = SplitFacts {
+        raw_num_bytes,
+        identities,
+    };
     package_split(&index, plan.mapper, plan.config, &facts)
 }

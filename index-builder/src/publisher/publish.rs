@@ -32,8 +32,12 @@ pub struct NewSplit {
 pub struct PublishOutcome {
     /// Splits that this call made live.
     pub num_published_splits: u64,
-    /// Splits that were live already: the same documents with the same config, ingested before.
+    /// Splits that were live already: the same sources with the same config, ingested before.
     pub num_known_splits: u64,
+    /// Documents of the splits that this call made live.
+    pub num_published_docs: u64,
+    /// Documents of the splits that were live already.
+    pub num_known_docs: u64,
     /// How often the manifest was read: more than once if others published at the same time.
     pub num_attempts: u32,
     /// Splits that are live now.
@@ -74,16 +78,22 @@ pub(crate) async fn publish(
         check_config(store, index_config, &manifest)?;
         let live: HashSet<&str> = live_ids(&manifest);
         let mut seen = HashSet::new();
-        let num_known = splits
+        let known = splits
             .iter()
-            .filter(|split| live.contains(split.entry.id.as_str()) || !seen.insert(&split.entry.id))
-            .count() as u64;
+            .filter(|split| live.contains(split.entry.id.as_str()) || !seen.insert(&split.entry.id));
+        let (num_known, num_known_docs) = known.fold((0, 0), |(splits, docs), split| {
+            (splits + 1, docs + split.entry.num_docs)
+        });
         // A swap whose answer was lost looks like a conflict: what the first attempt found live is
         // what was known before.
-        let num_known_before = *published_before.get_or_insert(num_known);
+        let (num_known_before, num_known_docs) =
+            *published_before.get_or_insert((num_known, num_known_docs));
+        let num_docs: u64 = splits.iter().map(|split| split.entry.num_docs).sum();
         let outcome = PublishOutcome {
             num_published_splits: splits.len() as u64 - num_known_before,
             num_known_splits: num_known_before,
+            num_published_docs: num_docs - num_known_docs,
+            num_known_docs,
             num_attempts,
             num_live_splits: manifest.manifest.splits.len() as u64,
             num_manifest_bytes: loaded.len,

@@ -4,6 +4,7 @@ use crate::error::BuildError;
 use flate2::bufread::MultiGzDecoder;
 use std::fmt;
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,9 +20,18 @@ const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 /// A stream of NDJSON lines. gzip (several members too) and zstd are recognised by their first
 /// bytes, whatever the name says.
+///
+/// Documents are known by their source and their place in it ([`DocIdentity`]), so a source that is
+/// ingested again is found to be, and equal lines of two sources are two documents. A file is where
+/// it is: its path, with all links resolved. Any other stream is the one that its caller says
+/// ([`Source::with_id`]), or else one that never was before. To both belongs how they begin, so a
+/// file that is replaced by another (logs are rotated) is another source, and one that grew is not.
+///
+/// [`DocIdentity`]: canter_split_format::DocIdentity
 pub struct Source {
     name: String,
     origin: Origin,
+    id: Option<String>,
 }
 
 enum Origin {
@@ -37,6 +47,7 @@ impl Source {
         Source {
             name: path.display().to_string(),
             origin: Origin::File(path),
+            id: None,
         }
     }
 
@@ -46,6 +57,7 @@ impl Source {
         Source {
             name: "standard input".to_string(),
             origin: Origin::Stdin,
+            id: None,
         }
     }
 
@@ -54,7 +66,15 @@ impl Source {
         Source {
             name: name.into(),
             origin: Origin::Reader(Box::new(reader)),
+            id: None,
         }
+    }
+
+    /// Says who the source is: the same id is the same source, wherever it is read from.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Source {
+        self.id = Some(id.into());
+        self
     }
 
     /// The name that messages and rejects give.
@@ -84,6 +104,29 @@ impl Source {
         }
     }
 
+    /// Where it is, if that can be told: two sources of one place are one.
+    pub(crate) fn place(&self) -> Option<Vec<u8>> {
+        match &self.origin {
+            Origin::File(path) => {
+                let path = path.canonicalize().ok().filter(|path| path.is_file())?;
+                Some([b"file:", path.as_os_str().as_encoded_bytes()].concat())
+            }
+            Origin::Stdin => Some(b"standard input".to_vec()),
+            Origin::Reader(_) => None,
+        }
+    }
+
+    /// What makes it this source, but for how it begins: the same whenever it is ingested again, and
+    /// never the same for a stream that nobody gave an id.
+    pub(crate) fn origin(&self) -> Vec<u8> {
+        match (&self.id, &self.origin) {
+            (Some(id), _) => Some([b"id:", id.as_bytes()].concat()),
+            (None, Origin::File(_)) => self.place(),
+            (None, Origin::Stdin | Origin::Reader(_)) => None,
+        }
+        .unwrap_or_else(never_before)
+    }
+
     /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
     pub(crate) fn open(self, num_stored_bytes: Arc<AtomicU64>) -> Result<Input, BuildError> {
         let reader: Box<dyn Read + Send> = match self.origin {
@@ -99,6 +142,14 @@ impl Source {
             BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
         })
     }
+}
+
+/// An origin that nothing had before.
+fn never_before() -> Vec<u8> {
+    // Its keys are 128 random bits of the system, which is all the randomness that this takes.
+    let random = RandomState::new();
+    let [left, right] = [0, 1].map(|half: u8| random.hash_one(half).to_le_bytes());
+    [b"once:", &left[..], &right[..]].concat()
 }
 
 impl fmt::Debug for Source {

@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use crate::error::BuildError;
+use canter_split_format::SourceId;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
@@ -10,11 +11,16 @@ const BATCH_NUM_BYTES: usize = 256 * 1024;
 /// Of a line over the limit, this much is kept for the rejects file.
 const KEPT_OF_LONG_LINE: usize = 1024;
 
+/// So much of the first line says which source it is. No more than what is kept of a long one.
+const BEGINNING_LEN: usize = KEPT_OF_LONG_LINE;
+
 /// Consecutive lines of one source in one buffer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LineBatch {
     /// Which source, by its place in the list of sources.
     pub(crate) source_ord: usize,
+    /// Which source, for ever.
+    pub(crate) source_id: SourceId,
     /// The number of the first line, from 1.
     pub(crate) first_line_num: u64,
     bytes: Vec<u8>,
@@ -62,16 +68,27 @@ impl LineBatch {
 pub(crate) struct LineReader {
     input: Input,
     source_ord: usize,
+    origin: Vec<u8>,
+    /// Known from the first line on.
+    source_id: Option<SourceId>,
     max_line_num_bytes: usize,
     num_lines: u64,
     failure: Option<BuildError>,
 }
 
 impl LineReader {
-    pub(crate) fn new(input: Input, source_ord: usize, max_line_num_bytes: usize) -> LineReader {
+    /// Reads `input`, which comes from `origin`.
+    pub(crate) fn new(
+        input: Input,
+        source_ord: usize,
+        origin: Vec<u8>,
+        max_line_num_bytes: usize,
+    ) -> LineReader {
         LineReader {
             input,
             source_ord,
+            origin,
+            source_id: None,
             max_line_num_bytes,
             num_lines: 0,
             failure: None,
@@ -86,6 +103,7 @@ impl LineReader {
         }
         let mut batch = LineBatch {
             source_ord: self.source_ord,
+            source_id: self.source_id(&[]),
             first_line_num: self.num_lines + 1,
             bytes: Vec::with_capacity(BATCH_NUM_BYTES + 4096),
             lines: Vec::with_capacity(1024),
@@ -107,6 +125,13 @@ impl LineReader {
                 }
             }
         }
+        let first_line = batch.iter().next().map(|line| line.bytes);
+        let source_id =
+            first_line.map(|line| self.source_id(&line[..line.len().min(BEGINNING_LEN)]));
+        if let Some(source_id) = source_id {
+            batch.source_id = source_id;
+            self.source_id = Some(source_id);
+        }
         match self.failure.take() {
             Some(failure) if batch.lines.is_empty() => Err(failure),
             failure => {
@@ -114,6 +139,12 @@ impl LineReader {
                 Ok((!batch.lines.is_empty()).then_some(batch))
             }
         }
+    }
+
+    /// The id of the source, if it begins like this.
+    fn source_id(&self, beginning: &[u8]) -> SourceId {
+        self.source_id
+            .unwrap_or_else(|| SourceId::of(&self.origin, beginning))
     }
 }
 

@@ -5,8 +5,8 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use canter_split_format::{
-    Manifest, ManifestFile, Rollup, SplitEntry, SplitMetadata, TimeIndex, TimeRange, WrittenSplit,
-    write_split,
+    DocIdentity, IDENTITIES_FILE, Identities, IdentityRange, Manifest, ManifestFile, Rollup,
+    SourceId, SplitEntry, SplitMetadata, TimeIndex, TimeRange, WrittenSplit, write_split,
 };
 use serde_json::{Value, json};
 
@@ -66,8 +66,20 @@ pub(crate) fn metadata() -> SplitMetadata {
             end_ns: timestamps[NUM_DOCS - 1],
         }),
         sort_field: Some("time".to_owned()),
+        identities: None,
         index_config: index_config(),
     }
+}
+
+/// Documents of two sources, in an order that follows neither.
+pub(crate) fn identities() -> Vec<DocIdentity> {
+    let sources = [b"file:/a", b"file:/b"].map(|origin| SourceId::of(origin, b"{}"));
+    (0..NUM_DOCS)
+        .map(|ord| DocIdentity {
+            source: sources[ord * 3 / 2 % 2],
+            position: 100 + (ord as u64 ^ 3) * 5 / 2,
+        })
+        .collect()
 }
 
 /// Whole, touching, overlapping, empty and single ranges of several files, in no order.
@@ -90,8 +102,26 @@ pub(crate) fn hot_ranges() -> Vec<(u32, u64, Vec<u8>)> {
     .collect()
 }
 
+/// As the first version of the metadata says it: without identities.
 pub(crate) fn split() -> WrittenSplit {
-    let (files, timestamps) = (files(), timestamps());
+    written(metadata(), &files())
+}
+
+/// The same documents, which have identities.
+pub(crate) fn split_v2() -> WrittenSplit {
+    let identities = identities();
+    let ids = Identities::of_docs(&identities).unwrap().write();
+    let metadata = SplitMetadata {
+        identities: IdentityRange::of_docs(&identities),
+        ..metadata()
+    };
+    let mut files = files().to_vec();
+    files.push((IDENTITIES_FILE, ids));
+    written(metadata, &files)
+}
+
+fn written(metadata: SplitMetadata, files: &[(&'static str, Vec<u8>)]) -> WrittenSplit {
+    let timestamps = timestamps();
     let files: Vec<(&str, &[u8])> = files
         .iter()
         .map(|(name, bytes)| (*name, &bytes[..]))
@@ -99,7 +129,7 @@ pub(crate) fn split() -> WrittenSplit {
     let mut rollup = Rollup::over(&timestamps).unwrap();
     rollup.add_field("level", LEVELS.map(str::to_owned).to_vec(), levels());
     let time_index = TimeIndex::of_sorted(&timestamps);
-    write_split(metadata(), &files, hot_ranges(), time_index, Some(rollup)).unwrap()
+    write_split(metadata, &files, hot_ranges(), time_index, Some(rollup)).unwrap()
 }
 
 /// Two splits: the sample with its head inlined, and an older one without time, tags or head.

@@ -40,6 +40,7 @@ const FILES: &[(&str, &str)] = &[
     ("audit_d2.toml", include_str!("requests/audit_d2.toml")),
     ("audit_b2.toml", include_str!("requests/audit_b2.toml")),
     ("audit_b1.toml", include_str!("requests/audit_b1.toml")),
+    ("audit_a1.toml", include_str!("requests/audit_a1.toml")),
 ];
 
 /// A request with its name and what is expected of the answer.

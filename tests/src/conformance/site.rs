@@ -50,7 +50,7 @@ impl Site {
             ("numbers", NUMBERS_CONFIG, &edges, NUM_NUMBERS_PER_SPLIT),
         ] {
             let index = TestIndex::build(config, lines, split_num_docs.into())?;
-            let oracle = Oracle::build(config, lines, split_num_docs as usize)?;
+            let oracle = Oracle::build(config, lines)?;
             add(&mut objects, name, &index.objects);
             oracles.insert(name.to_owned(), oracle);
             names.push(name.to_owned());

@@ -113,6 +113,7 @@ impl IndexerFunction {
             "status": "indexed",
             "num_lines": report.num_lines,
             "num_ingested_docs": report.num_ingested_docs,
+            "num_known_docs": report.num_known_docs,
             "num_rejected_docs": report.num_rejected_docs,
             "num_published_splits": report.num_published_splits,
             "num_known_splits": report.num_known_splits,
@@ -160,7 +161,8 @@ fn ingest_object(
     let rejects = tempfile::NamedTempFile::new()
         .map_err(|error| format!("no file for rejects can be made: {error}"))?;
     options.rejects_path = Some(rejects.path().to_owned());
-    let source = Source::reader(name, reader);
+    let id = reader.source_id(name);
+    let source = Source::reader(name, reader).with_id(id);
     let report = ingest(store, &options, vec![source], &());
     let first = first_rejects(rejects.path());
     match report {

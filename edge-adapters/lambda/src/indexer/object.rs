@@ -49,6 +49,7 @@ pub(crate) async fn open(object: &Arrived, max_bytes: u64) -> Result<ObjectReade
         let what = format!("it has {len} bytes, and CANTER_MAX_OBJECT_BYTES is {max_bytes}");
         return Err(failed(what));
     }
+    let version = result.meta.e_tag.clone();
     let (sender, receiver) = channel(QUEUE_LEN);
     let mut parts = result.into_stream();
     tokio::spawn(async move {
@@ -61,6 +62,7 @@ pub(crate) async fn open(object: &Arrived, max_bytes: u64) -> Result<ObjectReade
         }
     });
     Ok(ObjectReader {
+        version,
         receiver,
         part: Bytes::new(),
         left: len,
@@ -133,9 +135,19 @@ fn told(error: &StoreError) -> String {
 
 /// The bytes of an object, one part after the other. Read it where waiting is allowed.
 pub(crate) struct ObjectReader {
+    /// The ETag of what is read, if the store has any.
+    version: Option<String>,
     receiver: Receiver<io::Result<Bytes>>,
     part: Bytes,
     left: u64,
+}
+
+impl ObjectReader {
+    /// Who the object is, in the version that is read: an event that comes again is about the same one,
+    /// and another object in its place is another source.
+    pub(crate) fn source_id(&self, uri: &str) -> String {
+        format!("{uri} {}", self.version.as_deref().unwrap_or_default())
+    }
 }
 
 impl Read for ObjectReader {

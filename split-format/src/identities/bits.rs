@@ -1,0 +1,60 @@
+//! Numbers of a fixed width in bits, one after the other, lowest bit first.
+
+/// Appends numbers.
+#[derive(Default)]
+pub(super) struct BitWriter {
+    bytes: Vec<u8>,
+    /// Bits that fill no byte yet, and how many they are.
+    pending: u128,
+    num_pending: u32,
+}
+
+impl BitWriter {
+    /// Appends the lowest `width` bits of `value`, at most 64; the others must be 0.
+    pub(super) fn push(&mut self, value: u64, width: u32) {
+        self.pending |= u128::from(value) << self.num_pending;
+        self.num_pending += width;
+        while self.num_pending >= 8 {
+            self.take_byte();
+            self.num_pending -= 8;
+        }
+    }
+
+    fn take_byte(&mut self) {
+        let [low, ..] = self.pending.to_le_bytes();
+        self.bytes.push(low);
+        self.pending >>= 8;
+    }
+
+    /// The bytes, the last of them filled with zeros.
+    pub(super) fn into_bytes(mut self) -> Vec<u8> {
+        if self.num_pending > 0 {
+            self.take_byte();
+        }
+        self.bytes
+    }
+}
+
+/// How many bytes so many numbers take; `None` if no slice is that long.
+pub(super) fn num_bytes_of(num: u64, width: u32) -> Option<usize> {
+    let bits = num.checked_mul(u64::from(width))?;
+    usize::try_from(bits.div_ceil(8)).ok()
+}
+
+/// The number at a place; `None` if the bytes end before it does.
+pub(super) fn bits_at(bytes: &[u8], place: u64, width: u32) -> Option<u64> {
+    if width == 0 {
+        return Some(0);
+    }
+    let bit = place.checked_mul(u64::from(width))?;
+    let from = usize::try_from(bit / 8).ok()?;
+    let shift = u32::try_from(bit % 8).ok()?;
+    let len = usize::try_from((shift + width).div_ceil(8)).ok()?;
+    let bytes = bytes.get(from..from.checked_add(len)?)?;
+    let wide = bytes
+        .iter()
+        .rev()
+        .fold(0_u128, |wide, byte| wide << 8 | u128::from(*byte));
+    let mask = u128::MAX >> (u128::BITS - width);
+    u64::try_from(wide >> shift & mask).ok()
+}

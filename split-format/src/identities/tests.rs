@@ -1,0 +1,178 @@
+//! Every identity comes back, in few bytes where documents follow each other; damage is an error.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn source(name: &str) -> SourceId {
+    SourceId::of(name.as_bytes(), b"")
+}
+
+fn docs(source: SourceId, positions: impl IntoIterator<Item = u64>) -> Vec<DocIdentity> {
+    let at = |position| DocIdentity { source, position };
+    positions.into_iter().map(at).collect()
+}
+
+/// The number of bytes, after all identities were read back from them.
+#[track_caller]
+fn check(docs: &[DocIdentity]) -> usize {
+    let packed = Identities::of_docs(docs).unwrap();
+    let bytes = packed.write();
+    let read = Identities::open(&bytes).unwrap();
+    assert_eq!(read, packed);
+    assert_eq!(read.num_docs() as usize, docs.len());
+    for (ord, doc) in (0..).zip(docs) {
+        assert_eq!(read.get(ord).unwrap(), *doc, "document {ord}");
+    }
+    assert!(read.get(read.num_docs()).is_err());
+    bytes.len()
+}
+
+#[test]
+fn documents_that_follow_each_other_cost_nothing() {
+    for num_docs in [1, 63, 64, 1_024, 100_000] {
+        let len = check(&docs(source("a"), 1..=num_docs));
+        assert!(len <= 40, "{num_docs}: {len}");
+    }
+    assert_eq!(check(&[]), 7);
+}
+
+#[test]
+fn rejects_in_between_cost_next_to_nothing() {
+    let len = check(&docs(
+        source("a"),
+        (1..=100_000).filter(|line| line % 500 != 0),
+    ));
+    assert!(len < 2_500, "{len}");
+    let len = check(&docs(
+        source("a"),
+        (1..=100_000).filter(|line| line % 7 != 0),
+    ));
+    assert!(len < 120_000, "{len}");
+}
+
+#[test]
+fn the_more_disorder_the_more_bits() {
+    let shuffled = |spread: u64| {
+        let mut lines: Vec<u64> = (1..=20_000).collect();
+        lines.sort_by_key(|line| line + line * 7_919 % spread);
+        check(&docs(source("a"), lines))
+    };
+    let small = shuffled(8);
+    assert!(small < 20_000, "{small}");
+    let large = shuffled(20_000);
+    assert!(small < large && large < 45_000, "{large}");
+}
+
+#[test]
+fn sources_that_are_interleaved_cost_a_few_bits() {
+    let names = ["a", "b", "c", "d"].map(source);
+    let mixed: Vec<DocIdentity> = (0..20_000_u64)
+        .map(|ord| DocIdentity {
+            source: names[(ord * 7 / 3 % 4) as usize],
+            position: ord,
+        })
+        .collect();
+    let mut next = [1_u64; 4];
+    let dealt: Vec<DocIdentity> = mixed
+        .iter()
+        .map(|doc| {
+            let ord = names.iter().position(|name| *name == doc.source).unwrap();
+            next[ord] += 1;
+            DocIdentity {
+                source: doc.source,
+                position: next[ord] * 1_000_000_007 % 2 + next[ord],
+            }
+        })
+        .collect();
+    assert!(check(&dealt) < 20_000 / 2 + 2_000);
+    check(&mixed);
+}
+
+#[test]
+fn positions_at_the_ends_of_64_bits_come_back() {
+    let mut ends = docs(source("a"), [u64::MAX, 0, u64::MAX - 1, 1, u64::MAX / 2]);
+    ends.extend(docs(source("b"), [0, u64::MAX, 0]));
+    check(&ends);
+}
+
+#[test]
+fn a_source_is_where_it_is_and_how_it_begins() {
+    let one = SourceId::of(b"file:/a", b"first line");
+    assert_eq!(one, SourceId::of(b"file:/a", b"first line"));
+    assert_ne!(one, SourceId::of(b"file:/a", b"other line"));
+    assert_ne!(one, SourceId::of(b"file:/b", b"first line"));
+    assert_ne!(SourceId::of(b"ab", b"c"), SourceId::of(b"a", b"bc"));
+    let text = serde_json::to_string(&one).unwrap();
+    assert_eq!(text.len(), 34);
+    assert_eq!(serde_json::from_str::<SourceId>(&text).unwrap(), one);
+    for wrong in ["\"\"", "\"0\"", "\"+0000000000000000000000000000000\"", "7"] {
+        assert!(serde_json::from_str::<SourceId>(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn ranges_overlap_where_an_identity_may_lie_between_others() {
+    let range = |from, to| IdentityRange::of_docs(&docs(source("a"), [to, from])).unwrap();
+    assert!(range(1, 5).overlaps(&range(5, 9)));
+    assert!(range(1, 9).overlaps(&range(3, 4)));
+    assert!(!range(1, 4).overlaps(&range(5, 9)));
+    assert!(!range(5, 9).overlaps(&range(1, 4)));
+    assert_eq!(IdentityRange::of_docs(&[]), None);
+}
+
+#[test]
+fn an_unknown_version_is_named_and_refused() {
+    let mut bytes = Identities::of_docs(&docs(source("a"), 1..5))
+        .unwrap()
+        .write();
+    bytes[0] = 2;
+    let problem = Identities::open(&bytes).unwrap_err().to_string();
+    assert!(problem.contains("version 2 is not known"), "{problem}");
+}
+
+/// Opens and asks everything; nothing may panic.
+fn open_and_use(bytes: &[u8]) {
+    if let Ok(read) = Identities::open(bytes) {
+        for doc in [0, 1, read.num_docs() / 2, read.num_docs(), u32::MAX] {
+            let _ = read.get(doc);
+        }
+        let _ = read.write();
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_identities_come_back(
+        some in prop::collection::vec((0..5_u8, 0..3_000_u64, 1..200_u64), 0..30),
+    ) {
+        let all: Vec<DocIdentity> = some
+            .into_iter()
+            .flat_map(|(name, from, num)| docs(source(&name.to_string()), from..from + num))
+            .collect();
+        check(&all);
+    }
+
+    #[test]
+    fn damage_is_an_error_or_a_value(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 1..=255_u8), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut all = docs(source("a"), (1..400).filter(|line| line % 5 != 0));
+        all.extend(docs(source("b"), 1..200));
+        all.extend(docs(source("a"), [7, 5, 9]));
+        let sound = Identities::of_docs(&all).unwrap().write();
+        let mut damaged = sound.clone();
+        for (at, mask) in flips {
+            let at = at.index(damaged.len());
+            damaged[at] ^= mask;
+        }
+        open_and_use(&damaged);
+        open_and_use(&sound[..cut.index(sound.len())]);
+    }
+
+    #[test]
+    fn any_bytes_are_an_error_or_a_value(tail in prop::collection::vec(any::<u8>(), 0..200)) {
+        open_and_use(&[&1_u32.to_le_bytes()[..], &tail].concat());
+    }
+}
