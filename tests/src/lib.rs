@@ -11,6 +11,7 @@ mod index;
 mod lambda_api;
 mod numbers;
 mod oracle;
+pub mod random;
 mod s3_lookalike;
 mod s3_server;
 mod truth;

@@ -55,10 +55,12 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     run("test: tests", &mut tests)?;
     conformance::test(workspace)?;
     npm::test(workspace)?;
-    run(
-        "test: fuzz targets compile",
-        &mut workspace.cargo(&["check", "--manifest-path", "split-format/fuzz/Cargo.toml"]),
-    )?;
+    for manifest in ["split-format/fuzz/Cargo.toml", "tests/fuzz/Cargo.toml"] {
+        run(
+            "test: fuzz targets compile",
+            &mut workspace.cargo(&["check", "--manifest-path", manifest]),
+        )?;
+    }
     run(
         "test: documentation",
         workspace

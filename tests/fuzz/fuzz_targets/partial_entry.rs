@@ -1,0 +1,5 @@
+//! An entry of the partial-result cache, with a right checksum.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| canter_fuzz::partial_entry(bytes));

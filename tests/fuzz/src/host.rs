@@ -1,0 +1,69 @@
+//! A host in one thread over objects in memory: answers every demand of a session at once.
+
+use std::collections::BTreeMap;
+
+use canter_guest::session::protocol::{
+    Demand, FetchErrorKind, HostReport, Outcome, Progress, Supply, SupplyResult,
+};
+use canter_guest::{SearchError, Session};
+
+/// More steps than any search of a small index takes: a session that goes on is stuck.
+const MAX_STEPS: usize = 1_000;
+
+/// Objects by name.
+pub(crate) type Objects = BTreeMap<String, Vec<u8>>;
+
+/// Runs a session to its end. `cache` answers look-ups.
+pub(crate) fn run(
+    mut session: Session,
+    objects: &Objects,
+    cache: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Result<Outcome, SearchError> {
+    let mut supplies = Vec::new();
+    for _ in 0..MAX_STEPS {
+        match session.step(std::mem::take(&mut supplies), HostReport::default()) {
+            Progress::Pending(demand) => supplies = answer(&demand, objects, cache),
+            Progress::Done(outcome) => return Ok(outcome),
+            Progress::Failed(error) => return Err(error),
+        }
+    }
+    panic!("the session does not come to an end");
+}
+
+fn answer(
+    demand: &Demand,
+    objects: &Objects,
+    cache: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Vec<Supply> {
+    let reads = demand.reads.iter().map(|read| Supply {
+        id: read.id,
+        outcome: range(objects, &read.object, read.offset, read.len),
+    });
+    let lookups = demand.lookups.iter().map(|lookup| Supply {
+        id: lookup.id,
+        outcome: cache(&lookup.key).map_or(SupplyResult::Miss, SupplyResult::Bytes),
+    });
+    reads.chain(lookups).collect()
+}
+
+fn range(objects: &Objects, name: &str, offset: u64, len: Option<u64>) -> SupplyResult {
+    let failed = |kind, message: &str| SupplyResult::Failed {
+        kind,
+        message: message.to_owned(),
+    };
+    let Some(object) = objects.get(name) else {
+        return failed(FetchErrorKind::NotFound, "there is no such object");
+    };
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    let end = match len {
+        None => object.len(),
+        Some(len) => start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)),
+    };
+    match object.get(start..end) {
+        Some(bytes) => SupplyResult::Bytes(bytes.to_vec()),
+        None => failed(
+            FetchErrorKind::Truncated,
+            "the object ends before the range does",
+        ),
+    }
+}

@@ -1,0 +1,10 @@
+//! What the fuzz targets check, one function each. The same functions go through the seeds in `corpus/` as an
+//! ordinary test (`tests/tests/fuzz_seeds.rs`), so that an input that once did harm stays one.
+//!
+//! No function may panic, run for long or take much memory, whatever the bytes.
+
+mod checks;
+mod edits;
+mod host;
+
+pub use checks::{aggregations, cache_file, document, hostile_split, partial_entry, query, wire};

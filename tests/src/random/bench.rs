@@ -1,0 +1,470 @@
+//! Indexes of random documents, the engine that answers, and what becomes of a difference.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use canter_runtime::engine::Engine;
+use canter_runtime::{ErrorKind, Limits, SearchError, Searcher};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+use super::documents::documents;
+use super::generate::{Generator, Request};
+use super::judge::short;
+use super::known::known;
+use super::query::Node;
+use super::schema::Setup;
+use super::table::Table;
+use crate::TestIndex;
+
+/// Documents of each index, and how many splits they are cut into.
+const SHAPES: [(usize, usize); 3] = [(400, 8), (300, 3), (250, 1)];
+
+/// So many differences are made small and shown.
+const MAX_FINDINGS: usize = 60;
+
+/// A request whose answer is wrong, as small as it could be made.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What kind of request differs, and how.
+    pub signature: String,
+    /// So many differences were of this kind.
+    pub num: usize,
+    /// The index config's name.
+    pub setup: &'static str,
+    /// The request.
+    pub request: Value,
+    /// What is wrong with the answer.
+    pub problem: String,
+    /// The documents with which it is wrong.
+    pub docs: Vec<Value>,
+    /// Of how many splits.
+    pub num_splits: usize,
+}
+
+/// How requests ended.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Answered, and as the scan has it.
+    pub num_right: usize,
+    /// Refused, by message without what is particular to a request: how often, and one whole message.
+    pub refused: BTreeMap<String, (usize, String)>,
+    /// Different, and on the list of what is known.
+    pub num_known: BTreeMap<&'static str, usize>,
+    /// Different.
+    pub findings: Vec<Finding>,
+    /// Requests whose answers differ.
+    pub num_wrong: usize,
+}
+
+impl Tally {
+    /// How many requests were refused.
+    pub fn num_refused(&self) -> usize {
+        self.refused.values().map(|(num, _)| num).sum()
+    }
+}
+
+/// Random documents in several indexes, all from one seed.
+pub struct RandomBench {
+    engine: Arc<dyn Engine>,
+    runtime: tokio::runtime::Runtime,
+    indexes: Vec<(Table, Searcher)>,
+    seed: u64,
+}
+
+impl RandomBench {
+    /// Builds the indexes of a seed.
+    pub fn new(seed: u64, engine: Arc<dyn Engine>) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let mut indexes = Vec::new();
+        for (nth, setup) in (0..).zip(Setup::all()) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(nth);
+            let (num_docs, num_splits) = shape(seed, nth);
+            let docs = documents(&setup, num_docs, &mut rng);
+            let searcher = open(&setup, &docs, num_splits, &engine)?;
+            indexes.push((Table::new(setup, docs), searcher));
+        }
+        Ok(Self {
+            engine,
+            runtime,
+            indexes,
+            seed,
+        })
+    }
+
+    /// Asks `num` requests.
+    ///
+    /// # Errors
+    /// If an index cannot be built.
+    pub fn run(&self, num: usize) -> Result<Tally> {
+        let mut tally = Tally::default();
+        let mut generators: Vec<Generator<'_, ChaCha8Rng>> = Vec::new();
+        for (nth, (table, _)) in (0..).zip(&self.indexes) {
+            let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+            rng.set_stream(1_000 + nth);
+            generators.push(Generator { table, rng });
+        }
+        for nth in 0..num {
+            // The strict setup has most to ask.
+            let index = [0, 0, 1, 2][nth % 4];
+            let request = generators[index].request();
+            let (table, searcher) = &self.indexes[index];
+            match self.ask(table, searcher, &request) {
+                End::Right => tally.num_right += 1,
+                End::Refused(message) => {
+                    let (num, example) = tally.refused.entry(class_of(&message)).or_default();
+                    *num += 1;
+                    *example = format!(
+                        "{message} ({})",
+                        short(&request.json(&paths(table))["query"])
+                    );
+                }
+                End::Wrong(problem) => match known(table, &request, &problem) {
+                    Some(item) => *tally.num_known.entry(item).or_default() += 1,
+                    None => self.note(table, request, problem, &mut tally)?,
+                },
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Keeps one difference of each kind, made small.
+    fn note(
+        &self,
+        table: &Table,
+        request: Request,
+        problem: String,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        tally.num_wrong += 1;
+        let (_, searcher) = self
+            .indexes
+            .iter()
+            .find(|(other, _)| other.setup.name == table.setup.name)
+            .context("the index of a table")?;
+        let (request, problem) = self.smaller(table, searcher, request, problem);
+        let class: String = class_of(&problem).chars().take(40).collect();
+        let signature = format!(
+            "{}: {}: {class}",
+            table.setup.name,
+            request.signature(&table.setup)
+        );
+        if let Some(finding) = tally
+            .findings
+            .iter_mut()
+            .find(|finding| finding.signature == signature)
+        {
+            finding.num += 1;
+        } else if tally.findings.len() < MAX_FINDINGS {
+            tally
+                .findings
+                .push(self.shrunk(table, signature, request, problem));
+        }
+        Ok(())
+    }
+
+    /// The same difference with less of a request.
+    fn smaller(
+        &self,
+        table: &Table,
+        searcher: &Searcher,
+        mut request: Request,
+        mut problem: String,
+    ) -> (Request, String) {
+        while let Some((smaller, its_problem)) =
+            smaller_requests(&request).into_iter().find_map(|smaller| {
+                match self.ask(table, searcher, &smaller) {
+                    End::Wrong(problem) if known(table, &smaller, &problem).is_none() => {
+                        Some((smaller, problem))
+                    }
+                    _ => None,
+                }
+            })
+        {
+            (request, problem) = (smaller, its_problem);
+        }
+        (request, problem)
+    }
+
+    fn ask(&self, table: &Table, searcher: &Searcher, request: &Request) -> End {
+        let json = request.json(&paths(table));
+        match self
+            .runtime
+            .block_on(searcher.search(&json, &Limits::default()))
+        {
+            Ok(answer) => match table.judge(request, &answer.json) {
+                Ok(()) => End::Right,
+                Err(problem) => End::Wrong(problem),
+            },
+            Err(error) => refusal(&error),
+        }
+    }
+
+    /// The same difference with fewer documents.
+    fn shrunk(
+        &self,
+        table: &Table,
+        signature: String,
+        request: Request,
+        mut problem: String,
+    ) -> Finding {
+        let mut docs: Vec<Value> = table.docs.iter().map(|doc| doc.json.clone()).collect();
+        let num_splits = if docs.len() > 1 {
+            self.num_splits(table)
+        } else {
+            1
+        };
+        let mut num_splits_left = num_splits;
+        let fails = |docs: &[Value], num_splits: usize| -> Option<String> {
+            let setup = Setup::all()
+                .into_iter()
+                .find(|setup| setup.name == table.setup.name)?;
+            let searcher = open(&setup, docs, num_splits, &self.engine).ok()?;
+            match self.ask(&Table::new(setup, docs.to_vec()), &searcher, &request) {
+                End::Wrong(problem) => Some(problem),
+                _ => None,
+            }
+        };
+        if let Some(its_problem) = fails(&docs, 1) {
+            (num_splits_left, problem) = (1, its_problem);
+        }
+        let mut step = docs.len().div_ceil(2);
+        while step > 0 {
+            let mut at = 0;
+            while at < docs.len() && docs.len() > 1 {
+                let mut fewer = docs.clone();
+                fewer.drain(at..(at + step).min(docs.len()));
+                match (!fewer.is_empty())
+                    .then(|| fails(&fewer, num_splits_left))
+                    .flatten()
+                {
+                    Some(its_problem) => (docs, problem) = (fewer, its_problem),
+                    None => at += step,
+                }
+            }
+            step /= 2;
+        }
+        for nth in 0..docs.len().min(4) {
+            let keys: Vec<String> = docs[nth]
+                .as_object()
+                .map(|doc| doc.keys().cloned().collect())
+                .unwrap_or_default();
+            for key in keys {
+                let mut fewer = docs.clone();
+                if let Some(doc) = fewer[nth].as_object_mut() {
+                    doc.remove(&key);
+                }
+                if let Some(its_problem) = fails(&fewer, num_splits_left) {
+                    (docs, problem) = (fewer, its_problem);
+                }
+            }
+        }
+        docs.truncate(6);
+        Finding {
+            signature,
+            num: 1,
+            setup: table.setup.name,
+            request: request.json(&paths(table)),
+            problem,
+            docs,
+            num_splits: num_splits_left,
+        }
+    }
+
+    fn num_splits(&self, table: &Table) -> usize {
+        let of_it = |(_, setup): &(u64, Setup)| setup.name == table.setup.name;
+        let nth = (0..)
+            .zip(Setup::all())
+            .find(of_it)
+            .map_or(0, |(nth, _)| nth);
+        shape(self.seed, nth).1
+    }
+}
+
+fn shape(seed: u64, nth: u64) -> (usize, usize) {
+    SHAPES[((seed + nth) % 3) as usize]
+}
+
+enum End {
+    Right,
+    Refused(String),
+    Wrong(String),
+}
+
+/// A request may be refused with a reason; any other error is a defect.
+fn refusal(error: &SearchError) -> End {
+    match error.kind {
+        ErrorKind::Invalid | ErrorKind::Limit => End::Refused(error.message.clone()),
+        kind => End::Wrong(format!(
+            "error of kind {}: {}",
+            kind.as_str(),
+            error.message
+        )),
+    }
+}
+
+/// A message without quotations and numbers.
+fn class_of(message: &str) -> String {
+    let mut class = String::new();
+    let mut in_quotes = false;
+    let mut escaped = false;
+    for c in message.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => in_quotes = !in_quotes,
+            _ if in_quotes => continue,
+            c if c.is_ascii_digit() => continue,
+            c => class.push(c),
+        }
+    }
+    class.chars().take(140).collect()
+}
+
+fn paths(table: &Table) -> Vec<&'static str> {
+    table.setup.fields.iter().map(|field| field.path).collect()
+}
+
+fn open(
+    setup: &Setup,
+    docs: &[Value],
+    num_splits: usize,
+    engine: &Arc<dyn Engine>,
+) -> Result<Searcher> {
+    let lines: Vec<String> = docs.iter().map(Value::to_string).collect();
+    let split_num_docs = lines.len().div_ceil(num_splits).max(1) as u64;
+    let index = TestIndex::build(setup.yaml, &lines, split_num_docs)?;
+    let num_docs = index.report.num_ingested_docs;
+    anyhow::ensure!(
+        num_docs == lines.len() as u64,
+        "{num_docs} of {} documents ingested",
+        lines.len()
+    );
+    index.searcher(Arc::clone(engine), 1, 1)
+}
+
+/// Requests with one thing less.
+fn smaller_requests(request: &Request) -> Vec<Request> {
+    let mut smaller = Vec::new();
+    let mut with = |change: &dyn Fn(&mut Request)| {
+        let mut changed = request.clone();
+        change(&mut changed);
+        smaller.push(changed);
+    };
+    if request.agg.is_some() {
+        with(&|request| request.agg = None);
+    }
+    if request.agg.as_ref().is_some_and(|agg| agg.sub.is_some()) {
+        with(&|request| {
+            if let Some(agg) = &mut request.agg {
+                agg.sub = None;
+            }
+        });
+    }
+    if !request.sort_by.is_empty() {
+        with(&|request| request.sort_by.clear());
+    }
+    if request.sort_by.len() > 1 {
+        with(&|request| request.sort_by = request.sort_by.split_off(1));
+        with(&|request| request.sort_by.truncate(1));
+    }
+    if request.start.is_some() || request.end.is_some() {
+        with(&|request| (request.start, request.end) = (None, None));
+    }
+    if request.start_offset > 0 {
+        with(&|request| request.start_offset = 0);
+    }
+    if request.max_hits > 0 {
+        with(&|request| request.max_hits = 0);
+    }
+    let parts: Vec<Node> = match &request.node {
+        Node::Leaf(super::query::Leaf::All) => Vec::new(),
+        node => std::iter::once(Node::Leaf(super::query::Leaf::All))
+            .chain(smaller_nodes(node))
+            .collect(),
+    };
+    if request.search_field.is_none() {
+        for part in parts {
+            with(&|request| request.node = part.clone());
+        }
+    }
+    smaller
+}
+
+/// The parts of a node, and the node with one part less or a smaller one.
+fn smaller_nodes(node: &Node) -> Vec<Node> {
+    match node {
+        Node::Leaf(_) | Node::Group { .. } => Vec::new(),
+        Node::Boost(inner) => vec![inner.as_ref().clone()],
+        Node::Not(inner) => {
+            let smaller = smaller_nodes(inner).into_iter();
+            let smaller = smaller.map(|node| Node::Not(Box::new(node)));
+            std::iter::once(inner.as_ref().clone())
+                .chain(smaller)
+                .collect()
+        }
+        Node::And(nodes) | Node::Or(nodes) => {
+            let is_and = matches!(node, Node::And(_));
+            let whole = |nodes: Vec<Node>| {
+                if is_and {
+                    Node::And(nodes)
+                } else {
+                    Node::Or(nodes)
+                }
+            };
+            let mut smaller = nodes.clone();
+            for nth in 0..nodes.len() {
+                if nodes.len() > 2 {
+                    let mut fewer = nodes.clone();
+                    fewer.remove(nth);
+                    smaller.push(whole(fewer));
+                }
+                for part in smaller_nodes(&nodes[nth]) {
+                    let mut other = nodes.clone();
+                    other[nth] = part;
+                    smaller.push(whole(other));
+                }
+            }
+            smaller
+        }
+        Node::Side(nodes) => {
+            let mut smaller: Vec<Node> = nodes.iter().map(|(_, node)| node.clone()).collect();
+            for nth in 0..nodes.len() {
+                if nodes.len() > 1 {
+                    let mut fewer = nodes.clone();
+                    fewer.remove(nth);
+                    smaller.push(Node::Side(fewer));
+                }
+                for part in smaller_nodes(&nodes[nth].1) {
+                    let mut other = nodes.clone();
+                    other[nth].1 = part;
+                    smaller.push(Node::Side(other));
+                }
+            }
+            smaller
+        }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} of {}", self.num, self.signature)?;
+        writeln!(
+            f,
+            "  index {}, {} splits: {}",
+            self.setup,
+            self.num_splits,
+            short(&self.request)
+        )?;
+        writeln!(f, "  {}", self.problem)?;
+        for doc in &self.docs {
+            writeln!(f, "  with {}", short(doc))?;
+        }
+        Ok(())
+    }
+}

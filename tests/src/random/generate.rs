@@ -1,0 +1,573 @@
+//! Requests that fit the documents: what they ask for is mostly there.
+
+use rand::{Rng, RngExt};
+use serde_json::{Value, json};
+
+use super::aggregations::{Agg, Metric, What};
+use super::dates::{self, SECOND};
+use super::documents::{self, one_of};
+use super::order::SortKey;
+use super::query::{Bound, Leaf, Node, Piece, Sign, can_be_bare, can_be_bound};
+use super::schema::{Diet, Field, Kind, Setup};
+use super::table::{Scalar, Table};
+
+/// One request, as a tree and (see [`Request::json`]) as it is sent.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) node: Node,
+    pub(super) max_hits: usize,
+    pub(super) start_offset: usize,
+    pub(super) sort_by: Vec<SortKey>,
+    /// Seconds since 1970, included.
+    pub(super) start: Option<i64>,
+    /// Seconds since 1970, excluded.
+    pub(super) end: Option<i64>,
+    pub(super) agg: Option<Agg>,
+    /// Named in the request, because a word names no field.
+    pub(super) search_field: Option<usize>,
+}
+
+impl Request {
+    /// What kind of request it is: of differences with the same signature one is shown.
+    pub(super) fn signature(&self, setup: &Setup) -> String {
+        let mut parts = vec![self.node.signature(setup)];
+        let kind = |field: usize| setup.fields[field].signature();
+        parts.extend(
+            self.sort_by
+                .iter()
+                .map(|key| format!("sort {}", kind(key.field))),
+        );
+        if self.start.or(self.end).is_some() {
+            parts.push("time filter".to_owned());
+        }
+        if let Some(agg) = &self.agg {
+            parts.push(agg.signature(setup));
+        }
+        parts.join(", ")
+    }
+
+    pub(super) fn json(&self, paths: &[&str]) -> Value {
+        let mut request = json!({ "query": self.node.text(paths), "max_hits": self.max_hits });
+        if self.start_offset > 0 {
+            request["start_offset"] = self.start_offset.into();
+        }
+        if !self.sort_by.is_empty() {
+            let keys = self.sort_by.iter().map(|key| {
+                format!(
+                    "{}{}",
+                    if key.is_ascending { "-" } else { "" },
+                    paths[key.field]
+                )
+            });
+            request["sort_by"] = keys.collect::<Vec<_>>().join(",").into();
+        }
+        if let Some(start) = self.start {
+            request["start_timestamp"] = start.into();
+        }
+        if let Some(end) = self.end {
+            request["end_timestamp"] = end.into();
+        }
+        if let Some(agg) = &self.agg {
+            request["aggs"] = agg.json(paths);
+        }
+        if let Some(field) = self.search_field {
+            request["search_field"] = paths[field].into();
+        }
+        request
+    }
+}
+
+/// Draws requests for one table.
+pub(super) struct Generator<'t, R> {
+    pub(super) table: &'t Table,
+    pub(super) rng: R,
+}
+
+impl<R: Rng> Generator<'_, R> {
+    pub(super) fn request(&mut self) -> Request {
+        let depth = *one_of(&mut self.rng, &[0, 0, 0, 1, 1, 2, 3]);
+        let mut request = Request {
+            node: self.node(depth),
+            max_hits: *one_of(&mut self.rng, &[0, 1, 3, 10, 10, 50, 1_000]),
+            start_offset: *one_of(&mut self.rng, &[0, 0, 0, 1, 5, 40, 5_000]),
+            sort_by: Vec::new(),
+            start: None,
+            end: None,
+            agg: None,
+            search_field: None,
+        };
+        if self.rng.random_bool(0.5) {
+            request.sort_by = self.sort_by();
+        }
+        if self.table.setup.timestamp.is_some() && self.rng.random_bool(0.25) {
+            let mut ends = [self.second(), self.second()];
+            ends.sort_unstable();
+            request.start = self.rng.random_bool(0.7).then_some(ends[0]);
+            request.end = self.rng.random_bool(0.7).then_some(ends[1]);
+        }
+        if self.rng.random_bool(0.35) {
+            request.agg = self.agg(true);
+        }
+        if self.rng.random_bool(0.05)
+            && let Some(field) =
+                self.field(|field| matches!(field.kind, Kind::Text { .. }) && field.indexed)
+        {
+            request.node = Node::Leaf(self.words(vec![field], false));
+            request.search_field = Some(field);
+        }
+        request
+    }
+
+    fn second(&mut self) -> i64 {
+        let at = match self
+            .table
+            .setup
+            .timestamp
+            .map(|path| self.table.setup.field(path))
+        {
+            Some(at) => at,
+            None => return 0,
+        };
+        let doc = self.rng.random_range(0..self.table.docs.len());
+        let nanos = match self.table.cell(doc, at).values.first() {
+            Some(Scalar::Date(nanos)) => *nanos,
+            _ => documents::date(&mut self.rng),
+        };
+        dates::cut(nanos, SECOND) / SECOND + self.rng.random_range(-1..2)
+    }
+
+    /// A field for which it holds.
+    fn field(&mut self, wanted: impl Fn(&Field) -> bool) -> Option<usize> {
+        let fields = self.table.setup.fields.iter().enumerate();
+        let fitting: Vec<usize> = fields
+            .filter(|(_, f)| wanted(f))
+            .map(|(nth, _)| nth)
+            .collect();
+        (!fitting.is_empty()).then(|| *one_of(&mut self.rng, &fitting))
+    }
+
+    fn node(&mut self, depth: u32) -> Node {
+        if depth == 0 {
+            return match self.rng.random_range(0..20) {
+                0 => Node::Not(Box::new(Node::Leaf(self.leaf()))),
+                1 => Node::Boost(Box::new(Node::Leaf(self.leaf()))),
+                2 => self.group(),
+                _ => Node::Leaf(self.leaf()),
+            };
+        }
+        let mut num = self.rng.random_range(2..4);
+        let kind = self.rng.random_range(0..8);
+        if kind == 7 {
+            num = 1;
+        }
+        let mut nodes: Vec<Node> = (0..num).map(|_| self.node(depth - 1)).collect();
+        match kind {
+            0..2 => Node::And(nodes),
+            2..4 => Node::Or(nodes),
+            4..7 => {
+                let signs = [Sign::None, Sign::None, Sign::Plus, Sign::Minus];
+                let signed = nodes
+                    .into_iter()
+                    .map(|node| (*one_of(&mut self.rng, &signs), node));
+                Node::Side(signed.collect())
+            }
+            _ => Node::Not(Box::new(nodes.remove(0))),
+        }
+    }
+
+    fn group(&mut self) -> Node {
+        let Some(field) = self.field(|field| !matches!(field.kind, Kind::Object) && field.indexed)
+        else {
+            return Node::Leaf(Leaf::All);
+        };
+        let values = (0..self.rng.random_range(2..4))
+            .map(|_| self.literal(field))
+            .collect();
+        Node::Group {
+            field,
+            values,
+            all: self.rng.random_bool(0.3),
+        }
+    }
+
+    fn leaf(&mut self) -> Leaf {
+        if self.rng.random_bool(0.04) {
+            return Leaf::All;
+        }
+        let defaults = self.table.setup.default_fields;
+        if !defaults.is_empty() && self.rng.random_bool(0.06) {
+            let fields = defaults
+                .iter()
+                .map(|path| self.table.setup.field(path))
+                .collect();
+            return self.words(fields, false);
+        }
+        let field = self.rng.random_range(0..self.table.setup.fields.len());
+        let Field { kind, diet, .. } = self.table.setup.fields[field];
+        let is_text = matches!(kind, Kind::Text { .. })
+            || (matches!(kind, Kind::Json { .. }) && matches!(diet, Diet::Texts | Diet::Mixed));
+        match (kind, self.rng.random_range(0..20)) {
+            (Kind::Object, _) | (_, 0..2) => Leaf::Exists { field },
+            (_, 2..4) => {
+                let elements = (0..self.rng.random_range(1..4))
+                    .map(|_| self.element(field))
+                    .collect();
+                Leaf::Set { field, elements }
+            }
+            (_, 4..9) => self.range(field),
+            (_, 9..13) if is_text => self.pattern(field),
+            _ => self.words(vec![field], true),
+        }
+    }
+
+    /// A value that a document has in the field, or another of its kind.
+    fn value(&mut self, field: usize) -> Scalar {
+        for _ in 0..6 {
+            let doc = self.rng.random_range(0..self.table.docs.len());
+            let values = &self.table.cell(doc, field).values;
+            if !values.is_empty() && self.rng.random_bool(0.9) {
+                let value = one_of(&mut self.rng, values).clone();
+                match &value {
+                    // Longer than a query may be.
+                    Scalar::Text(text) if text.len() > 60_000 => continue,
+                    _ => return value,
+                }
+            }
+        }
+        let rng = &mut self.rng;
+        match self.table.setup.fields[field].kind {
+            Kind::I64 => Scalar::Int(documents::i64_value(rng).into()),
+            Kind::U64 => Scalar::Int(documents::u64_value(rng).into()),
+            Kind::F64 => Scalar::Float(documents::f64_value(rng)),
+            Kind::Bool => Scalar::Bool(rng.random_bool(0.5)),
+            Kind::Date { .. } => Scalar::Date(documents::date(rng)),
+            Kind::Ip => Scalar::Ip(super::table::ip(&documents::ip(rng)).unwrap_or_default()),
+            Kind::Bytes => Scalar::Bytes(vec![0xde, 0xad]),
+            _ => Scalar::Text(documents::word(rng)),
+        }
+    }
+
+    fn literal(&mut self, field: usize) -> String {
+        literal(&self.value(field))
+    }
+
+    /// A value of a set, which is no text to be cut.
+    fn element(&mut self, field: usize) -> String {
+        match (self.table.setup.fields[field].kind, self.value(field)) {
+            (Kind::Text { tokenizer, .. } | Kind::Json { tokenizer, .. }, Scalar::Text(text)) => {
+                let tokens = tokenizer.cut(&text);
+                match tokens.is_empty() {
+                    true => "none".to_owned(),
+                    false => one_of(&mut self.rng, &tokens).1.clone(),
+                }
+            }
+            (_, value) => literal(&value),
+        }
+    }
+
+    fn words(&mut self, fields: Vec<usize>, is_named: bool) -> Leaf {
+        let field = *one_of(&mut self.rng, &fields);
+        let kind = self.table.setup.fields[field].kind;
+        let value = self.value(field);
+        let (mut text, mut slop, mut prefix, mut quoted) = (literal(&value), 0, false, true);
+        if let (
+            Kind::Text {
+                tokenizer,
+                positions,
+            }
+            | Kind::Json {
+                tokenizer,
+                positions,
+            },
+            Scalar::Text(_),
+        ) = (kind, &value)
+        {
+            let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            match self.rng.random_range(0..5) {
+                0 => {}
+                1..3 if !words.is_empty() => text = one_of(&mut self.rng, &words).clone(),
+                _ if words.len() > 1 => {
+                    let start = self.rng.random_range(0..words.len() - 1);
+                    let len = self.rng.random_range(2..4).min(words.len() - start);
+                    let mut part = words[start..start + len].to_vec();
+                    if positions && len == 2 && self.rng.random_bool(0.3) {
+                        slop = self.rng.random_range(1..3);
+                    } else if positions && self.rng.random_bool(0.3) {
+                        prefix = true;
+                        let last = part.pop().unwrap_or_default();
+                        let keep = self.rng.random_range(1..=last.chars().count());
+                        part.push(last.chars().take(keep).collect());
+                    }
+                    text = part.join(" ");
+                }
+                _ => {}
+            }
+            if tokenizer.lowercases() && self.rng.random_bool(0.3) {
+                text = text.to_uppercase();
+            }
+            // Slop and prefix are those of two words and more, by the field's own way to cut.
+            let num_tokens = tokenizer.cut(&text).len();
+            if (slop > 0 && num_tokens != 2) || (prefix && num_tokens < 2) {
+                (slop, prefix) = (0, false);
+            }
+        }
+        if slop == 0 && !prefix && can_be_bare(&text) && self.rng.random_bool(0.5) {
+            quoted = false;
+        }
+        if !is_named && !quoted && (text.starts_with('-') || text.contains(':')) {
+            quoted = true;
+        }
+        Leaf::Words {
+            fields,
+            is_named,
+            text,
+            quoted,
+            slop,
+            prefix,
+        }
+    }
+
+    fn pattern(&mut self, field: usize) -> Leaf {
+        let is_regex = self.rng.random_bool(0.35);
+        let token = self.element(field);
+        let mut chars: Vec<char> = token.chars().take(24).collect();
+        let is_cut = token.chars().count() > chars.len();
+        if chars.is_empty() {
+            chars = "time".chars().collect();
+        }
+        let mut pieces: Vec<Piece> = chars.iter().copied().map(Piece::Char).collect();
+        for _ in 0..self.rng.random_range(1..3) {
+            let at = self.rng.random_range(0..pieces.len());
+            match self.rng.random_range(0..4) {
+                0 => pieces[at] = Piece::Any,
+                1 if is_regex => {
+                    let others: Vec<char> = [chars[at.min(chars.len() - 1)], 'a', 'x']
+                        .into_iter()
+                        .filter(|c| c.is_alphanumeric())
+                        .collect();
+                    pieces[at] = Piece::Class(others);
+                }
+                _ => {
+                    let len = self.rng.random_range(0..4).min(pieces.len() - at);
+                    pieces.splice(at..at + len, [Piece::Rest]);
+                }
+            }
+        }
+        if is_cut {
+            pieces.push(Piece::Rest);
+        }
+        // `*` alone asks whether there is a value, and these in front mean something else.
+        let is_meant = |piece: &Piece| matches!(piece, Piece::Char(c) if "/<>+!~\0".contains(*c));
+        let num_chars = pieces
+            .iter()
+            .filter(|piece| matches!(piece, Piece::Char(_)))
+            .count();
+        if num_chars == 0 || (!is_regex && is_meant(&pieces[0])) {
+            pieces = vec![Piece::Char('t'), Piece::Rest];
+        }
+        if !is_regex
+            && !pieces
+                .iter()
+                .any(|piece| matches!(piece, Piece::Any | Piece::Rest))
+        {
+            pieces.push(Piece::Rest);
+        }
+        if !is_regex && self.rng.random_bool(0.2) {
+            for piece in &mut pieces {
+                if let Piece::Char(c) = piece
+                    && c.is_ascii_lowercase()
+                {
+                    *piece = Piece::Char(c.to_ascii_uppercase());
+                }
+            }
+        }
+        Leaf::Pattern {
+            field,
+            pieces,
+            is_regex,
+        }
+    }
+
+    fn range(&mut self, field: usize) -> Leaf {
+        let lower = self.bound(field);
+        let upper = match lower {
+            Bound::Open => self.bound(field),
+            _ if self.rng.random_bool(0.4) => Bound::Open,
+            _ => self.bound(field),
+        };
+        // Two ends of different types in a JSON field say nothing that is documented.
+        let kinds = [&lower, &upper].map(|bound| match bound {
+            Bound::Open => None,
+            Bound::Included(text) | Bound::Excluded(text) => Some((
+                dates::read(text).is_some(),
+                super::table::number(text).is_some(),
+                text.parse::<bool>().is_ok(),
+            )),
+        });
+        let is_json = matches!(self.table.setup.fields[field].kind, Kind::Json { .. });
+        if let [Some(left), Some(right)] = kinds
+            && is_json
+            && left != right
+        {
+            return Leaf::Range {
+                field,
+                lower,
+                upper: Bound::Open,
+            };
+        }
+        Leaf::Range {
+            field,
+            lower,
+            upper,
+        }
+    }
+
+    fn bound(&mut self, field: usize) -> Bound {
+        if self.rng.random_bool(0.1) {
+            return Bound::Open;
+        }
+        let kind = self.table.setup.fields[field].kind;
+        let is_number = matches!(kind, Kind::I64 | Kind::U64 | Kind::F64);
+        let strange = [
+            "1.5",
+            "-1",
+            "10000000000000000000",
+            "1e300",
+            "-0.5",
+            "0",
+            "-0.0",
+            "-1e307",
+            "9007199254740993",
+        ];
+        let value = self.value(field);
+        let mut text = match is_number && self.rng.random_bool(0.2) {
+            true => (*one_of(&mut self.rng, &strange)).to_owned(),
+            false => literal(&value),
+        };
+        // A bound that reads as another type is one of that type.
+        let is_typed = super::table::number(&text).is_some() || text.parse::<bool>().is_ok();
+        if matches!(value, Scalar::Text(_)) && (is_typed || !can_be_bound(&text)) {
+            text = (*one_of(&mut self.rng, &["alpha", "time", "X", "Ω", "東", "e"])).to_owned();
+        }
+        match self.rng.random_bool(0.5) {
+            true => Bound::Included(text),
+            false => Bound::Excluded(text),
+        }
+    }
+
+    fn sort_by(&mut self) -> Vec<SortKey> {
+        let mut keys = Vec::new();
+        for _ in 0..self.rng.random_range(1..3) {
+            let is_single = |field: &Field| {
+                field.fast.is_some()
+                    && field.kind != Kind::Object
+                    && field.diet != Diet::Mixed
+                    && (!field.multi || field.diet != Diet::Own)
+            };
+            if let Some(field) = self.field(is_single) {
+                keys.push(SortKey {
+                    field,
+                    is_ascending: self.rng.random_bool(0.5),
+                });
+            }
+        }
+        if let [first, second] = keys[..]
+            && first.field == second.field
+        {
+            keys.pop();
+        }
+        keys
+    }
+
+    fn agg(&mut self, is_outer: bool) -> Option<Agg> {
+        let is_column = |field: &Field| {
+            field.fast.is_some() && field.kind != Kind::Object && field.diet != Diet::Mixed
+        };
+        let is_date =
+            |field: &Field| matches!(field.kind, Kind::Date { .. }) || field.diet == Diet::Dates;
+        let is_numeric = |field: &Field| {
+            matches!(field.kind, Kind::I64 | Kind::U64 | Kind::F64)
+                || matches!(field.diet, Diet::Numbers | Diet::Big)
+        };
+        let (field, what) = match self.rng.random_range(0..10) {
+            0..3 => {
+                let field = self.field(|field| is_column(field) && !is_date(field))?;
+                let size = *one_of(&mut self.rng, &[1_000, 1_000, 3]);
+                let by_key = *one_of(&mut self.rng, &[None, None, Some(true), Some(false)]);
+                (field, What::Terms { size, by_key })
+            }
+            3..5 => {
+                let field = self.field(|field| is_column(field) && field.is_small)?;
+                let interval = *one_of(&mut self.rng, &[0.5, 1.0, 2.5, 10.0]);
+                let offset = match self.rng.random_bool(0.3) {
+                    true => interval / 4.0,
+                    false => 0.0,
+                };
+                (
+                    field,
+                    What::Histogram {
+                        interval,
+                        offset,
+                        fills_gaps: self.rng.random_bool(0.5),
+                    },
+                )
+            }
+            5..7 => {
+                let field = self.field(|field| is_column(field) && is_date(field))?;
+                let days = *one_of(&mut self.rng, &[1, 7, 30, 3_650]);
+                (
+                    field,
+                    What::DateHistogram {
+                        days,
+                        fills_gaps: days > 1_000 && self.rng.random_bool(0.5),
+                    },
+                )
+            }
+            7 => {
+                let field = self.field(|field| is_column(field) && is_numeric(field))?;
+                let middle = *one_of(&mut self.rng, &[0.0, 2.0, -3.5]);
+                let ranges = match self.rng.random_bool(0.5) {
+                    true => vec![(None, Some(middle)), (Some(middle), None)],
+                    false => vec![
+                        (Some(middle), Some(middle + 4.0)),
+                        (Some(middle + 6.0), Some(middle + 7.5)),
+                    ],
+                };
+                (field, What::Range { ranges })
+            }
+            _ => {
+                let metric = *one_of(&mut self.rng, &Metric::ALL);
+                let is_countable =
+                    |field: &Field| metric == Metric::ValueCount && field.kind != Kind::Ip;
+                let field = self.field(|field| {
+                    is_column(field) && (is_numeric(field) || is_countable(field))
+                })?;
+                (field, What::Metric(metric))
+            }
+        };
+        let has_sub = is_outer && !matches!(what, What::Metric(_)) && self.rng.random_bool(0.4);
+        let sub = if has_sub {
+            self.agg(false).map(Box::new)
+        } else {
+            None
+        };
+        Some(Agg { field, what, sub })
+    }
+}
+
+/// A value as a query writes it.
+fn literal(value: &Scalar) -> String {
+    match value {
+        Scalar::Int(int) => int.to_string(),
+        Scalar::Float(float) => format!("{float:?}"),
+        Scalar::Bool(b) => b.to_string(),
+        Scalar::Date(nanos) => dates::write(*nanos),
+        Scalar::Text(text) => text.clone(),
+        Scalar::Ip(ip) => {
+            let ip = std::net::Ipv6Addr::from(*ip);
+            ip.to_ipv4_mapped()
+                .map_or(ip.to_string(), |v4| v4.to_string())
+        }
+        Scalar::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}

@@ -1,0 +1,26 @@
+//! Random requests against a plain scan over the documents.
+//!
+//! The scan is written from the documentation of the query language, of the tokenizers and of the
+//! aggregations. It has no tantivy in it and nothing of the guest, so that a mistake is not made twice.
+//!
+//! ```text
+//!   seed ─┬─ setup, documents ──┬── index builder ── splits ── engine ── answer ─┐
+//!         │                     └── table (JSON values by field) ──┐             ├── the same?
+//!         └─ requests ────────────────────────────────────────── scan ── truth ──┘
+//! ```
+
+mod aggregations;
+mod bench;
+mod dates;
+mod documents;
+mod generate;
+mod judge;
+mod known;
+mod order;
+mod query;
+mod scan;
+mod schema;
+mod table;
+mod tokens;
+
+pub use bench::{Finding, RandomBench, Tally};

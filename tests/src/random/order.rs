@@ -1,0 +1,60 @@
+//! The order of hits, from the documentation: missing values last, whichever way a key runs.
+
+use std::cmp::Ordering;
+
+use super::table::{Scalar, Table};
+
+/// One sort key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SortKey {
+    pub(super) field: usize,
+    pub(super) is_ascending: bool,
+}
+
+impl Table {
+    /// What a document is sorted by: the first value of each key.
+    pub(super) fn sort_values(&self, doc: usize, keys: &[SortKey]) -> Vec<Option<Scalar>> {
+        keys.iter()
+            .map(|key| self.column(doc, key.field).into_iter().next())
+            .collect()
+    }
+
+    /// `None` where the documentation does not say.
+    pub(super) fn compare_values(
+        left: &[Option<Scalar>],
+        right: &[Option<Scalar>],
+        keys: &[SortKey],
+    ) -> Ordering {
+        for ((left, right), key) in left.iter().zip(right).zip(keys) {
+            let order = match (left, right) {
+                (None, None) => Ordering::Equal,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(_), None) => Ordering::Less,
+                (Some(left), Some(right)) => {
+                    let order = class(left)
+                        .cmp(&class(right))
+                        .then_with(|| left.compare(right).unwrap_or(Ordering::Equal));
+                    if key.is_ascending {
+                        order
+                    } else {
+                        order.reverse()
+                    }
+                }
+            };
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        Ordering::Equal
+    }
+}
+
+/// Numbers come before booleans, those before dates, those before texts.
+fn class(value: &Scalar) -> u8 {
+    match value {
+        Scalar::Int(_) | Scalar::Float(_) => 0,
+        Scalar::Bool(_) => 1,
+        Scalar::Date(_) => 2,
+        Scalar::Text(_) | Scalar::Ip(_) | Scalar::Bytes(_) => 3,
+    }
+}

@@ -1,0 +1,326 @@
+//! A query as a tree, and as text in the query language.
+
+use super::schema::Setup;
+
+/// A tree of clauses.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    Leaf(Leaf),
+    /// `a AND b`.
+    And(Vec<Node>),
+    /// `a OR b`.
+    Or(Vec<Node>),
+    /// `a +b -c`: side by side.
+    Side(Vec<(Sign, Node)>),
+    /// `NOT a`.
+    Not(Box<Node>),
+    /// `field:(a OR b)`: values of one field.
+    Group {
+        field: usize,
+        values: Vec<String>,
+        all: bool,
+    },
+    /// `a^2`.
+    Boost(Box<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    None,
+    Plus,
+    Minus,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Leaf {
+    All,
+    /// A word or phrase; without a field, of the default search fields.
+    Words {
+        fields: Vec<usize>,
+        is_named: bool,
+        text: String,
+        quoted: bool,
+        slop: u32,
+        prefix: bool,
+    },
+    /// A wildcard or a regular expression.
+    Pattern {
+        field: usize,
+        pieces: Vec<Piece>,
+        is_regex: bool,
+    },
+    Range {
+        field: usize,
+        lower: Bound,
+        upper: Bound,
+    },
+    Set {
+        field: usize,
+        elements: Vec<String>,
+    },
+    Exists {
+        field: usize,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Piece {
+    Char(char),
+    /// One character.
+    Any,
+    /// Any text.
+    Rest,
+    /// One of these.
+    Class(Vec<char>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Bound {
+    Open,
+    Included(String),
+    Excluded(String),
+}
+
+impl Node {
+    /// The text, with `paths` for the fields.
+    pub(super) fn text(&self, paths: &[&str]) -> String {
+        let child = |node: &Node| match node {
+            Node::Leaf(_) | Node::Group { .. } | Node::Boost(_) => node.text(paths),
+            _ => format!("({})", node.text(paths)),
+        };
+        let joined =
+            |nodes: &[Node], by: &str| nodes.iter().map(child).collect::<Vec<_>>().join(by);
+        match self {
+            Node::Leaf(leaf) => leaf.text(paths),
+            Node::And(nodes) => joined(nodes, " AND "),
+            Node::Or(nodes) => joined(nodes, " OR "),
+            Node::Side(nodes) => {
+                let signed = nodes.iter().map(|(sign, node)| {
+                    let sign = match sign {
+                        Sign::None => "",
+                        Sign::Plus => "+",
+                        Sign::Minus => "-",
+                    };
+                    format!("{sign}{}", child(node))
+                });
+                signed.collect::<Vec<_>>().join(" ")
+            }
+            Node::Not(node) => format!("NOT {}", child(node)),
+            Node::Group { field, values, all } => {
+                let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+                let by = if *all { " AND " } else { " OR " };
+                format!("{}:({})", paths[*field], values.join(by))
+            }
+            Node::Boost(node) => format!("{}^2.5", child(node)),
+        }
+    }
+}
+
+impl Node {
+    /// What kind of query it is, without its values.
+    pub(super) fn signature(&self, setup: &Setup) -> String {
+        let joined = |nodes: &[Node]| {
+            let parts: Vec<String> = nodes.iter().map(|node| node.signature(setup)).collect();
+            parts.join(" ")
+        };
+        match self {
+            Node::Leaf(leaf) => leaf.signature(setup),
+            Node::And(nodes) => format!("And({})", joined(nodes)),
+            Node::Or(nodes) => format!("Or({})", joined(nodes)),
+            Node::Side(nodes) => {
+                let parts: Vec<String> = nodes
+                    .iter()
+                    .map(|(sign, node)| format!("{sign:?} {}", node.signature(setup)))
+                    .collect();
+                format!("Side({})", parts.join(" "))
+            }
+            Node::Not(node) => format!("Not({})", node.signature(setup)),
+            Node::Group { field, .. } => format!("Group {}", setup.fields[*field].signature()),
+            Node::Boost(node) => format!("Boost({})", node.signature(setup)),
+        }
+    }
+}
+
+impl Leaf {
+    fn signature(&self, setup: &Setup) -> String {
+        let kind = |field: &usize| setup.fields[*field].signature();
+        match self {
+            Leaf::All => "All".to_owned(),
+            Leaf::Words {
+                fields,
+                is_named,
+                quoted,
+                slop,
+                prefix,
+                ..
+            } => format!(
+                "Words{}{}{}{} {}",
+                if *is_named { "" } else { " unnamed" },
+                if *quoted { " quoted" } else { "" },
+                if *slop > 0 { " slop" } else { "" },
+                if *prefix { " prefix" } else { "" },
+                fields.first().map(kind).unwrap_or_default()
+            ),
+            Leaf::Pattern {
+                field, is_regex, ..
+            } => {
+                format!(
+                    "{} {}",
+                    if *is_regex { "Regex" } else { "Wildcard" },
+                    kind(field)
+                )
+            }
+            Leaf::Range { field, .. } => format!("Range {}", kind(field)),
+            Leaf::Set { field, .. } => format!("Set {}", kind(field)),
+            Leaf::Exists { field } => format!("Exists {}", kind(field)),
+        }
+    }
+
+    fn text(&self, paths: &[&str]) -> String {
+        match self {
+            Leaf::All => "*".to_owned(),
+            Leaf::Words {
+                fields,
+                is_named,
+                text,
+                quoted: is_quoted,
+                slop,
+                prefix,
+            } => {
+                let name = match (is_named, fields.first()) {
+                    (true, Some(field)) => format!("{}:", paths[*field]),
+                    _ => String::new(),
+                };
+                let value = match is_quoted {
+                    true => quoted(text),
+                    false => bare(text),
+                };
+                let tail = match (slop, prefix) {
+                    (_, true) => "*".to_owned(),
+                    (0, _) => String::new(),
+                    (slop, _) => format!("~{slop}"),
+                };
+                format!("{name}{value}{tail}")
+            }
+            Leaf::Pattern {
+                field,
+                pieces,
+                is_regex,
+            } => {
+                let pattern: String = match is_regex {
+                    true => pieces.iter().map(regex_piece).collect(),
+                    false => wildcard(pieces),
+                };
+                match is_regex {
+                    true => format!("{}:/{pattern}/", paths[*field]),
+                    false => format!("{}:{pattern}", paths[*field]),
+                }
+            }
+            Leaf::Range {
+                field,
+                lower,
+                upper,
+            } => {
+                format!("{}:{}", paths[*field], range(lower, upper))
+            }
+            Leaf::Set { field, elements } => {
+                let elements: Vec<String> =
+                    elements.iter().map(|element| quoted(element)).collect();
+                format!("{}: IN [{}]", paths[*field], elements.join(" "))
+            }
+            Leaf::Exists { field } => format!("{}:*", paths[*field]),
+        }
+    }
+}
+
+fn range(lower: &Bound, upper: &Bound) -> String {
+    match (lower, upper) {
+        (Bound::Included(lower), Bound::Open) => format!(">={lower}"),
+        (Bound::Excluded(lower), Bound::Open) => format!(">{lower}"),
+        (Bound::Open, Bound::Included(upper)) => format!("<={upper}"),
+        (Bound::Open, Bound::Excluded(upper)) => format!("<{upper}"),
+        _ => {
+            let (open, from) = match lower {
+                Bound::Open => ('[', "*"),
+                Bound::Included(text) => ('[', text.as_str()),
+                Bound::Excluded(text) => ('{', text.as_str()),
+            };
+            let (close, to) = match upper {
+                Bound::Open => (']', "*"),
+                Bound::Included(text) => (']', text.as_str()),
+                Bound::Excluded(text) => ('}', text.as_str()),
+            };
+            format!("{open}{from} TO {to}{close}")
+        }
+    }
+}
+
+/// Whether a text can be an end of a range, where nothing can be escaped.
+pub(super) fn can_be_bound(text: &str) -> bool {
+    let is_bad = |c: char| c.is_whitespace() || "{}[]()\"'`*\\^".contains(c);
+    !text.is_empty() && text.len() < 1_000 && !text.contains(is_bad) && !text.starts_with('-')
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Whether a word must have a backslash before it outside of quotes.
+fn needs_escape(c: char, is_first: bool) -> bool {
+    c.is_whitespace() || "^`:{}\"'[]()\\".contains(c) || (is_first && c == '-')
+}
+
+/// Whether a text can stand without quotes.
+pub(super) fn can_be_bare(text: &str) -> bool {
+    // What is no special character cannot be escaped either, and these mean something in front.
+    let is_operator = |c: char| "+<>/!~".contains(c);
+    !text.is_empty()
+        && !["AND", "OR", "NOT", "IN"].contains(&text)
+        && !text.starts_with(is_operator)
+        && !text.contains(['*', '?', '\0'])
+}
+
+fn bare(text: &str) -> String {
+    // A negative number is one as it stands.
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    if text.strip_prefix('-').is_some_and(|number| {
+        number.starts_with(|c: char| c.is_ascii_digit()) && number.chars().all(is_digit)
+    }) {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    for (at, c) in text.char_indices() {
+        if needs_escape(c, at == 0) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn wildcard(pieces: &[Piece]) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Char(c) => {
+                if needs_escape(*c, out.is_empty()) || "*?".contains(*c) {
+                    out.push('\\');
+                }
+                out.push(*c);
+            }
+            Piece::Any | Piece::Class(_) => out.push('?'),
+            Piece::Rest => out.push('*'),
+        }
+    }
+    out
+}
+
+fn regex_piece(piece: &Piece) -> String {
+    match piece {
+        Piece::Char(c) if c.is_ascii_punctuation() => format!("\\{c}"),
+        Piece::Char(c) => c.to_string(),
+        Piece::Any => ".".to_owned(),
+        Piece::Rest => ".*".to_owned(),
+        Piece::Class(chars) => format!("[{}]", chars.iter().collect::<String>()),
+    }
+}

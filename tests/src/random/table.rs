@@ -1,0 +1,367 @@
+//! The documents as a table: for each document and field, the values and the tokens.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use serde_json::{Map, Value};
+
+use super::dates;
+use super::schema::{Field, Kind, Normalizer, Setup};
+use super::tokens::{LONGEST_TERM, Tokenizer, lower};
+
+/// A value of one field.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Scalar {
+    Int(i128),
+    Float(f64),
+    Bool(bool),
+    /// Nanoseconds since 1970.
+    Date(i64),
+    Text(String),
+    Ip(u128),
+    Bytes(Vec<u8>),
+}
+
+/// The values of one field in one document.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) values: Vec<Scalar>,
+    /// Positions and words of the texts, where the field is indexed.
+    pub(super) tokens: Vec<(u32, String)>,
+    /// For an object: whether anything is in it.
+    pub(super) exists: bool,
+}
+
+pub(super) struct Document {
+    pub(super) json: Value,
+    /// As hits have it.
+    pub(super) shown: Value,
+    pub(super) cells: Vec<Cell>,
+}
+
+pub(super) struct Table {
+    pub(super) setup: Setup,
+    pub(super) docs: Vec<Document>,
+    /// The documents that look the same in hits.
+    by_text: BTreeMap<String, Vec<usize>>,
+}
+
+impl Table {
+    pub(super) fn new(setup: Setup, jsons: Vec<Value>) -> Table {
+        let docs: Vec<Document> = jsons
+            .into_iter()
+            .map(|json| Document {
+                cells: setup
+                    .fields
+                    .iter()
+                    .map(|field| cell(field, &json))
+                    .collect(),
+                shown: shown(&setup, &json),
+                json,
+            })
+            .collect();
+        let mut by_text: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (doc, document) in docs.iter().enumerate() {
+            let text = sorted(&document.shown).to_string();
+            by_text.entry(text).or_default().push(doc);
+        }
+        Table {
+            setup,
+            docs,
+            by_text,
+        }
+    }
+
+    /// The documents that a hit may be.
+    pub(super) fn find(&self, hit: &Value) -> &[usize] {
+        let found = self.by_text.get(&sorted(hit).to_string());
+        found.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn cell(&self, doc: usize, field: usize) -> &Cell {
+        &self.docs[doc].cells[field]
+    }
+
+    /// What the fast field holds.
+    pub(super) fn column(&self, doc: usize, field: usize) -> Vec<Scalar> {
+        let Field { kind, fast, .. } = self.setup.fields[field];
+        let values = self.cell(doc, field).values.iter();
+        values
+            .map(|value| match (value, kind) {
+                (Scalar::Text(text), _) if fast == Some(Normalizer::Lowercase) => {
+                    Scalar::Text(lower(text))
+                }
+                (Scalar::Date(nanos), Kind::Date { precision }) => {
+                    Scalar::Date(dates::cut(*nanos, precision))
+                }
+                (value, _) => value.clone(),
+            })
+            .collect()
+    }
+}
+
+fn cell(field: &Field, json: &Value) -> Cell {
+    let mut leaves = Vec::new();
+    let path: Vec<&str> = field.path.split('.').collect();
+    collect(json, &path, &mut leaves);
+    if field.kind == Kind::Object {
+        return Cell {
+            exists: leaves.into_iter().any(has_value),
+            ..Cell::default()
+        };
+    }
+    let values: Vec<Scalar> = leaves
+        .into_iter()
+        .filter_map(|leaf| scalar(field.kind, leaf))
+        .collect();
+    let tokens = match field.kind {
+        Kind::Text { tokenizer, .. } | Kind::Json { tokenizer, .. } if field.indexed => {
+            tokens(tokenizer, &values)
+        }
+        _ => Vec::new(),
+    };
+    Cell {
+        exists: !values.is_empty(),
+        values,
+        tokens,
+    }
+}
+
+/// The leaves at a path: objects and arrays on the way and at its end are gone through.
+fn collect<'v>(value: &'v Value, path: &[&str], leaves: &mut Vec<&'v Value>) {
+    match (value, path) {
+        (Value::Array(items), _) => items.iter().for_each(|item| collect(item, path, leaves)),
+        (Value::Object(entries), [first, rest @ ..]) => {
+            if let Some(inner) = entries.get(*first) {
+                collect(inner, rest, leaves);
+            }
+        }
+        (_, []) => leaves.push(value),
+        _ => {}
+    }
+}
+
+fn has_value(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => items.iter().any(has_value),
+        Value::Object(entries) => entries.values().any(has_value),
+        _ => true,
+    }
+}
+
+fn scalar(kind: Kind, value: &Value) -> Option<Scalar> {
+    Some(match (kind, value) {
+        (Kind::F64, Value::Number(number)) => Scalar::Float(number.as_f64()?),
+        (Kind::Date { .. }, Value::String(text)) => Scalar::Date(dates::read(text)?),
+        (Kind::Ip, Value::String(text)) => Scalar::Ip(ip(text)?),
+        (Kind::Bytes, Value::String(text)) => Scalar::Bytes(hex(text)?),
+        (Kind::Json { .. }, Value::String(text)) => match dates::read(text) {
+            Some(nanos) => Scalar::Date(nanos),
+            None => Scalar::Text(text.clone()),
+        },
+        (_, Value::String(text)) => Scalar::Text(text.clone()),
+        (_, Value::Bool(b)) => Scalar::Bool(*b),
+        (_, Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Scalar::Int(number.into()),
+            (_, Some(number)) => Scalar::Int(number.into()),
+            _ => Scalar::Float(number.as_f64()?),
+        },
+        _ => return None,
+    })
+}
+
+/// Between two values of an array lies an empty position, so that no phrase goes from one to the next.
+fn tokens(tokenizer: Tokenizer, values: &[Scalar]) -> Vec<(u32, String)> {
+    let mut tokens = Vec::new();
+    let mut start = 0;
+    for value in values {
+        let Scalar::Text(text) = value else { continue };
+        let cut = tokenizer.cut(text);
+        let end = cut
+            .last()
+            .map_or(start, |(position, _)| start + position + 2);
+        tokens.extend(
+            cut.into_iter()
+                .filter(|(_, token)| token.len() <= LONGEST_TERM)
+                .map(|(position, token)| (start + position, token)),
+        );
+        start = end;
+    }
+    tokens
+}
+
+pub(super) fn ip(text: &str) -> Option<u128> {
+    Some(match text.parse::<IpAddr>().ok()? {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().into(),
+        IpAddr::V6(v6) => v6.into(),
+    })
+}
+
+pub(super) fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| Some(c.to_digit(16)? as u8)).collect();
+    let digits = digits?;
+    (digits.len() % 2 == 0).then(|| {
+        digits
+            .chunks(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect()
+    })
+}
+
+/// The number that a text is.
+pub(super) fn number(text: &str) -> Option<Scalar> {
+    if let Ok(int) = text.parse::<i128>() {
+        return Some(Scalar::Int(int));
+    }
+    let float = text.parse::<f64>().ok()?;
+    (float.is_finite()).then_some(Scalar::Float(float))
+}
+
+impl Scalar {
+    /// How two values of one kind compare, numbers by what they are worth; `None` if of two kinds.
+    pub(super) fn compare(&self, other: &Scalar) -> Option<Ordering> {
+        match (self, other) {
+            (Scalar::Int(left), Scalar::Int(right)) => Some(left.cmp(right)),
+            (Scalar::Float(left), Scalar::Float(right)) => left.partial_cmp(right),
+            (Scalar::Int(left), Scalar::Float(right)) => Some(int_to_float(*left, *right)),
+            (Scalar::Float(left), Scalar::Int(right)) => {
+                Some(int_to_float(*right, *left).reverse())
+            }
+            (Scalar::Bool(left), Scalar::Bool(right)) => Some(left.cmp(right)),
+            (Scalar::Date(left), Scalar::Date(right)) => Some(left.cmp(right)),
+            (Scalar::Text(left), Scalar::Text(right)) => {
+                Some(left.as_bytes().cmp(right.as_bytes()))
+            }
+            (Scalar::Ip(left), Scalar::Ip(right)) => Some(left.cmp(right)),
+            (Scalar::Bytes(left), Scalar::Bytes(right)) => Some(left.cmp(right)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn as_f64(&self) -> Option<f64> {
+        match self {
+            Scalar::Int(int) => Some(*int as f64),
+            Scalar::Float(float) => Some(*float),
+            _ => None,
+        }
+    }
+}
+
+fn int_to_float(int: i128, float: f64) -> Ordering {
+    if float.abs() > 1e37 {
+        return if float > 0.0 {
+            Ordering::Less
+        } else {
+            Ordering::Greater
+        };
+    }
+    let whole = float.trunc();
+    int.cmp(&(whole as i128))
+        .then(0.0_f64.total_cmp(&(float - whole + 0.0)))
+}
+
+/// The document as hits have it: no nulls and nothing empty where a field is mapped, arrays of fields
+/// that are arrays, floating point numbers of fields that are such. What is not mapped is as it was.
+fn shown(setup: &Setup, json: &Value) -> Value {
+    let mapped = |path: &str| {
+        let fields = setup.fields.iter();
+        let mut found = fields.filter(|field| field.path == path);
+        found.find(|field| !matches!(field.kind, Kind::Json { .. } | Kind::Object))
+    };
+    // A mapped object has mapped fields below it.
+    let is_object = |path: &str| {
+        let prefix = format!("{path}.");
+        let below = |field: &&Field| field.path.starts_with(&prefix);
+        setup
+            .fields
+            .iter()
+            .filter(below)
+            .any(|field| mapped(field.path).is_some())
+    };
+    let mut out = Map::new();
+    for (key, value) in json.as_object().into_iter().flatten() {
+        show_entry(
+            "",
+            key,
+            value,
+            &mapped,
+            &is_object,
+            setup.is_dynamic,
+            &mut out,
+        );
+    }
+    Value::Object(out)
+}
+
+fn show_entry<'f>(
+    parent: &str,
+    key: &str,
+    value: &Value,
+    mapped: &impl Fn(&str) -> Option<&'f Field>,
+    is_object: &impl Fn(&str) -> bool,
+    is_dynamic: bool,
+    out: &mut Map<String, Value>,
+) {
+    let path = if parent.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{parent}.{key}")
+    };
+    let shown = match mapped(&path) {
+        Some(field) => show_value(field, value),
+        None if is_object(&path) => {
+            let mut inner = Map::new();
+            for (key, value) in value.as_object().into_iter().flatten() {
+                show_entry(&path, key, value, mapped, is_object, is_dynamic, &mut inner);
+            }
+            (!inner.is_empty()).then_some(Value::Object(inner))
+        }
+        None if value.is_null() && !is_dynamic => None,
+        None => Some(value.clone()),
+    };
+    if let Some(shown) = shown {
+        out.insert(key.to_owned(), shown);
+    }
+}
+
+fn show_value(field: &Field, value: &Value) -> Option<Value> {
+    if let Value::Array(items) = value {
+        let items: Vec<Value> = items
+            .iter()
+            .filter_map(|item| show_scalar(field, item))
+            .collect();
+        return (!items.is_empty()).then_some(Value::Array(items));
+    }
+    let shown = show_scalar(field, value)?;
+    Some(match field.multi {
+        true => Value::Array(vec![shown]),
+        false => shown,
+    })
+}
+
+fn show_scalar(field: &Field, value: &Value) -> Option<Value> {
+    match (field.kind, value) {
+        (_, Value::Null) => None,
+        (Kind::F64, Value::Number(number)) => number.as_f64().map(Value::from),
+        (Kind::Date { .. }, Value::String(text)) => Some(dates::write(dates::read(text)?).into()),
+        (_, value) => Some(value.clone()),
+    }
+}
+
+/// The same with the keys of objects in order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::String(text) if super::known::DATES_LOSE_THEIR_OFFSET => {
+            dates::read(text).map_or_else(|| value.clone(), |nanos| dates::write(nanos).into())
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Object(entries) => {
+            let entries: BTreeMap<&String, Value> =
+                entries.iter().map(|(k, v)| (k, sorted(v))).collect();
+            Value::Object(entries.into_iter().map(|(k, v)| (k.clone(), v)).collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,77 @@
+//! Random requests over random documents, against a plain scan.
+//!
+//! `CANTER_RANDOM_REQUESTS` says how many (3,000 by default), `CANTER_RANDOM_SEED` from which seed on.
+
+use std::sync::Arc;
+
+use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_tests::random::{RandomBench, Tally};
+
+/// Requests for each set of documents.
+const PER_SEED: usize = 500;
+
+/// So many of a hundred requests may be refused: more, and the test would not test much.
+const MAX_REFUSED_PERCENT: usize = 20;
+
+/// Seeds that once showed a defect. Each stays, and is asked [`PER_SEED`] requests.
+const REGRESSION_SEEDS: [u64; 0] = [];
+
+fn number(variable: &str, default: usize) -> usize {
+    let set = std::env::var(variable).ok();
+    set.and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Prints what was refused and what differed; fails if anything did.
+fn conclude(tallies: &[(u64, Tally)]) {
+    let num_refused: usize = tallies.iter().map(|(_, tally)| tally.num_refused()).sum();
+    let num_right: usize = tallies.iter().map(|(_, tally)| tally.num_right).sum();
+    let mut num_wrong = 0;
+    for (seed, tally) in tallies {
+        for (num, example) in tally.refused.values() {
+            let example: String = example.chars().take(300).collect();
+            println!("seed {seed}: refused {num}: {example}");
+        }
+        for (item, num) in &tally.num_known {
+            println!("seed {seed}: known {num}: {item}");
+        }
+        for finding in &tally.findings {
+            println!("seed {seed}: {finding}");
+        }
+        num_wrong += tally.num_wrong;
+    }
+    println!("{num_right} right, {num_refused} refused, {num_wrong} wrong");
+    assert_eq!(num_wrong, 0, "answers differ from the scan's");
+    let num = num_right + num_refused;
+    assert!(
+        num_refused * 100 <= num * MAX_REFUSED_PERCENT,
+        "{num_refused} of {num} requests were refused"
+    );
+}
+
+fn run(engine: &Arc<dyn Engine>, first_seed: u64, num: usize) {
+    let tallies: Vec<(u64, Tally)> = (first_seed..)
+        .take(num.div_ceil(PER_SEED))
+        .chain(REGRESSION_SEEDS)
+        .map(|seed| {
+            let bench = RandomBench::new(seed, Arc::clone(engine)).unwrap();
+            (seed, bench.run(PER_SEED.min(num)).unwrap())
+        })
+        .collect();
+    conclude(&tallies);
+}
+
+#[test]
+fn native_answers_are_those_of_a_scan() {
+    let seed = number("CANTER_RANDOM_SEED", 1) as u64;
+    run(
+        &(Arc::new(NativeEngine::new()) as Arc<dyn Engine>),
+        seed,
+        number("CANTER_RANDOM_REQUESTS", 3_000),
+    );
+}
+
+#[test]
+fn wasm_answers_are_those_of_a_scan() {
+    let engine = WasmEngine::embedded(WasmOptions::default()).unwrap();
+    run(&(Arc::new(engine) as Arc<dyn Engine>), 1, 300);
+}
