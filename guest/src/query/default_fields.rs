@@ -6,6 +6,10 @@ use tantivy::query::Query;
 use super::build::{Builder, any_of};
 use crate::SearchError;
 
+/// Makes the query for one field, by its name.
+type BuildField<'f, 'a> =
+    dyn FnMut(&mut Builder<'a>, &str) -> Result<Box<dyn Query>, SearchError> + 'f;
+
 /// Matches if any of the fields does for which `build` can make a query. `shown` is what names no field, and
 /// `hint` how it would name one.
 ///
@@ -15,7 +19,7 @@ pub(super) fn in_default_fields<'a>(
     builder: &mut Builder<'a>,
     shown: &str,
     hint: &str,
-    build: &mut dyn FnMut(&mut Builder<'a>, &str) -> Result<Box<dyn Query>, SearchError>,
+    build: &mut BuildField<'_, 'a>,
 ) -> Result<Box<dyn Query>, SearchError> {
     let names: Vec<String> = if builder.search_fields.is_empty() {
         builder.mapper.default_search_fields().to_vec()

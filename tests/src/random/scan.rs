@@ -309,7 +309,7 @@ fn fits(pieces: &[Piece], chars: &[char], is_regex: bool) -> bool {
             Piece::Class(wanted) => wanted.contains(&c),
         };
         for at in 0..=chars.len() {
-            if !reached[at] && !(*piece == Piece::Rest && next[at]) {
+            if !(reached[at] || *piece == Piece::Rest && next[at]) {
                 continue;
             }
             if *piece == Piece::Rest {
