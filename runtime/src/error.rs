@@ -73,6 +73,14 @@ impl SearchError {
         Self::new(ErrorKind::Limit, message)
     }
 
+    /// The guest broke down. What happened stands in the log, and not in an answer.
+    pub(crate) fn defect() -> Self {
+        Self::internal(
+            "this request made the search engine fail, which is a defect of it: please report it with the request; \
+             the program's log says more",
+        )
+    }
+
     /// A defect of the host or the guest.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)

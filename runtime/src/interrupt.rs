@@ -37,6 +37,12 @@ impl Interrupt {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// The flag that a cancellation sets.
+    #[cfg(feature = "native")]
+    pub(crate) fn cancellation(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.cancelled)
+    }
+
     /// Whether the instance should stop now.
     pub fn is_due(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)

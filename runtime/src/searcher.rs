@@ -116,6 +116,19 @@ impl Searcher {
         self.settings.max_instances.saturating_sub(num_free)
     }
 
+    /// Waits until no guest computes any more, and not longer than `grace`; says whether none does. A guest that
+    /// was left behind at a deadline goes on where it cannot be stopped, and takes the processor from the searches
+    /// after it.
+    pub async fn is_idle_within(&self, grace: Duration) -> bool {
+        let max_instances = self.settings.engine.max_instances();
+        let max_instances = max_instances.clamp(1, Semaphore::MAX_PERMITS);
+        let all = u32::try_from(max_instances).unwrap_or(u32::MAX);
+        let all_back = self.instance_permits.acquire_many(all);
+        let clock = &*self.shared.clock;
+        let until = clock.now().checked_add(grace);
+        timeout_at(clock, until, all_back).await.is_ok()
+    }
+
     /// What drives one search from now on. A dry run reads only what a plan needs.
     pub(crate) fn driver(&self, limits: &Limits, shared: Arc<SharedIo>, is_dry: bool) -> Driver {
         let started = shared.clock.now();

@@ -153,9 +153,7 @@ fn serve(
                 panic = panic_message(&*panic),
                 "the guest panicked; its instance is gone"
             );
-            Err(SearchError::internal(
-                "the search broke off inside the engine; please report the query (the log says more)",
-            ))
+            Err(SearchError::defect())
         });
         // Nobody waiting is no error: the handle was dropped.
         let _ = reply.send((answer, started.elapsed()));

@@ -441,11 +441,11 @@ fn what_a_field_cannot_do_is_said_by_name() {
         ),
         (
             json!({"query": "*", "aggs": {"x": {"terms": {"field": "body"}}}}),
-            "aggs: the field \"body\" is not fast",
+            "the field \"body\" is not fast",
         ),
         (
             json!({"query": "*", "aggs": {"x": {"nope": {"field": "body"}}}}),
-            "aggs: ",
+            "aggs.x.nope: ",
         ),
         (
             json!({"query": "*", "max_hits": 20_000}),

@@ -43,6 +43,46 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
+/// A change of any of them must not leave partial results of before in a cache.
+#[test]
+fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
+    let build_script = std::fs::read_to_string(workspace().join("guest/build.rs")).unwrap();
+    let manifest = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    // What stands in for somebody else's crate, such as one that tantivy uses.
+    let patched = manifest["patch"]["crates-io"].as_table().unwrap();
+    let mut folders: Vec<String> = patched
+        .values()
+        .map(|patch| patch["path"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(!folders.is_empty());
+    let ours = manifest["workspace"]["dependencies"].as_table().unwrap();
+    let dependencies = dependencies();
+    let mut packages = vec!["canter-guest".to_owned()];
+    while let Some(package) = packages.pop() {
+        for used in &dependencies[&package] {
+            if let Some(path) = ours[used].get("path") {
+                folders.push(path.as_str().unwrap().to_owned());
+                packages.push(used.clone());
+            }
+        }
+    }
+    assert!(folders.len() >= 3, "{folders:?}");
+    for folder in folders {
+        let from_guest = match folder.strip_prefix("guest/") {
+            Some(inside) => inside.to_owned(),
+            None => format!("../{folder}"),
+        };
+        for part in ["src", "Cargo.toml"] {
+            let source = format!("{from_guest}/{part}");
+            assert!(
+                build_script.contains(&format!("{source:?}")),
+                "guest/build.rs does not hash {source}"
+            );
+        }
+    }
+}
+
 #[test]
 fn imports_go_down_only() {
     let layers: [&[&str]; 5] = [

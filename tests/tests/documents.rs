@@ -182,7 +182,10 @@ fn every_path_that_a_document_names_exists() {
             continue;
         }
         let text = fs::read_to_string(root().join(&document)).unwrap();
-        for path in spans(&prose(&text)).into_iter().filter(|span| is_path(span)) {
+        for path in spans(&prose(&text))
+            .into_iter()
+            .filter(|span| is_path(span))
+        {
             num_paths += 1;
             if !exists(path, &document) {
                 wrong.push(format!("{}: {path}", document.display()));

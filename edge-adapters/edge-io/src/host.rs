@@ -66,11 +66,17 @@ pub struct Answer {
     pub counts: Counts,
     /// Microseconds from the call to the answer.
     pub elapsed_us: u64,
+    /// Whether the caller may know what the answer has cost.
+    pub shows_cost: bool,
 }
 
 impl Answer {
-    /// Headers that say what the answer has cost.
+    /// Headers that say what the answer has cost. There are none under a forced filter: how much a search reads
+    /// depends on documents that the caller may not see.
     pub fn cost_headers(&self) -> Vec<(&'static str, String)> {
+        if !self.shows_cost {
+            return Vec::new();
+        }
         let counts = &self.counts;
         let total_ms = self.elapsed_us as f64 / 1000.0;
         vec![
@@ -151,6 +157,7 @@ impl<P: Platform, C: Cache> Host<P, C> {
             error,
             counts,
             elapsed_us,
+            shows_cost: self.options.forced_filter.is_none(),
         }
     }
 

@@ -48,9 +48,13 @@ fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
     };
     let answer = host.answer(&request);
     let costs = answer.cost_headers();
+    let shows_cost = answer.shows_cost;
     let mut response = to_fastly(answer.response);
     for (name, value) in costs {
         response.set_header(name, value);
+    }
+    if !shows_cost {
+        return (response, Some(host));
     }
     // What the platform limits: the time of the processor, and the heap, which never shrinks in a request.
     if let Ok(cpu_ms) = elapsed_vcpu_ms() {

@@ -161,7 +161,7 @@ class Host implements Canter {
     const signal = options.signal ?? request.signal;
     const http = { method, path: url.pathname, query: url.search.replace(/^\?/, ""), body };
     const answer = await this.handle(http, { ...options, signal });
-    return responseOf(answer.response, answer.report);
+    return responseOf(answer.response, answer.report, !this.isFiltered(options));
   }
 
   async handle(request: HttpRequest, options: CallOptions = {}): Promise<Answer> {
@@ -203,6 +203,11 @@ class Host implements Canter {
   private indexesOf({ indexes: allowed }: CallOptions): readonly string[] {
     const { indexes } = this.options;
     return allowed === undefined ? indexes : indexes.filter((name) => allowed.includes(name));
+  }
+
+  /** Whether a caller sees a part of the documents only. */
+  private isFiltered(options: CallOptions): boolean {
+    return (this.options.forcedFilter ?? options.forcedFilter) !== undefined;
   }
 
   private settings(options: CallOptions): Record<string, unknown> {

@@ -37,9 +37,19 @@ export function errorOf(status: number, text: string): CanterError {
   return new CanterError(kind, message, status);
 }
 
-/** The answer as a `Response`, with what it cost in its headers. */
-export function responseOf(answer: HttpResponse, report: SearchReport): Response {
+/**
+ * The answer as a `Response`, with what it cost in its headers. Under a forced filter nothing is said of the cost
+ * (`showsCost`): it depends on documents that the caller may not see.
+ */
+export function responseOf(
+  answer: HttpResponse,
+  report: SearchReport,
+  showsCost = true,
+): Response {
   const headers = new Headers(answer.headers);
+  if (!showsCost) {
+    return new Response(new Uint8Array(answer.body), { status: answer.status, headers });
+  }
   headers.set("x-canter-requests", String(report.num_requests));
   headers.set("x-canter-bytes", String(report.num_bytes));
   headers.set("x-canter-waves", String(report.num_waves));

@@ -95,19 +95,21 @@ impl Call {
     ) -> Result<Outcome, SearchError> {
         Ok(match self {
             Self::Answered(response) => Outcome::Http(response),
-            Self::Ready => to_http(ready(&settings, &exchange).await),
-            Self::Indexes(filter) => to_http(list(&filter, &settings, &exchange).await),
-            Self::Index { index, is_pretty } => {
-                to_http(describe(&index, is_pretty, &settings, &exchange).await)
-            }
+            Self::Ready => to_http(ready(&settings, &exchange).await, &exchange),
+            Self::Indexes(filter) => to_http(list(&filter, &settings, &exchange).await, &exchange),
+            Self::Index { index, is_pretty } => to_http(
+                describe(&index, is_pretty, &settings, &exchange).await,
+                &exchange,
+            ),
             Self::Search {
                 index, question, ..
             } => {
-                let exchange = exchange.of_index(&index);
-                to_http(match max_leaves {
-                    0 | 1 => run::search(*question, exchange).await,
-                    _ => run::plan(*question, max_leaves, exchange).await,
-                })
+                let of_index = exchange.of_index(&index);
+                let end = match max_leaves {
+                    0 | 1 => run::search(*question, of_index).await,
+                    _ => run::plan(*question, max_leaves, of_index).await,
+                };
+                to_http(end, &exchange)
             }
         })
     }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::session::exchange::Exchange;
 use crate::session::protocol::{HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
 
@@ -29,7 +30,13 @@ pub(super) fn message_response(status: u16, message: &str) -> HttpResponse {
 /// The response to an error. Its status says what a client should do: mend the request (4xx), try again
 /// (503), or have the index looked after (500).
 pub fn http_error(error: &SearchError) -> HttpResponse {
+    error_response(error, false)
+}
+
+/// With `is_late` the time of the search was up, whether its host set the deadline or the request did.
+fn error_response(error: &SearchError, is_late: bool) -> HttpResponse {
     let status = match error.kind {
+        ErrorKind::Limit if is_late => 504,
         // What is more than a limit allows is asked for by the request.
         ErrorKind::Invalid | ErrorKind::Limit => 400,
         ErrorKind::NotFound => 404,
@@ -40,10 +47,10 @@ pub fn http_error(error: &SearchError) -> HttpResponse {
 }
 
 /// How a session ends that answers over HTTP: an error is an answer, a plan is still to be carried out.
-pub(crate) fn to_http(end: Result<Outcome, SearchError>) -> Outcome {
+pub(crate) fn to_http(end: Result<Outcome, SearchError>, exchange: &Exchange) -> Outcome {
     match end {
         Ok(Outcome::Response(body)) => Outcome::Http(json_response(200, body)),
         Ok(outcome) => outcome,
-        Err(error) => Outcome::Http(http_error(&error)),
+        Err(error) => Outcome::Http(error_response(&error, exchange.report().timed_out)),
     }
 }

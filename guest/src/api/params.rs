@@ -80,6 +80,9 @@ pub(super) fn search_parameters(
     };
     let mut search = SearchRequest::deserialize(Value::Object(given.values))
         .map_err(|error| SearchError::invalid(format!("search request: {error}")))?;
+    if settings.forced_filter.is_some() {
+        check_filtered(form, budget)?;
+    }
     search.forced_filter.clone_from(&settings.forced_filter);
     search.check(&settings.limits)?;
     let question = Question {
@@ -88,6 +91,35 @@ pub(super) fn search_parameters(
         form,
     };
     Ok((question, budget))
+}
+
+/// Refuses what would tell a caller of documents that a forced filter hides: how many splits and requests a search
+/// takes depends on what is in them, and so does whether a budget is enough.
+fn check_filtered(form: AnswerForm, budget: Budget) -> Result<(), SearchError> {
+    let Budget {
+        max_requests,
+        max_bytes,
+        max_waves,
+        deadline_ms: _,
+    } = budget;
+    let refused = |what: &str| {
+        Err(SearchError::invalid(format!(
+            "{what} is not allowed here: it would tell of documents that may not be searched"
+        )))
+    };
+    if form.has_profile {
+        return refused(PROFILE);
+    }
+    for (name, limit) in [
+        ("budget.max_requests", max_requests),
+        ("budget.max_bytes", max_bytes),
+        ("budget.max_waves", max_waves),
+    ] {
+        if limit.is_some() {
+            return refused(name);
+        }
+    }
+    Ok(())
 }
 
 /// Reads the parameters of a request for indexes.

@@ -1,38 +1,84 @@
-//! What aggregations read, and running them over one split.
+//! What aggregations read, and their filters as queries of ours.
 
+use serde::{Serialize, Serializer};
 use tantivy::aggregation::agg_req::{AggregationVariants, Aggregations, get_fast_field_names};
-use tantivy::query::QueryParser;
+use tantivy::aggregation::bucket::{FilterAggregation, QueryBuilder};
+use tantivy::query::Query;
+use tantivy::schema::Schema;
+use tantivy::tokenizer::TokenizerManager;
 
-use crate::query::Needs;
+use crate::SearchError;
+use crate::query::{Needs, build_query, parse_query};
+use crate::request::Limits;
 use crate::split::OpenSplit;
 
-/// Notes what the aggregations read: columns, and the terms of filters.
-pub(super) fn note_needs(split: &OpenSplit, aggregations: &Aggregations, needs: &mut Needs) {
+/// The aggregations as one split runs them: each filter is a query that was built for this split. Notes what they
+/// read: columns, and what the filters look at.
+///
+/// # Errors
+/// If a filter cannot be built for this split.
+pub(super) fn prepare_aggregations(
+    split: &OpenSplit,
+    aggregations: &Aggregations,
+    search_fields: &[String],
+    limits: &Limits,
+    needs: &mut Needs,
+) -> Result<Aggregations, SearchError> {
     needs.fast_fields.extend(get_fast_field_names(aggregations));
-    note_filters(split, aggregations, needs);
+    let mut prepared = aggregations.clone();
+    build_filters(split, &mut prepared, search_fields, limits, needs)?;
+    Ok(prepared)
 }
 
-fn note_filters(split: &OpenSplit, aggregations: &Aggregations, needs: &mut Needs) {
-    for aggregation in aggregations.values() {
-        if let AggregationVariants::Filter(filter) = &aggregation.agg
-            && let Some(query) = filter_query(split, filter)
-        {
-            query.query_terms(&mut |term, positions| needs.term(term, positions));
+fn build_filters(
+    split: &OpenSplit,
+    aggregations: &mut Aggregations,
+    search_fields: &[String],
+    limits: &Limits,
+    needs: &mut Needs,
+) -> Result<(), SearchError> {
+    for aggregation in aggregations.values_mut() {
+        if let AggregationVariants::Filter(filter) = &mut aggregation.agg {
+            let ast = parse_query(&filter_text(filter), limits)?;
+            let built = build_query(&ast, &split.mapper, search_fields, false, limits)?;
+            needs.add(built.needs);
+            *filter = FilterAggregation::new_with_builder(Box::new(BuiltFilter(built.query)));
         }
-        note_filters(split, &aggregation.sub_aggregation, needs);
+        let inside = &mut aggregation.sub_aggregation;
+        build_filters(split, inside, search_fields, limits, needs)?;
+    }
+    Ok(())
+}
+
+/// The query of a filter as it stands in the request. tantivy shows it only in this way.
+pub(crate) fn filter_text(filter: &FilterAggregation) -> String {
+    let json = serde_json::to_value(filter).unwrap_or_default();
+    json.as_str().unwrap_or_default().to_owned()
+}
+
+/// A filter that tantivy is not to parse: its query language is another one.
+#[derive(Debug)]
+struct BuiltFilter(Box<dyn Query>);
+
+/// It lives as long as the search of one split, and is never written anywhere.
+impl Serialize for BuiltFilter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
     }
 }
 
-/// The filter's query as tantivy's collector will parse it.
-fn filter_query(
-    split: &OpenSplit,
-    filter: &tantivy::aggregation::bucket::FilterAggregation,
-) -> Option<Box<dyn tantivy::query::Query>> {
-    let json = serde_json::to_value(filter).ok()?;
-    let parser = QueryParser::new(
-        split.segment().schema().clone(),
-        Vec::new(),
-        split.mapper.tokenizers(),
-    );
-    parser.parse_query(json.as_str()?).ok()
+impl QueryBuilder for BuiltFilter {
+    fn build_query(&self, _: &Schema, _: &TokenizerManager) -> tantivy::Result<Box<dyn Query>> {
+        Ok(self.0.box_clone())
+    }
+
+    fn box_clone(&self) -> Box<dyn QueryBuilder> {
+        Box::new(Self(self.0.box_clone()))
+    }
+
+    fn typetag_name(&self) -> &'static str {
+        "canter"
+    }
+
+    fn typetag_deserialize(&self) {}
 }

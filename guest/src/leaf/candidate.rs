@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use tantivy::aggregation::agg_req::Aggregations;
 use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 
 use super::top_hits::HitOrder;
@@ -19,6 +20,8 @@ pub(super) struct Candidate {
     pub(super) order: HitOrder,
     /// Documents within the time filter.
     pub(super) docs: Range<u32>,
+    /// The aggregations as this split runs them.
+    pub(super) aggregations: Option<Aggregations>,
     /// Aggregations that the head answered.
     pub(super) from_head: Option<IntermediateAggregationResults>,
 }

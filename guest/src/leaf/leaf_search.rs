@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use tantivy::aggregation::agg_req::Aggregations;
 use tantivy_query_grammar::UserInputAst;
 
-use super::aggregate::note_needs;
+use super::aggregate::prepare_aggregations;
 use super::batch::next_batch;
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
@@ -23,6 +23,7 @@ use super::warmup::warm_up;
 use crate::partial_cache::{SplitKeys, store};
 use crate::query::{QueryShape, build_query};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
+use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
 use crate::{ErrorKind, SearchError};
@@ -95,6 +96,7 @@ pub(crate) async fn search_leaf(
 pub(super) struct LeafSearch<'a> {
     leaf: &'a Leaf,
     exchange: &'a Exchange,
+    interrupt: Interrupt,
     pub(super) prepared: Prepared,
     pub(super) result: PartialResult,
     /// Of the splits that are open, by place.
@@ -106,6 +108,7 @@ impl<'a> LeafSearch<'a> {
         Ok(Self {
             leaf,
             exchange,
+            interrupt: exchange.interrupt(),
             prepared: Prepared::new(leaf)?,
             result: PartialResult::default(),
             identities: BTreeMap::new(),
@@ -197,11 +200,16 @@ impl<'a> LeafSearch<'a> {
             }
             _ => None,
         };
-        if let Some(aggregations) = &self.prepared.aggregations
-            && from_head.is_none()
-        {
-            note_needs(&split, aggregations, &mut built.needs);
-        }
+        let aggregations = match &self.prepared.aggregations {
+            Some(aggregations) if from_head.is_none() => Some(prepare_aggregations(
+                &split,
+                aggregations,
+                &self.leaf.request.search_field,
+                &self.leaf.limits,
+                &mut built.needs,
+            )?),
+            _ => None,
+        };
         if self.prepared.window > 0 {
             built
                 .needs
@@ -214,6 +222,7 @@ impl<'a> LeafSearch<'a> {
             built,
             order,
             docs,
+            aggregations,
             from_head,
         })
     }
@@ -362,13 +371,9 @@ impl<'a> LeafSearch<'a> {
     ) -> Result<(), SearchError> {
         let candidates: Vec<&Candidate> = candidates.into_iter().collect();
         let searches = candidates.iter().map(|candidate| {
-            let aggregations = match candidate.from_head {
-                Some(_) => None,
-                None => self.prepared.aggregations.as_ref(),
-            };
             let work = Work {
                 window: self.prepared.window,
-                aggregations,
+                aggregations: candidate.aggregations.as_ref(),
                 statistics,
             };
             self.search(candidate, work)
@@ -417,17 +422,19 @@ impl<'a> LeafSearch<'a> {
             aggregations: work.aggregations,
             statistics: work.statistics,
             limits: &self.leaf.limits,
+            interrupt: &self.interrupt,
         };
+        self.interrupt.check()?;
         warm_up(split.segment(), &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
-        if rerun_on_gaps(split, || task.too_many_terms()).await? {
+        if rerun_on_gaps(split, &self.interrupt, || task.too_many_terms()).await? {
             return Err(SearchError::new(
                 ErrorKind::Limit,
                 "a phrase prefix stands for more than 1024 words: give more of its last word",
             ));
         }
-        rerun_on_gaps(split, || task.run()).await
+        rerun_on_gaps(split, &self.interrupt, || task.run()).await
     }
 
     /// Ends the search of a batch of splits: hits get their places (a split of which they cannot be read

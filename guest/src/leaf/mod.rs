@@ -7,11 +7,11 @@
 //! Reads come first, all of a phase together; then pure computation over resident bytes.
 
 mod aggregate;
+mod aggregate_columns;
 mod batch;
 mod cached;
 mod candidate;
 mod explain;
-mod flattening;
 mod leaf_search;
 mod partial;
 mod places;
@@ -24,6 +24,7 @@ mod times;
 mod top_hits;
 mod warmup;
 
+pub(crate) use aggregate::filter_text;
 pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use leaf_search::{Leaf, search_leaf};
 pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, compare_hits};

@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 
+use crate::session::Interrupt;
 use crate::split::OpenSplit;
 use crate::{ErrorKind, SearchError};
 
@@ -12,10 +13,12 @@ const MAX_RERUNS: usize = 1_000;
 /// miss; this is what keeps an answer right where it does.
 pub(super) async fn rerun_on_gaps<T>(
     split: &OpenSplit,
+    interrupt: &Interrupt,
     work: impl Fn() -> tantivy::Result<T>,
 ) -> Result<T, SearchError> {
     for _ in 0..MAX_RERUNS {
         let result = work();
+        interrupt.check()?;
         let gaps = split.body.take_gaps();
         if gaps.is_empty() {
             return result
@@ -49,7 +52,11 @@ fn error_of_request(error: &tantivy::TantivyError) -> Option<SearchError> {
             | AggregationError::DateHistogramParseError(_)),
         ) => Some(SearchError::invalid(format!("aggs: {error}"))),
         tantivy::TantivyError::InvalidArgument(what) => {
-            Some(SearchError::invalid(format!("aggs: {what}")))
+            // What this crate says of an aggregation names its place already.
+            Some(SearchError::invalid(match what.starts_with("aggs.") {
+                true => what.clone(),
+                false => format!("aggs: {what}"),
+            }))
         }
         _ => None,
     }

@@ -9,12 +9,13 @@ use tantivy::collector::SegmentCollector;
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
 
-use super::flattening::without_flattening;
+use super::aggregate_columns::SplitAggregations;
 use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::top_hits::{HitOrder, TopHits};
 use crate::query::{BuiltQuery, QueryShape};
 use crate::request::Limits;
+use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
 /// What to do with one split.
@@ -29,6 +30,8 @@ pub(super) struct SplitTask<'a> {
     pub(super) aggregations: Option<&'a Aggregations>,
     pub(super) statistics: Option<&'a Statistics>,
     pub(super) limits: &'a Limits,
+    /// When to stop.
+    pub(super) interrupt: &'a Interrupt,
 }
 
 /// What one split answers.
@@ -66,15 +69,12 @@ impl SplitTask<'_> {
         let aggregations = match self.aggregations {
             None => None,
             Some(request) => {
-                let context = self
-                    .limits
-                    .aggregation_context(self.split.mapper.tokenizers());
-                let (request, sources) = without_flattening(request, segment)?;
+                let opened = SplitAggregations::open(request, self.split, self.limits)?;
                 Some(AggregationSegmentCollector::from_agg_req_and_reader(
-                    &request,
+                    &opened.request,
                     segment,
                     0,
-                    &context.with_value_sources(sources),
+                    &opened.context,
                 )?)
             }
         };
@@ -86,10 +86,11 @@ impl SplitTask<'_> {
         if self.order.needs_scores() {
             self.run_scored(&mut collectors)?;
         } else if self.built.shape == QueryShape::All {
-            self.run_all(&mut collectors);
+            self.run_all(&mut collectors)?;
         } else {
             self.run_unscored(&mut collectors)?;
         }
+        self.interrupt.check_tantivy()?;
         Ok(SplitResult {
             num_hits: collectors.num_hits,
             hits: collectors.top_hits.into_hits(self.split_ord)?,
@@ -124,6 +125,7 @@ impl SplitTask<'_> {
             .into_stream()?;
             let mut num_terms = 0;
             while terms.advance() {
+                self.interrupt.check_tantivy()?;
                 num_terms += 1;
                 if num_terms >= limit {
                     return Ok(true);
@@ -134,17 +136,19 @@ impl SplitTask<'_> {
     }
 
     /// Every document in the range matches.
-    fn run_all(&self, collectors: &mut Collectors) {
+    fn run_all(&self, collectors: &mut Collectors) -> tantivy::Result<()> {
         const BLOCK: u32 = 4096;
         let mut block: Vec<DocId> = Vec::new();
         let mut from = self.docs.start;
         while from < self.docs.end {
+            self.interrupt.check_tantivy()?;
             let to = from.saturating_add(BLOCK).min(self.docs.end);
             block.clear();
             block.extend(from..to);
             collectors.collect(&block);
             from = to;
         }
+        Ok(())
     }
 
     fn run_unscored(&self, collectors: &mut Collectors) -> tantivy::Result<()> {
@@ -152,6 +156,7 @@ impl SplitTask<'_> {
         let mut scorer = self.scorer(scoring)?;
         let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
         loop {
+            self.interrupt.check_tantivy()?;
             let num_docs = scorer.fill_buffer(&mut buffer);
             let docs = buffer.get(..num_docs).unwrap_or(&buffer);
             let in_range = docs.partition_point(|doc| *doc < self.docs.end);
@@ -171,6 +176,7 @@ impl SplitTask<'_> {
         };
         let mut scorer = self.scorer(scoring)?;
         while scorer.doc() < self.docs.end {
+            self.interrupt.check_tantivy()?;
             let doc = scorer.doc();
             let score = scorer.score();
             collectors.num_hits += 1;

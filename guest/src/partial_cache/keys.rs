@@ -28,13 +28,54 @@ impl KeyHasher {
     /// What every kind of entry depends on: this guest, the query as parsed, and the aggregations with
     /// their keys in order. Requests that differ only in spelling share their entries.
     fn add_request(&mut self, ast: &UserInputAst, request: &SearchRequest, limits: &Limits) {
+        // Every field is named, so that a new one is thought of here.
+        let SearchRequest {
+            query,
+            search_field,
+            aggs,
+            // In the query as parsed.
+            forced_filter: _,
+            // Only the whole answer depends on what these say of hits.
+            max_hits: _,
+            start_offset: _,
+            sort_by: _,
+            snippet_fields: _,
+            // Added for each split, as far as it counts there.
+            start_timestamp: _,
+            end_timestamp: _,
+            // An explanation is not kept.
+            explain: _,
+        } = request;
         self.add(&crate::version());
         // Not its `Debug` form: that does not escape, so two queries may look the same.
-        self.add(&serde_json::to_string(ast).unwrap_or_else(|_| request.query.clone()));
-        self.add(&format!("{:?}", request.search_field));
-        let aggs = request.aggs.clone().map(with_sorted_keys);
+        self.add(&serde_json::to_string(ast).unwrap_or_else(|_| query.clone()));
+        self.add(&format!("{search_field:?}"));
+        let aggs = aggs.clone().map(with_sorted_keys);
         self.add(&aggs.unwrap_or(Value::Null).to_string());
+        // All of its fields.
         self.add(&format!("{limits:?}"));
+    }
+
+    /// What else the whole answer depends on: which hits it shows, and how.
+    fn add_hits(&mut self, request: &SearchRequest) {
+        let SearchRequest {
+            max_hits,
+            start_offset,
+            sort_by,
+            snippet_fields,
+            // As above: these are in every key.
+            query: _,
+            search_field: _,
+            aggs: _,
+            forced_filter: _,
+            start_timestamp: _,
+            end_timestamp: _,
+            explain: _,
+        } = request;
+        self.add_time_filter(request.time_filter());
+        self.add(&format!("{:?}", (start_offset, max_hits)));
+        self.add(sort_by.as_deref().unwrap_or_default());
+        self.add(&format!("{snippet_fields:?}"));
     }
 
     fn add_split(&mut self, entry: &SplitEntry) {
@@ -44,7 +85,8 @@ impl KeyHasher {
     }
 
     fn add_time_filter(&mut self, filter: TimeFilter) {
-        self.add(&format!("{filter:?}"));
+        let TimeFilter { start_ns, end_ns } = filter;
+        self.add(&format!("{:?}", (start_ns, end_ns)));
     }
 }
 
@@ -63,10 +105,7 @@ pub(crate) fn answer_key<'a>(
     }
     let mut hasher = KeyHasher::default();
     hasher.add_request(&request.parsed_query(limits)?, request, limits);
-    hasher.add_time_filter(request.time_filter());
-    hasher.add(&format!("{:?}", (request.start_offset, request.max_hits)));
-    hasher.add(request.sort_by.as_deref().unwrap_or_default());
-    hasher.add(&format!("{:?}", request.snippet_fields));
+    hasher.add_hits(request);
     hasher.add(&index_config.to_string());
     for entry in splits {
         hasher.add_split(entry);

@@ -4,6 +4,7 @@ use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig};
 use canter_split_format::{ManifestFile, SplitEntry};
 use tantivy_query_grammar::UserInputAst;
 
+use super::aggregations::AggregationCheck;
 use crate::leaf::HitOrder;
 use crate::query::{build_query, required_tags};
 use crate::request::{Limits, SearchRequest, SortTarget, TimeFilter, parse_sort_by};
@@ -131,11 +132,12 @@ fn check_request(
         require_shown_text(mapper, name)?;
     }
     if let Some(aggregations) = request.aggregations()? {
-        for name in tantivy::aggregation::agg_req::get_fast_field_names(&aggregations) {
-            if !name.contains('*') {
-                require_fast(mapper, &name, "aggs")?;
-            }
-        }
+        let check = AggregationCheck {
+            mapper,
+            search_fields: &request.search_field,
+            limits,
+        };
+        check.all("aggs", &aggregations)?;
     }
     let order = HitOrder::of_request(&keys, timestamp_field);
     build_query(

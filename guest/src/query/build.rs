@@ -6,13 +6,13 @@ use tantivy::query::{AllQuery, BooleanQuery, BoostQuery, EmptyQuery, Occur, Quer
 use tantivy_query_grammar::{Occur as AstOccur, UserInputAst, UserInputLeaf};
 
 use super::default_fields::in_default_fields;
-use super::depth::depth_of;
+use super::depth::outline_of;
 use super::literal::build_literal;
 use super::needs::Needs;
 use super::negative::parse_with_exponents;
 use super::range::{build_exists, build_range, build_set};
 use super::wildcard::build_regex;
-use crate::request::Limits;
+use crate::request::{Limits, check_name};
 use crate::{ErrorKind, SearchError};
 
 /// What kind of query it is, as far as a shortcut exists for it.
@@ -49,47 +49,63 @@ pub(super) struct Builder<'a> {
 /// Parses a query string.
 ///
 /// # Errors
-/// If it is too long or not in the query language.
+/// If it is too long, has too many terms or nests too deep to be parsed without harm, or is not in the query
+/// language.
 pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<UserInputAst, SearchError> {
-    check_query(query, limits)?;
+    let limit = |message: String| Err(SearchError::new(ErrorKind::Limit, message));
+    if query.len() > limits.max_query_bytes {
+        return limit(format!(
+            "the query is {} bytes long, more than the limit of {}",
+            query.len(),
+            limits.max_query_bytes
+        ));
+    }
     let trimmed = query.trim();
     if trimmed.is_empty() {
         return Err(SearchError::invalid(
             "the query is empty: use * to match everything",
         ));
     }
-    parse_with_exponents(trimmed).ok_or_else(|| {
+    let outline = outline_of(trimmed);
+    if outline.depth > limits.max_query_depth {
+        return limit(format!(
+            "the query nests deeper than the limit of {}",
+            limits.max_query_depth
+        ));
+    }
+    if outline.num_leaves > limits.max_query_clauses {
+        return limit(too_many_clauses(limits.max_query_clauses));
+    }
+    let ast = parse_with_exponents(&outline.text).ok_or_else(|| {
         SearchError::invalid(format!(
             "the query {trimmed:?} cannot be parsed: check quotes, brackets and operators"
         ))
-    })
+    })?;
+    check_names(&ast)?;
+    Ok(ast)
 }
 
-/// Checks that a query can be parsed without harm.
-///
-/// # Errors
-/// If it is too long, or nests too deep.
-pub(crate) fn check_query(query: &str, limits: &Limits) -> Result<(), SearchError> {
-    if query.len() > limits.max_query_bytes {
-        return Err(SearchError::new(
-            ErrorKind::Limit,
-            format!(
-                "the query is {} bytes long, more than the limit of {}",
-                query.len(),
-                limits.max_query_bytes
-            ),
-        ));
+fn too_many_clauses(most: usize) -> String {
+    format!("the query has more than {most} terms and clauses")
+}
+
+/// Checks the names of fields in a query.
+fn check_names(ast: &UserInputAst) -> Result<(), SearchError> {
+    match ast {
+        UserInputAst::Clause(clauses) => clauses.iter().try_for_each(|(_, ast)| check_names(ast)),
+        UserInputAst::Boost(ast, _) => check_names(ast),
+        UserInputAst::Leaf(leaf) => {
+            let name = match leaf.as_ref() {
+                UserInputLeaf::All => None,
+                UserInputLeaf::Literal(literal) => literal.field_name.as_ref(),
+                UserInputLeaf::Exists { field } => Some(field),
+                UserInputLeaf::Range { field, .. }
+                | UserInputLeaf::Set { field, .. }
+                | UserInputLeaf::Regex { field, .. } => field.as_ref(),
+            };
+            name.map_or(Ok(()), |name| check_name("query", name))
+        }
     }
-    if depth_of(query) > limits.max_query_depth {
-        return Err(SearchError::new(
-            ErrorKind::Limit,
-            format!(
-                "the query nests deeper than the limit of {}",
-                limits.max_query_depth
-            ),
-        ));
-    }
-    Ok(())
 }
 
 /// Builds the query for one doc mapping.
@@ -142,10 +158,7 @@ impl Builder<'_> {
             }
             None => Err(SearchError::new(
                 ErrorKind::Limit,
-                format!(
-                    "the query has more than {} terms and clauses",
-                    self.max_clauses
-                ),
+                too_many_clauses(self.max_clauses),
             )),
         }
     }

@@ -1,29 +1,69 @@
-//! How deep a query nests, told from its text: the grammar recurses at every bracket and every `NOT`, and a
-//! stack that is used up cannot be caught.
+//! What can be told of a query from its text, before it is parsed: how deep it nests, since the grammar recurses
+//! at every bracket and every `NOT`, and a stack that is used up cannot be caught; how many terms it has; and the
+//! same query with spaces wherever it has whitespace between its parts.
+//!
+//! The grammar takes a tab for a part of a field's name: it reads on to the end of the text at every word,
+//! and takes minutes for what takes milliseconds with spaces.
 //!
 //! The text is cut as tantivy's grammar cuts it (quotes, expressions between slashes, ranges, sets, words), so
 //! that a bracket within them is none. Where the grammar can go no further, whatever follows counts as if it
 //! only opened: no text is deeper than it is said to be.
 
-/// The most that is open at once in `query`: groups, and negations that wait for what they negate.
-pub(super) fn depth_of(query: &str) -> usize {
+use std::ops::Range;
+
+/// What there is to know of a query before it is parsed.
+#[derive(Debug)]
+pub(super) struct Outline {
+    /// The most that is open at once: groups, and negations that wait for what they negate.
+    pub(super) depth: usize,
+    /// Words, phrases, ranges, sets and expressions. Never more than the parsed query has, unless it does not
+    /// parse.
+    pub(super) num_leaves: usize,
+    /// The query with a space for each whitespace character that is not in quotes, escaped or in an expression.
+    pub(super) text: String,
+}
+
+pub(super) fn outline_of(query: &str) -> Outline {
     let mut text = Text {
+        query,
         rest: query,
         groups: Vec::new(),
         num_nots: 0,
         depth: 0,
         deepest: 0,
+        num_leaves: 0,
+        verbatim: Vec::new(),
     };
     while text.take_leaf().is_some() {}
     let (openers, nots) = (text.rest.matches('('), text.rest.matches("NOT"));
     let unread = openers.count() + nots.count();
-    match unread {
-        0 => text.deepest,
-        _ => text.deepest.max(text.depth + unread),
+    Outline {
+        depth: match unread {
+            0 => text.deepest,
+            _ => text.deepest.max(text.depth + unread),
+        },
+        num_leaves: text.num_leaves + text.rest.split_whitespace().count(),
+        text: with_spaces(query, &text.verbatim),
     }
 }
 
+/// `query` with spaces for whitespace outside of the ranges `verbatim`.
+fn with_spaces(query: &str, verbatim: &[Range<usize>]) -> String {
+    let mut spaced = String::with_capacity(query.len());
+    let mut kept = verbatim.iter().peekable();
+    for (at, c) in query.char_indices() {
+        while kept.next_if(|range| range.end <= at).is_some() {}
+        let is_kept = kept.peek().is_some_and(|range| range.start <= at);
+        spaced.push(match c.is_whitespace() && !is_kept {
+            true => ' ',
+            false => c,
+        });
+    }
+    spaced
+}
+
 struct Text<'q> {
+    query: &'q str,
     rest: &'q str,
     /// For each open group the negations that wait for it.
     groups: Vec<usize>,
@@ -31,6 +71,9 @@ struct Text<'q> {
     num_nots: usize,
     depth: usize,
     deepest: usize,
+    num_leaves: usize,
+    /// Where whitespace means itself: in words, phrases, expressions and sets.
+    verbatim: Vec<Range<usize>>,
 }
 
 /// What ends a word.
@@ -78,6 +121,14 @@ impl<'q> Text<'q> {
             return Some(());
         }
         let len = self.len_of_value()?;
+        let value = self.rest.get(..len).unwrap_or_default();
+        if !matches!(value, "AND" | "OR") {
+            self.num_leaves += 1;
+        }
+        if !value.starts_with(['[', '{', '<', '>']) {
+            let start = self.query.len() - self.rest.len();
+            self.verbatim.push(start..start + len);
+        }
         self.advance(len);
         self.end_leaf();
         self.end_tail();
@@ -120,7 +171,7 @@ impl<'q> Text<'q> {
                     end = at + 1 + escaped.map_or(0, |(_, c)| c.len_utf8());
                 }
                 '-' if at == 0 => return,
-                c if "+^`:{}\"'[]()!* ".contains(c) => break,
+                c if c.is_whitespace() || "+^`:{}\"'[]()!*".contains(c) => break,
                 c => end = at + c.len_utf8(),
             }
         }
@@ -215,9 +266,43 @@ fn len_of_word(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tantivy_query_grammar::UserInputAst;
+    use tantivy_query_grammar::{UserInputAst, UserInputLeaf};
 
     use super::*;
+
+    fn depth_of(query: &str) -> usize {
+        outline_of(query).depth
+    }
+
+    #[test]
+    fn whitespace_of_any_kind_is_a_space_but_where_it_means_itself() {
+        for (query, spaced) in [
+            ("a\tb\nc\u{3000}d", "a b c d"),
+            ("a:\tb\tAND\r\n(c)", "a: b AND  (c)"),
+            ("a:[1\tTO\t2]\tb", "a:[1 TO 2] b"),
+            ("a:>=\t5\tb", "a:>= 5 b"),
+            ("a:\"x\ty\"\tb", "a:\"x\ty\" b"),
+            ("'x\ty'\tb", "'x\ty' b"),
+            ("a:/x\ty/\tb", "a:/x\ty/ b"),
+            ("a:IN [\"x\ty\"\tz]\tb", "a:IN [\"x\ty\"\tz] b"),
+            ("a\\\tb\tc", "a\\\tb c"),
+        ] {
+            assert_eq!(outline_of(query).text, spaced, "{query:?}");
+        }
+    }
+
+    #[test]
+    fn operators_are_no_leaves() {
+        for (query, num_leaves) in [
+            ("a AND b OR NOT c", 3),
+            ("a:(b c) \"d e\" [1 TO 2]", 4),
+            ("a:IN [x y z]", 1),
+            ("a:>=5 *", 2),
+            ("a\tb\tc", 3),
+        ] {
+            assert_eq!(outline_of(query).num_leaves, num_leaves, "{query}");
+        }
+    }
 
     #[test]
     fn groups_and_negations_count_while_they_are_open() {
@@ -277,6 +362,21 @@ mod tests {
         }
     }
 
+    fn num_leaves_of_ast(ast: &UserInputAst) -> usize {
+        match ast {
+            UserInputAst::Clause(clauses) => {
+                let clauses = clauses.iter();
+                clauses.map(|(_, clause)| num_leaves_of_ast(clause)).sum()
+            }
+            UserInputAst::Boost(inner, _) => num_leaves_of_ast(inner),
+            UserInputAst::Leaf(leaf) => match leaf.as_ref() {
+                // A set's elements are clauses too.
+                UserInputLeaf::Set { elements, .. } => 1 + elements.len(),
+                _ => 1,
+            },
+        }
+    }
+
     proptest! {
         /// Whatever parses is no deeper than its text says. A level of text is at most three of the tree:
         /// the group, its alternatives, and what each requires.
@@ -295,6 +395,9 @@ mod tests {
             if let Ok(ast) = tantivy_query_grammar::parse_query(query.trim()) {
                 let (depth, most) = (depth_of_ast(&ast), 3 * depth_of(&query) + 3);
                 prop_assert!(depth <= most, "{query}: {depth} in {most}");
+                // Counting early refuses nothing that would be allowed.
+                let (counted, parsed) = (outline_of(query.trim()).num_leaves, num_leaves_of_ast(&ast));
+                prop_assert!(counted <= parsed, "{query}: {counted} counted, {parsed} parsed");
             }
         }
     }

@@ -12,6 +12,6 @@ mod required_tags;
 mod value;
 mod wildcard;
 
-pub(crate) use build::{BuiltQuery, QueryShape, build_query, check_query, parse_query};
+pub(crate) use build::{BuiltQuery, QueryShape, build_query, parse_query};
 pub(crate) use needs::Needs;
 pub(crate) use required_tags::required_tags;

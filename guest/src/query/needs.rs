@@ -33,6 +33,24 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
+    /// Adds all that another query touches.
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self {
+            terms,
+            term_ranges,
+            automata,
+            fast_fields,
+            fieldnorms,
+        } = other;
+        for (term, positions) in &terms {
+            self.term(term, *positions);
+        }
+        self.term_ranges.extend(term_ranges);
+        self.automata.extend(automata);
+        self.fast_fields.extend(fast_fields);
+        self.fieldnorms.extend(fieldnorms);
+    }
+
     pub(crate) fn term(&mut self, term: &Term, positions: bool) {
         let wanted = self.terms.entry(term.clone()).or_default();
         *wanted |= positions;

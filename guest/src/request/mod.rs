@@ -1,9 +1,13 @@
 //! What a search asks for: the request as JSON (Quickwit's names), and its limits.
 
+mod aggregations;
+mod bounds;
 mod filter;
 mod limits;
 mod sort;
 
+pub(crate) use aggregations::check_name;
+pub(crate) use bounds::MAX_BUCKET_PLACE;
 pub(crate) use filter::parse_filter;
 pub(crate) use limits::Limits;
 pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
@@ -12,8 +16,10 @@ use serde::{Deserialize, Serialize};
 use tantivy::aggregation::agg_req::{AggregationVariants, Aggregations};
 use tantivy_query_grammar::{Occur, UserInputAst};
 
+use self::aggregations::check_aggregations;
+use self::bounds::MAX_FIELDS;
 use crate::SearchError;
-use crate::query::{check_query, parse_query};
+use crate::query::parse_query;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -147,10 +153,44 @@ impl SearchRequest {
                 "start_timestamp {start} is later than end_timestamp {end}"
             )));
         }
-        if let Some(aggregations) = self.aggregations()? {
-            check_aggregations(&aggregations, self.forced_filter.is_some(), limits)?;
+        for (what, names) in [
+            ("search_field", &self.search_field),
+            ("snippet_fields", &self.snippet_fields),
+        ] {
+            if names.len() > MAX_FIELDS {
+                return Err(SearchError::new(
+                    crate::ErrorKind::Limit,
+                    format!("{what}: at most {MAX_FIELDS} fields are allowed"),
+                ));
+            }
+            for name in names {
+                check_name(what, name)?;
+            }
+        }
+        for key in parse_sort_by(self.sort_by.as_deref().unwrap_or_default())? {
+            if let SortTarget::Field(name) = &key.target {
+                check_name("sort_by", name)?;
+            }
+        }
+        if self.explain && self.forced_filter.is_some() {
+            return Err(SearchError::invalid(
+                "explain is not allowed with a forced_filter: it would tell of documents that may not be \
+                 searched",
+            ));
+        }
+        if let Some(aggregations) = self.given_aggregations() {
+            check_aggregations(aggregations, self.forced_filter.is_some(), limits)?;
+            self.aggregations()?;
         }
         Ok(())
+    }
+
+    /// The aggregations as they stand in the request, if there are any.
+    fn given_aggregations(&self) -> Option<&serde_json::Value> {
+        self.aggs.as_ref().filter(|json| {
+            let is_empty = json.as_object().is_some_and(serde_json::Map::is_empty);
+            !is_empty && !json.is_null()
+        })
     }
 
     /// The query, with the forced filter if there is one.
@@ -179,12 +219,9 @@ impl SearchRequest {
     /// # Errors
     /// If they are not Elasticsearch aggregations that the engine knows.
     pub(crate) fn aggregations(&self) -> Result<Option<Aggregations>, SearchError> {
-        let Some(json) = &self.aggs else {
+        let Some(json) = self.given_aggregations() else {
             return Ok(None);
         };
-        if json.as_object().is_some_and(serde_json::Map::is_empty) || json.is_null() {
-            return Ok(None);
-        }
         let mut aggregations = Aggregations::deserialize(json)
             .map_err(|error| SearchError::invalid(format!("aggs: {error}")))?;
         keep_all_terms(&mut aggregations);
@@ -204,41 +241,20 @@ impl SearchRequest {
     }
 }
 
-/// Checks the queries in aggregations, and that nothing is told of documents that a forced filter hides.
-fn check_aggregations(
-    aggregations: &Aggregations,
-    is_filtered: bool,
-    limits: &Limits,
-) -> Result<(), SearchError> {
-    for aggregation in aggregations.values() {
-        match &aggregation.agg {
-            AggregationVariants::Filter(filter) => {
-                // tantivy shows the text of a filter only in this way.
-                let query = serde_json::to_value(filter).unwrap_or_default();
-                check_query(query.as_str().unwrap_or_default(), limits)?;
-            }
-            // The terms with no document are all the others of a split's dictionary.
-            AggregationVariants::Terms(terms) if is_filtered && terms.min_doc_count == Some(0) => {
-                return Err(SearchError::invalid(
-                    "aggs: a min_doc_count of 0 is not allowed here: it would list terms of documents that \
-                     may not be searched; give 1 or more",
-                ));
-            }
-            _ => {}
-        }
-        check_aggregations(&aggregation.sub_aggregation, is_filtered, limits)?;
-    }
-    Ok(())
-}
-
 /// So many terms does a split give to the merge unless the request says otherwise: with fewer
 /// distinct values than this, counts are exact whatever the number of splits.
 const TERMS_PER_SPLIT: u32 = 65_000;
 
 fn keep_all_terms(aggregations: &mut Aggregations) {
     for aggregation in aggregations.values_mut() {
-        if let AggregationVariants::Terms(terms) = &mut aggregation.agg {
-            terms.segment_size.get_or_insert(TERMS_PER_SPLIT);
+        match &mut aggregation.agg {
+            AggregationVariants::Terms(terms) => {
+                terms.segment_size.get_or_insert(TERMS_PER_SPLIT);
+            }
+            AggregationVariants::MultiTerms(terms) => {
+                terms.segment_size.get_or_insert(TERMS_PER_SPLIT);
+            }
+            _ => {}
         }
         keep_all_terms(&mut aggregation.sub_aggregation);
     }

@@ -179,7 +179,7 @@ pub(crate) async fn answer(
     let Merged { mut result } = merged;
 
     let mut failed_splits = std::mem::take(&mut result.failed_splits);
-    let documents = fetch_docs(&result.hits, sources, opened, exchange).await;
+    let documents = fetch_docs(&result.hits, sources, opened, exchange).await?;
     let mut snippeter = Snippeter::of_request(request, limits)?;
     let mut hits = Vec::with_capacity(documents.len());
     let mut snippets = Vec::new();

@@ -11,6 +11,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use super::interrupt::Interrupt;
 use super::protocol::{
     ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HostReport, ReadRequest, Supply,
     SupplyResult,
@@ -28,6 +29,7 @@ pub(crate) struct Exchange {
 #[derive(Default)]
 struct State {
     report: HostReport,
+    interrupt: Interrupt,
     next_id: u64,
     demand: Demand,
     slots: BTreeMap<u64, Slot>,
@@ -85,6 +87,15 @@ impl Exchange {
     /// What the host last said of the search.
     pub(crate) fn report(&self) -> HostReport {
         self.lock().report.clone()
+    }
+
+    /// What tells the session to stop.
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        self.lock().interrupt.clone()
+    }
+
+    pub(super) fn set_interrupt(&self, interrupt: Interrupt) {
+        self.lock().interrupt = interrupt;
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

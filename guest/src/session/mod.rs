@@ -13,6 +13,7 @@
 //! above. Inside it is ordinary `async` code. A step polls it once: whatever it then waits for is one wave.
 
 pub(crate) mod exchange;
+mod interrupt;
 pub mod protocol;
 pub(crate) mod run;
 mod wire;
@@ -24,6 +25,7 @@ use crate::SearchError;
 use crate::api::ApiSettings;
 use crate::request::{AnswerForm, Limits, Question, SearchRequest};
 use exchange::Exchange;
+pub use interrupt::Interrupt;
 use protocol::{Budget, HostReport, HttpRequest, Outcome, Progress, Supply};
 
 type Work = Pin<Box<dyn Future<Output = Result<Outcome, SearchError>> + Send>>;
@@ -131,6 +133,12 @@ impl Session {
     /// What the request asks its host to keep to. Known from the start.
     pub fn budget(&self) -> Budget {
         self.budget
+    }
+
+    /// Has the session look at `interrupt` while it computes. A step during which that is set ends soon, with
+    /// an error.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.exchange.set_interrupt(interrupt);
     }
 
     /// Resumes with what has arrived, and what the host has to say of the search so far. The first call

@@ -221,7 +221,7 @@ pub(super) async fn root(
     .await
     .map(Outcome::Response);
     match question.form.is_http {
-        true => Ok(to_http(answer)),
+        true => Ok(to_http(answer, &exchange)),
         false => answer,
     }
 }

@@ -115,13 +115,18 @@ impl SplitBody {
 
     /// Notes that a synchronous read missed its bytes.
     pub(crate) fn note_gap(&self, range: Range<u64>, class: ByteClass) {
-        let mut state = self.lock();
-        state.num_gaps += 1;
-        state.gaps.push((range, class));
+        self.lock().gaps.push((range, class));
     }
 
-    /// The missed ranges since the last call.
+    /// The missed ranges since the last call: the warmup did not foresee them.
     pub(crate) fn take_gaps(&self) -> Vec<(Range<u64>, ByteClass)> {
+        let mut state = self.lock();
+        state.num_gaps += state.gaps.len() as u64;
+        std::mem::take(&mut state.gaps)
+    }
+
+    /// As [`SplitBody::take_gaps`], for ranges that were missed on purpose, to find out which they are.
+    pub(crate) fn take_wanted(&self) -> Vec<(Range<u64>, ByteClass)> {
         std::mem::take(&mut self.lock().gaps)
     }
 

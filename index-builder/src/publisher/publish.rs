@@ -78,9 +78,9 @@ pub(crate) async fn publish(
         check_config(store, index_config, &manifest)?;
         let live: HashSet<&str> = live_ids(&manifest);
         let mut seen = HashSet::new();
-        let known = splits
-            .iter()
-            .filter(|split| live.contains(split.entry.id.as_str()) || !seen.insert(&split.entry.id));
+        let known = splits.iter().filter(|split| {
+            live.contains(split.entry.id.as_str()) || !seen.insert(&split.entry.id)
+        });
         let (num_known, num_known_docs) = known.fold((0, 0), |(splits, docs), split| {
             (splits + 1, docs + split.entry.num_docs)
         });

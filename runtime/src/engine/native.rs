@@ -14,7 +14,8 @@ use crate::{Budget, ErrorKind, Interrupt, SearchError};
 /// threads.
 const MAX_INSTANCES: usize = 256;
 
-/// The guest as a Rust library. An interrupt is noticed between two steps, not within one.
+/// The guest as a Rust library. A step ends soon after it is cancelled: the guest looks at the flag while it
+/// computes. The deadline itself is noticed between two steps; whoever waits for a step cancels it then.
 #[derive(Clone, Copy, Debug)]
 pub struct NativeEngine {
     max_instances: usize,
@@ -98,7 +99,11 @@ impl EngineInstance for NativeInstance {
                 canter_guest::Session::root(&root, &partials)
             }
         };
-        let session = self.session.insert(session.map_err(search_error)?);
+        let mut session = session.map_err(search_error)?;
+        session.set_interrupt(canter_guest::session::Interrupt::new(
+            self.interrupt.cancellation(),
+        ));
+        let session = self.session.insert(session);
         let asked = session.budget();
         Ok(RequestBudget {
             budget: Budget {

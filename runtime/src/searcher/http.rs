@@ -1,5 +1,6 @@
 //! The search API: a request over HTTP in, a response out. The guest knows the API; this carries it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -27,7 +28,33 @@ pub struct HttpAnswer {
     pub profile: Profile,
     /// Time from the call to the answer.
     pub elapsed: Duration,
+    /// Whether the caller may know what the search took.
+    shows_cost: bool,
     outcome: &'static str,
+}
+
+impl HttpAnswer {
+    /// Headers that say what the answer took. There are none for a caller with a forced filter: how much a search
+    /// reads depends on documents that the caller may not see.
+    pub fn cost_headers(&self) -> Vec<(&'static str, String)> {
+        if !self.shows_cost {
+            return Vec::new();
+        }
+        let profile = &self.profile;
+        vec![
+            (
+                "server-timing",
+                profile.server_timing(self.elapsed).to_string(),
+            ),
+            ("x-canter-requests", profile.num_requests.to_string()),
+            ("x-canter-bytes", profile.num_bytes.to_string()),
+            ("x-canter-waves", profile.num_waves.to_string()),
+            (
+                "x-canter-cache-hits",
+                profile.num_cache_hits.total().to_string(),
+            ),
+        ]
+    }
 }
 
 impl Answered for HttpAnswer {
@@ -47,19 +74,23 @@ impl Searcher {
     /// `limits`. Otherwise as [`Searcher::search`].
     pub async fn http(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpAnswer {
         let started = self.shared.clock.now();
+        // The host's, until the request is read, which may ask for an earlier one.
+        let deadline_ms = AtomicU64::new(limits.deadline_ms);
         let answer = observe_query(
             &self.shared,
             "http",
-            self.answer_http(request, caller, limits),
+            self.answer_http(request, caller, limits, &deadline_ms),
         );
         let result = answer.await;
         let elapsed = self.shared.clock.now().saturating_sub(started);
         result.unwrap_or_else(|error| {
-            let is_late = elapsed.as_millis() >= u128::from(limits.deadline_ms);
+            let deadline_ms = deadline_ms.load(Ordering::Relaxed);
+            let is_late = elapsed.as_millis() >= u128::from(deadline_ms);
             HttpAnswer {
                 response: error_response(&error, is_late),
                 profile: Profile::default(),
                 elapsed,
+                shows_cost: caller.forced_filter.is_none(),
                 outcome: error.kind.as_str(),
             }
         })
@@ -70,6 +101,7 @@ impl Searcher {
         request: HttpRequest,
         caller: &Caller,
         limits: &Limits,
+        deadline_ms: &AtomicU64,
     ) -> Result<HttpAnswer, SearchError> {
         let started = self.shared.clock.now();
         let driver = self.driver_from(started, limits, self.shared.clone(), false);
@@ -82,6 +114,7 @@ impl Searcher {
         let first = self.first_worker(&driver).await?;
         let session = driver.open(&first, session).await?;
         let limits = limits.lowered_to(session.asked);
+        deadline_ms.store(limits.deadline_ms, Ordering::Relaxed);
         let driver = self.driver_from(started, &limits, self.shared.clone(), false);
         let (end, profile) = driver.run_open(&first, session, 0).await?;
         let (end, profile) = self.finish(&driver, &first, end, profile).await?;
@@ -94,6 +127,7 @@ impl Searcher {
             200..300 if gate.exhausted().is_some() => "budget_exhausted",
             200..300 => "ok",
             400..500 => ErrorKind::Invalid.as_str(),
+            504 => ErrorKind::Limit.as_str(),
             503 => ErrorKind::Unavailable.as_str(),
             _ => ErrorKind::Data.as_str(),
         };
@@ -101,6 +135,7 @@ impl Searcher {
             response,
             profile,
             elapsed: self.shared.clock.now().saturating_sub(started),
+            shows_cost: caller.forced_filter.is_none(),
             outcome,
         })
     }

@@ -8,8 +8,8 @@ use canter_index_builder::corpus::HDFS_LOGS_YAML;
 
 use super::faults::{Fault, broken_stores, flipped, hostile};
 use crate::{
-    CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, TestIndex, WebRequest, WebServer, catalogue, hdfs_lines,
-    numbers,
+    CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, TestIndex, WebRequest, WebServer, catalogue,
+    hdfs_lines, numbers,
 };
 
 /// Documents of the indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue, 4 of numbers.

@@ -117,20 +117,13 @@ fn no_room(body_is_unread: bool) -> Response {
 
 /// The guest's response, with what this host has to say of the search.
 fn respond(answer: HttpAnswer) -> Response {
-    let HttpAnswer {
-        response,
-        profile,
-        elapsed,
-        ..
-    } = answer;
+    let cost = answer.cost_headers();
+    let HttpAnswer { response, .. } = answer;
     let mut headers = response.headers;
-    let mut say = |name: &str, value: String| headers.push((name.to_owned(), value));
-    say("server-timing", profile.server_timing(elapsed).to_string());
-    say("x-canter-waves", profile.num_waves.to_string());
-    say("x-canter-requests", profile.num_requests.to_string());
-    say("x-canter-bytes", profile.num_bytes.to_string());
-    let num_cache_hits = profile.num_cache_hits.total();
-    say("x-canter-cache-hits", num_cache_hits.to_string());
+    headers.extend(
+        cost.into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
     let mut http = Response::new(Body::from(response.body));
     *http.status_mut() =
         StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

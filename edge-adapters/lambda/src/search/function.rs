@@ -232,6 +232,7 @@ impl SearchFunction {
         let Some(answer) = answer else {
             return message_response(500, BROKE_OFF, Vec::new());
         };
+        let cost = answer.cost_headers();
         let HttpAnswer {
             mut response,
             profile,
@@ -249,19 +250,9 @@ impl SearchFunction {
             waves = profile.num_waves,
             "answered"
         );
-        let timing = profile.server_timing(elapsed).to_string();
-        let added = [
-            ("server-timing", timing),
-            ("x-canter-requests", profile.num_requests.to_string()),
-            ("x-canter-bytes", profile.num_bytes.to_string()),
-            ("x-canter-waves", profile.num_waves.to_string()),
-            (
-                "x-canter-cache-hits",
-                profile.num_cache_hits.total().to_string(),
-            ),
-        ];
-        let added = added.map(|(name, value)| (name.to_owned(), value));
-        response.headers.extend(added);
+        let cost = cost.into_iter();
+        let cost = cost.map(|(name, value)| (name.to_owned(), value));
+        response.headers.extend(cost);
         response
     }
 }

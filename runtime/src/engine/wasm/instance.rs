@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tracing::error;
 use wasmtime::component::ResourceAny;
 use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
 
@@ -152,9 +153,11 @@ impl WasmInstance {
                 "the query is nested too deeply for the guest's stack; simplify it",
             ),
             _ if self.store.data().is_over_memory => over_memory(max_memory_bytes),
-            _ => SearchError::internal(format!(
-                "the guest trapped: {error:#}; the native engine would print the reason"
-            )),
+            _ => {
+                // What the trap looks like from inside is for those who look after the program.
+                error!(target: "canter::guest", engine = "wasm", trap = format!("{error:#}"), "the guest trapped");
+                SearchError::defect()
+            }
         }
     }
 
