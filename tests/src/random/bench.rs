@@ -11,10 +11,11 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 use super::documents::documents;
-use super::generate::{Generator, Request};
+use super::generate::Generator;
 use super::judge::short;
 use super::known::known;
 use super::query::Node;
+use super::request::Request;
 use super::schema::Setup;
 use super::table::Table;
 use crate::TestIndex;

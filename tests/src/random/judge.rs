@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::dates::SECOND;
-use super::generate::Request;
 use super::order::SortKey;
+use super::request::Request;
 use super::table::{Scalar, Table};
 
 impl Table {

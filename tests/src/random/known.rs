@@ -5,8 +5,8 @@
 //! goes, with its uses in `bench.rs`, `dates.rs` and `table.rs`.
 
 use super::aggregations::{Agg, What};
-use super::generate::Request;
 use super::query::{Bound, Leaf, Node};
+use super::request::Request;
 use super::schema::{Diet, Field, Kind, Normalizer, Setup};
 use super::table::Table;
 

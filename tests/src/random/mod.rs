@@ -18,6 +18,7 @@ mod judge;
 mod known;
 mod order;
 mod query;
+mod request;
 mod scan;
 mod schema;
 mod table;

@@ -1,0 +1,93 @@
+//! One request: as a tree, and as it is sent.
+
+use serde_json::{Value, json};
+
+use super::aggregations::Agg;
+use super::dates;
+use super::order::SortKey;
+use super::query::Node;
+use super::schema::Setup;
+use super::table::Scalar;
+
+/// One request, as a tree and (see [`Request::json`]) as it is sent.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) node: Node,
+    pub(super) max_hits: usize,
+    pub(super) start_offset: usize,
+    pub(super) sort_by: Vec<SortKey>,
+    /// Seconds since 1970, included.
+    pub(super) start: Option<i64>,
+    /// Seconds since 1970, excluded.
+    pub(super) end: Option<i64>,
+    pub(super) agg: Option<Agg>,
+    /// Named in the request, because a word names no field.
+    pub(super) search_field: Option<usize>,
+}
+
+impl Request {
+    /// What kind of request it is: of differences with the same signature one is shown.
+    pub(super) fn signature(&self, setup: &Setup) -> String {
+        let mut parts = vec![self.node.signature(setup)];
+        let kind = |field: usize| setup.fields[field].signature();
+        parts.extend(
+            self.sort_by
+                .iter()
+                .map(|key| format!("sort {}", kind(key.field))),
+        );
+        if self.start.or(self.end).is_some() {
+            parts.push("time filter".to_owned());
+        }
+        if let Some(agg) = &self.agg {
+            parts.push(agg.signature(setup));
+        }
+        parts.join(", ")
+    }
+
+    pub(super) fn json(&self, paths: &[&str]) -> Value {
+        let mut request = json!({ "query": self.node.text(paths), "max_hits": self.max_hits });
+        if self.start_offset > 0 {
+            request["start_offset"] = self.start_offset.into();
+        }
+        if !self.sort_by.is_empty() {
+            let keys = self.sort_by.iter().map(|key| {
+                format!(
+                    "{}{}",
+                    if key.is_ascending { "-" } else { "" },
+                    paths[key.field]
+                )
+            });
+            request["sort_by"] = keys.collect::<Vec<_>>().join(",").into();
+        }
+        if let Some(start) = self.start {
+            request["start_timestamp"] = start.into();
+        }
+        if let Some(end) = self.end {
+            request["end_timestamp"] = end.into();
+        }
+        if let Some(agg) = &self.agg {
+            request["aggs"] = agg.json(paths);
+        }
+        if let Some(field) = self.search_field {
+            request["search_field"] = paths[field].into();
+        }
+        request
+    }
+}
+
+/// A value as a query writes it.
+pub(super) fn literal(value: &Scalar) -> String {
+    match value {
+        Scalar::Int(int) => int.to_string(),
+        Scalar::Float(float) => format!("{float:?}"),
+        Scalar::Bool(b) => b.to_string(),
+        Scalar::Date(nanos) => dates::write(*nanos),
+        Scalar::Text(text) => text.clone(),
+        Scalar::Ip(ip) => {
+            let ip = std::net::Ipv6Addr::from(*ip);
+            ip.to_ipv4_mapped()
+                .map_or(ip.to_string(), |v4| v4.to_string())
+        }
+        Scalar::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}
