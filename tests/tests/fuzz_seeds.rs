@@ -13,8 +13,11 @@ use rand_chacha::ChaCha8Rng;
 #[path = "../fuzz/src/lib.rs"]
 mod targets;
 
+/// What a target does with bytes.
+type Target = fn(&[u8]);
+
 /// The targets by name.
-const TARGETS: [(&str, fn(&[u8])); 7] = [
+const TARGETS: [(&str, Target); 7] = [
     ("query", targets::query),
     ("aggregations", targets::aggregations),
     ("document", targets::document),

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use canter_doc_mapper::FieldKind;
 use tantivy::aggregation::agg_req::{Aggregation, AggregationVariants, Aggregations};
-use tantivy::aggregation::bucket::{CompositeAggregation, CompositeAggregationSource};
+use tantivy::aggregation::bucket::{
+    CompositeAggregation, CompositeAggregationSource, OrderTarget, TermsAggregation,
+};
 use tantivy::aggregation::metric::TopHitsAggregationReq;
 use tantivy::aggregation::{
     AggContextParams, Key, ValueSource, ValueSourceProvider, ValueSourceRegistry,
@@ -108,16 +110,33 @@ impl Columns<'_> {
         Ok(())
     }
 
-    /// Whether tantivy would count these terms and the histogram inside of them in a table of small numbers,
-    /// which holds only for terms that are ordinals: other values it cuts to the width of an address.
+    /// Whether tantivy would count these terms and the histogram inside of them in a table with a row for each
+    /// number up to the largest, of which there may be more than an address of 32 bits can count. Signed and
+    /// floating point numbers stand in columns in an order-preserving form of 64 bits, so that even 0 is far up.
+    /// Text and small unsigned numbers keep the table.
     fn hides_histogram(&self, aggregation: &Aggregation) -> tantivy::Result<bool> {
         let AggregationVariants::Terms(terms) = &aggregation.agg else {
             return Ok(false);
         };
-        let handles = self.handles(&terms.field)?;
-        Ok(handles
-            .iter()
-            .any(|handle| handle.column_type() != ColumnType::Str))
+        for handle in self.handles(&terms.field)? {
+            let is_wide = match handle.column_type() {
+                ColumnType::I64 | ColumnType::F64 | ColumnType::DateTime => true,
+                ColumnType::U64 => {
+                    let max = handle
+                        .open_u64_lenient()?
+                        .map_or(0, |column| column.max_value());
+                    // The value for documents that have none counts among the rows.
+                    terms.missing.is_some() || max >= u64::from(u32::MAX)
+                }
+                ColumnType::Bool | ColumnType::Str | ColumnType::Bytes | ColumnType::IpAddr => {
+                    false
+                }
+            };
+            if is_wide {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn one(
@@ -150,6 +169,7 @@ impl Columns<'_> {
             }
             AggregationVariants::Terms(terms) => {
                 self.check_missing(path, &terms.field, terms.missing.as_ref())?;
+                self.check_key_order(path, terms)?;
             }
             AggregationVariants::MultiTerms(terms) => {
                 let mut combinations = 1usize;
@@ -229,6 +249,27 @@ impl Columns<'_> {
     fn is_date(&self, field: &str) -> bool {
         let resolved = self.split.mapper.resolve(field);
         resolved.is_some_and(|field| matches!(field.kind, FieldKind::Date(_)))
+    }
+
+    /// tantivy orders the keys of a column of floating point numbers by whether they are whole before it compares
+    /// them, and cuts the list by that order.
+    fn check_key_order(&self, path: &str, terms: &TermsAggregation) -> tantivy::Result<()> {
+        let is_by_key = terms
+            .order
+            .as_ref()
+            .is_some_and(|order| order.target == OrderTarget::Key);
+        let handles = self.handles(&terms.field)?;
+        let has_fractions = handles
+            .iter()
+            .any(|handle| handle.column_type() == ColumnType::F64);
+        match is_by_key && has_fractions {
+            true => refused(
+                path,
+                "order: terms of numbers with fractions cannot be put in the order of their keys yet: order by \
+                 _count, or use histogram or range",
+            ),
+            false => Ok(()),
+        }
     }
 
     /// What stands in for a missing number must be one that the column can have.

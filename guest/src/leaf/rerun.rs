@@ -52,10 +52,10 @@ fn error_of_request(error: &tantivy::TantivyError) -> Option<SearchError> {
             | AggregationError::DateHistogramParseError(_)),
         ) => Some(SearchError::invalid(format!("aggs: {error}"))),
         tantivy::TantivyError::InvalidArgument(what) => {
-            // What this crate says of an aggregation names its place already.
+            // What this crate says of an aggregation names its place; the rest may be about the query too.
             Some(SearchError::invalid(match what.starts_with("aggs.") {
                 true => what.clone(),
-                false => format!("aggs: {what}"),
+                false => format!("this cannot be searched: {what}"),
             }))
         }
         _ => None,

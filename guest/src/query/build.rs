@@ -7,6 +7,7 @@ use tantivy_query_grammar::{Occur as AstOccur, UserInputAst, UserInputLeaf};
 
 use super::default_fields::in_default_fields;
 use super::depth::outline_of;
+use super::excluded::excluded;
 use super::literal::build_literal;
 use super::needs::Needs;
 use super::negative::parse_with_exponents;
@@ -188,7 +189,12 @@ impl Builder<'_> {
                 Some(AstOccur::Should) => Occur::Should,
                 Some(AstOccur::MustNot) => Occur::MustNot,
             };
-            queries.push((occur, self.ast(ast)?));
+            let query = self.ast(ast)?;
+            let query = match occur {
+                Occur::MustNot => excluded(query),
+                Occur::Must | Occur::Should => query,
+            };
+            queries.push((occur, query));
         }
         if queries.is_empty() {
             return Ok(Box::new(EmptyQuery));

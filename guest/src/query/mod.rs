@@ -4,6 +4,7 @@ mod build;
 mod columns;
 mod default_fields;
 mod depth;
+mod excluded;
 mod literal;
 mod needs;
 mod negative;

@@ -22,6 +22,7 @@ pub(super) fn build_range(
 ) -> Result<Box<dyn Query>, SearchError> {
     let field = resolve(builder.mapper, name)?;
     let (lower, upper) = (bound(lower), bound(upper));
+    refuse_boost(lower, upper)?;
     if matches!((lower, upper), (Bound::Unbounded, Bound::Unbounded)) {
         return build_exists(builder, name);
     }
@@ -34,6 +35,24 @@ pub(super) fn build_range(
     let ranges = value_ranges(&field, lower, upper)
         .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
     Ok(within_any(builder, &field, ranges))
+}
+
+/// The grammar takes the boost behind a range with one end for a part of its bound.
+fn refuse_boost(lower: Bound<&str>, upper: Bound<&str>) -> Result<(), SearchError> {
+    let text = match (lower, upper) {
+        (Bound::Included(text) | Bound::Excluded(text), Bound::Unbounded)
+        | (Bound::Unbounded, Bound::Included(text) | Bound::Excluded(text)) => text,
+        _ => return Ok(()),
+    };
+    match text.rsplit_once('^') {
+        Some((before, boost)) if !before.is_empty() && boost.parse::<f64>().is_ok() => {
+            Err(SearchError::invalid(format!(
+                "the boost ^{boost} cannot stand directly behind a range with one end: put the range into \
+                 brackets, as (field:>{before})^{boost}"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn bound(bound: &UserInputBound) -> Bound<&str> {
