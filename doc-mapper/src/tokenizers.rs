@@ -6,8 +6,11 @@ use tantivy::tokenizer::{
     WhitespaceTokenizer,
 };
 
+mod column_text;
 mod english;
 
+use column_text::Shorten;
+pub use column_text::{MAX_COLUMN_TEXT_BYTES, column_text};
 use english::EnglishStemmer;
 
 /// The names a `tokenizer` key may have.
@@ -72,13 +75,15 @@ pub fn tokenizers() -> TokenizerManager {
     manager
 }
 
-/// The normalizers of text in fast fields: `raw` and `lowercase`. They drop nothing: a value is in its
-/// column however long it is.
+/// The normalizers of text in fast fields: `raw` and `lowercase`. They drop nothing: of a value of more than
+/// [`MAX_COLUMN_TEXT_BYTES`] the beginning is in the column.
 pub fn fast_field_tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::new();
-    let raw = TextAnalyzer::builder(RawTokenizer::default());
+    let raw = TextAnalyzer::builder(RawTokenizer::default()).filter(Shorten);
     manager.register("raw", raw.build());
-    let lowercase = TextAnalyzer::builder(RawTokenizer::default()).filter(LowerCaser);
+    let lowercase = TextAnalyzer::builder(RawTokenizer::default())
+        .filter(LowerCaser)
+        .filter(Shorten);
     manager.register("lowercase", lowercase.build());
     manager
 }
@@ -141,12 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn a_column_keeps_long_values() {
+    fn a_column_keeps_the_beginning_of_long_values() {
         for name in ["raw", "lowercase"] {
             let mut normalizer = fast_field_tokenizers().get(name).unwrap();
             let long = "x".repeat(70_000);
             let mut tokens = normalizer.token_stream(&long);
             assert!(tokens.advance(), "{name}");
+            assert_eq!(tokens.token().text.len(), MAX_COLUMN_TEXT_BYTES, "{name}");
         }
     }
 

@@ -143,6 +143,11 @@ fn int_error(error: std::num::ParseIntError) -> DocErrorReason {
     }
 }
 
+/// Zero has one sign in the index: terms, columns and their orders tell -0.0 from 0.0, which are equal.
+pub(crate) fn positive_zero(n: f64) -> f64 {
+    n + 0.0
+}
+
 fn to_f64(scalar: Scalar<'_>, coerce: bool) -> Result<f64> {
     let n = match scalar {
         Scalar::I64(n) => n as f64,
@@ -152,7 +157,7 @@ fn to_f64(scalar: Scalar<'_>, coerce: bool) -> Result<f64> {
         _ => return Err(DocErrorReason::WrongType),
     };
     if n.is_finite() {
-        Ok(n)
+        Ok(positive_zero(n))
     } else {
         Err(DocErrorReason::OutOfRange)
     }

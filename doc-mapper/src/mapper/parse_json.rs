@@ -7,6 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json_value::{Entries, JsonValue};
+use super::leaf::positive_zero;
 use super::parse::{MAX_DEPTH, Walk};
 use crate::datetime;
 use crate::doc_error::{DocError, DocErrorReason};
@@ -98,7 +99,7 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<JsonValue<'de>, E> {
-        Ok(JsonValue::F64(value))
+        Ok(JsonValue::F64(positive_zero(value)))
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<JsonValue<'de>, E> {

@@ -262,6 +262,15 @@ impl Columns<'_> {
         let has_fractions = handles
             .iter()
             .any(|handle| handle.column_type() == ColumnType::F64);
+        let has_addresses = handles
+            .iter()
+            .any(|handle| handle.column_type() == ColumnType::IpAddr);
+        if is_by_key && has_addresses {
+            return refused(
+                path,
+                "order: terms of addresses cannot be put in the order of their keys yet: order by _count",
+            );
+        }
         match is_by_key && has_fractions {
             true => refused(
                 path,

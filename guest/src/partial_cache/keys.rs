@@ -189,7 +189,8 @@ mod tests {
 
     fn entry(id: &str, range: Option<(i64, i64)>) -> SplitEntry {
         let mut entry: SplitEntry = serde_json::from_value(json!({
-            "id": id,
+            // An id has 32 hexadecimal digits.
+            "id": format!("{:032x}", id.bytes().fold(0, |number, byte| number << 8 | u128::from(byte))),
             "len": 1000,
             "head_len": 100,
             "head_checksum": "0000000000000005",

@@ -48,7 +48,7 @@ fn refuse_boost(lower: Bound<&str>, upper: Bound<&str>) -> Result<(), SearchErro
         Some((before, boost)) if !before.is_empty() && boost.parse::<f64>().is_ok() => {
             Err(SearchError::invalid(format!(
                 "the boost ^{boost} cannot stand directly behind a range with one end: put the range into \
-                 brackets, as (field:>{before})^{boost}"
+                 brackets, as in (field:>4)^{boost}"
             )))
         }
         _ => Ok(()),

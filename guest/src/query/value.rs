@@ -28,7 +28,8 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
                 true => Err(format!("{text:?} is not a number")),
                 false => Ok(value),
             })
-            .map(|value| Term::from_field_f64(id, value)),
+            // Documents have no negative zero.
+            .map(|value| Term::from_field_f64(id, value + 0.0)),
         FieldKind::Bool => {
             parse_scalar(text, "true or false").map(|v| Term::from_field_bool(id, v))
         }

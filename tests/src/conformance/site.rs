@@ -136,7 +136,8 @@ fn add_broken(
             let bytes = match store.fault {
                 Fault::Absent => continue,
                 Fault::Flipped if is_hit => flipped(bytes),
-                Fault::Hostile if is_hit => hostile(bytes)?,
+                // The lock of a folder stands beside it, and is empty.
+                Fault::Hostile if is_hit && !bytes.is_empty() => hostile(bytes)?,
                 Fault::Flipped | Fault::Hostile | Fault::Served(_) => bytes.clone(),
             };
             objects.insert(format!("{}/{name}", store.index), bytes);

@@ -6,7 +6,7 @@ use super::dates;
 use super::query::{Bound, Leaf, Node, Piece, Sign};
 use super::schema::{Kind, Normalizer};
 use super::table::{Scalar, Table, hex, ip, number};
-use super::tokens::{Tokenizer, lower};
+use super::tokens::{Tokenizer, in_column, lower};
 
 /// The inverted index keeps dates to the second.
 const INDEXED_PRECISION: i64 = dates::SECOND;
@@ -153,6 +153,18 @@ impl Table {
     }
 
     fn element(&self, doc: usize, field: usize, element: &str) -> bool {
+        let described = &self.setup.fields[field];
+        if described.fast.is_some()
+            && !described.indexed
+            && matches!(described.kind, Kind::Text { .. })
+        {
+            // From the column, which has values as its normalizer left them.
+            let wanted = text_bound(described.fast, described.kind, element);
+            return self
+                .column(doc, field)
+                .iter()
+                .any(|value| same(value, &wanted));
+        }
         let tokens = &self.cell(doc, field).tokens;
         self.equals(doc, field, element) || tokens.iter().any(|(_, token)| token == element)
     }
@@ -251,8 +263,8 @@ impl Table {
 
 fn text_bound(fast: Option<Normalizer>, kind: Kind, text: &str) -> Scalar {
     Scalar::Text(match (fast, kind) {
-        (Some(Normalizer::Lowercase), _) => lower(text),
-        (Some(Normalizer::Raw), _) => text.to_owned(),
+        (Some(Normalizer::Lowercase), _) => in_column(&lower(text)),
+        (Some(Normalizer::Raw), _) => in_column(text),
         (None, Kind::Text { tokenizer, .. } | Kind::Json { tokenizer, .. }) => tokenizer.fold(text),
         (None, _) => text.to_owned(),
     })

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::dates;
 use super::schema::{Field, Kind, Normalizer, Setup};
-use super::tokens::{LONGEST_TERM, Tokenizer, lower};
+use super::tokens::{LONGEST_TERM, Tokenizer, in_column, lower};
 
 /// A value of one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,8 +90,9 @@ impl Table {
         values
             .map(|value| match (value, kind) {
                 (Scalar::Text(text), _) if fast == Some(Normalizer::Lowercase) => {
-                    Scalar::Text(lower(text))
+                    Scalar::Text(in_column(&lower(text)))
                 }
+                (Scalar::Text(text), _) if fast.is_some() => Scalar::Text(in_column(text)),
                 (Scalar::Date(nanos), Kind::Date { precision }) => {
                     Scalar::Date(dates::cut(*nanos, precision))
                 }
@@ -353,9 +354,6 @@ fn show_scalar(field: &Field, value: &Value) -> Option<Value> {
 /// The same with the keys of objects in order.
 fn sorted(value: &Value) -> Value {
     match value {
-        Value::String(text) if super::known::DATES_LOSE_THEIR_OFFSET => {
-            dates::read(text).map_or_else(|| value.clone(), |nanos| dates::write(nanos).into())
-        }
         Value::Array(items) => items.iter().map(sorted).collect(),
         Value::Object(entries) => {
             let entries: BTreeMap<&String, Value> =

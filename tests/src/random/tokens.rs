@@ -23,6 +23,21 @@ pub(super) fn lower(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
+/// A column keeps this much of a text.
+const LONGEST_IN_COLUMN: usize = 65_535;
+
+/// What a column keeps of a text: whole characters.
+pub(super) fn in_column(text: &str) -> String {
+    let mut kept = String::new();
+    for letter in text.chars() {
+        if kept.len() + letter.len_utf8() > LONGEST_IN_COLUMN {
+            break;
+        }
+        kept.push(letter);
+    }
+    kept
+}
+
 impl Tokenizer {
     pub(super) fn lowercases(self) -> bool {
         matches!(self, Self::Lowercase | Self::Default)

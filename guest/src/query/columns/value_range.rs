@@ -176,9 +176,15 @@ fn text(field: &ResolvedField<'_>, lower: Bound<&str>, upper: Bound<&str>) -> Va
         (None, _) => false,
     };
     // Letter by letter, as tantivy does: not as `str::to_lowercase`, which knows a final sigma.
-    let normalised = |text: &str| match is_lowercase {
-        true => text.chars().flat_map(char::to_lowercase).collect(),
-        false => text.to_owned(),
+    let normalised = |text: &str| {
+        let text: String = match is_lowercase {
+            true => text.chars().flat_map(char::to_lowercase).collect(),
+            false => text.to_owned(),
+        };
+        match field.fast {
+            Some(_) => tokenizers::column_text(&text).to_owned(),
+            None => text,
+        }
     };
     ValueRange::Text(lower.map(normalised), upper.map(normalised))
 }
