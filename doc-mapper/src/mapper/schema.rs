@@ -252,7 +252,7 @@ fn text_options(mapping: &FieldMapping) -> TextOptions {
         options = options.set_stored();
     }
     if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(normalizer.name());
+        options = options.set_fast(tokenizers::of_column(normalizer));
     }
     if let (true, FieldKind::Text(text)) = (mapping.indexed, &mapping.kind) {
         let indexing = TextFieldIndexing::default()
@@ -268,7 +268,7 @@ fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
     // Never stored: a hit shows the text of `_verbatim`.
     let mut options = JsonObjectOptions::default();
     if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(normalizer.name());
+        options = options.set_fast(tokenizers::of_column(normalizer));
     }
     if let FieldKind::Json(json) = &mapping.kind {
         if json.expand_dots {

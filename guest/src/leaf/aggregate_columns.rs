@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use canter_doc_mapper::FieldKind;
 use tantivy::aggregation::agg_req::{Aggregation, AggregationVariants, Aggregations};
-use tantivy::aggregation::bucket::{
-    CompositeAggregation, CompositeAggregationSource, OrderTarget, TermsAggregation,
-};
+use tantivy::aggregation::bucket::{CompositeAggregation, CompositeAggregationSource};
 use tantivy::aggregation::metric::TopHitsAggregationReq;
 use tantivy::aggregation::{
     AggContextParams, Key, ValueSource, ValueSourceProvider, ValueSourceRegistry,
@@ -169,7 +167,6 @@ impl Columns<'_> {
             }
             AggregationVariants::Terms(terms) => {
                 self.check_missing(path, &terms.field, terms.missing.as_ref())?;
-                self.check_key_order(path, terms)?;
             }
             AggregationVariants::MultiTerms(terms) => {
                 let mut combinations = 1usize;
@@ -249,36 +246,6 @@ impl Columns<'_> {
     fn is_date(&self, field: &str) -> bool {
         let resolved = self.split.mapper.resolve(field);
         resolved.is_some_and(|field| matches!(field.kind, FieldKind::Date(_)))
-    }
-
-    /// tantivy orders the keys of a column of floating point numbers by whether they are whole before it compares
-    /// them, and cuts the list by that order.
-    fn check_key_order(&self, path: &str, terms: &TermsAggregation) -> tantivy::Result<()> {
-        let is_by_key = terms
-            .order
-            .as_ref()
-            .is_some_and(|order| order.target == OrderTarget::Key);
-        let handles = self.handles(&terms.field)?;
-        let has_fractions = handles
-            .iter()
-            .any(|handle| handle.column_type() == ColumnType::F64);
-        let has_addresses = handles
-            .iter()
-            .any(|handle| handle.column_type() == ColumnType::IpAddr);
-        if is_by_key && has_addresses {
-            return refused(
-                path,
-                "order: terms of addresses cannot be put in the order of their keys yet: order by _count",
-            );
-        }
-        match is_by_key && has_fractions {
-            true => refused(
-                path,
-                "order: terms of numbers with fractions cannot be put in the order of their keys yet: order by \
-                 _count, or use histogram or range",
-            ),
-            false => Ok(()),
-        }
     }
 
     /// What stands in for a missing number must be one that the column can have.

@@ -182,10 +182,19 @@ impl Builder<'_> {
         clauses: &[(Option<AstOccur>, UserInputAst)],
     ) -> Result<Box<dyn Query>, SearchError> {
         let mut queries: Vec<(Occur, Box<dyn Query>)> = Vec::with_capacity(clauses.len() + 1);
+        // Of `x:(a OR a) b` the grammar keeps one `a`, takes it out of its brackets, and leaves it its OR; nothing else
+        // gives a single alternative among words that stand side by side.
+        let mut alternatives = clauses
+            .iter()
+            .filter(|(occur, _)| *occur == Some(AstOccur::Should));
+        let is_lifted = alternatives.next().is_some()
+            && alternatives.next().is_none()
+            && clauses.iter().any(|(occur, _)| occur.is_none());
         for (occur, ast) in clauses {
             // Words side by side must all match, as in Quickwit.
             let occur = match occur {
                 None | Some(AstOccur::Must) => Occur::Must,
+                Some(AstOccur::Should) if is_lifted => Occur::Must,
                 Some(AstOccur::Should) => Occur::Should,
                 Some(AstOccur::MustNot) => Occur::MustNot,
             };

@@ -1,6 +1,7 @@
 //! Root search: partial results → hits → documents → the answer.
 
 mod fetch_docs;
+mod key_order;
 mod merge;
 mod pretty;
 mod response;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 
 use super::fetch_docs::{Document, fetch_docs};
+use super::key_order::{lift_sizes, order_by_key};
 use super::merge::Merged;
 use super::pretty::pretty;
 use super::snippets::{Snippeter, Snippets};
@@ -234,14 +235,17 @@ fn final_aggregations(
     request: &SearchRequest,
     limits: &Limits,
 ) -> Result<Option<Value>, SearchError> {
-    let Some(aggregations) = request.aggregations()? else {
+    let Some(asked) = request.aggregations()? else {
         return Ok(None);
     };
+    let mut lifted = asked.clone();
+    lift_sizes(&mut lifted);
     let results = intermediate
-        .into_final_result(aggregations, limits.aggregation_guard())
+        .into_final_result(lifted, limits.aggregation_guard())
         .map_err(|error| SearchError::invalid(format!("aggs: {error}")))?;
-    let json = serde_json::to_value(results)
+    let mut json = serde_json::to_value(results)
         .map_err(|error| SearchError::internal(format!("aggs: {error}")))?;
+    order_by_key(&mut json, &asked);
     Ok(Some(canonical(json)))
 }
 

@@ -300,8 +300,14 @@ fn bare(text: &str) -> String {
 
 fn wildcard(pieces: &[Piece]) -> String {
     let mut out = String::new();
-    for piece in pieces {
+    for (at, piece) in pieces.iter().enumerate() {
+        let mut rest = pieces[at..].iter();
+        let is_before_wildcard = rest
+            .find(|piece| !matches!(piece, Piece::Char('\\')))
+            .is_some_and(|piece| !matches!(piece, Piece::Char(c) if !"*?".contains(*c)));
         match piece {
+            // In front of a wildcard, backslashes escape each other once more.
+            Piece::Char('\\') if is_before_wildcard => out.push_str(r"\\\\"),
             Piece::Char(c) => {
                 if needs_escape(*c, out.is_empty()) || "*?".contains(*c) {
                     out.push('\\');

@@ -345,7 +345,8 @@ fn show_value(field: &Field, value: &Value) -> Option<Value> {
 fn show_scalar(field: &Field, value: &Value) -> Option<Value> {
     match (field.kind, value) {
         (_, Value::Null) => None,
-        (Kind::F64, Value::Number(number)) => number.as_f64().map(Value::from),
+        // Zero has one sign in a number that is mapped.
+        (Kind::F64, Value::Number(number)) => number.as_f64().map(|n| Value::from(n + 0.0)),
         (Kind::Date { .. }, Value::String(text)) => Some(dates::write(dates::read(text)?).into()),
         (_, value) => Some(value.clone()),
     }

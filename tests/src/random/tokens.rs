@@ -16,7 +16,7 @@ pub(super) enum Tokenizer {
 /// Tokens of more bytes are dropped by all but `whitespace`.
 const LONGEST: usize = 255;
 /// No term of any kind is longer.
-pub(super) const LONGEST_TERM: usize = 65_530;
+pub(super) const LONGEST_TERM: usize = 65_526;
 
 /// Letter by letter: what a letter becomes does not depend on its neighbours.
 pub(super) fn lower(text: &str) -> String {
