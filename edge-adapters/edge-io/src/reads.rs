@@ -127,7 +127,7 @@ impl PendingRead {
         let outcome = match self.error {
             None => SupplyResult::Bytes(pieces::join(self.pieces).into()),
             Some(error) => SupplyResult::Failed {
-                // Nobody shall rebuild an index because a connection broke off.
+                // A connection that broke off is no reason to rebuild an index.
                 kind: match error.is_transient {
                     true => FetchErrorKind::Unavailable,
                     false => error.kind,

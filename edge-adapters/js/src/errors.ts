@@ -80,7 +80,7 @@ export class FetchFailure extends Error {
     );
   }
 
-  /** The kind the guest is told: nobody shall rebuild an index because a connection broke off. */
+  /** The kind the guest is told: a connection that broke off is no reason to rebuild an index. */
   get suppliedKind(): FetchErrorKind {
     return this.isTransient ? "unavailable" : this.kind;
   }

@@ -27,7 +27,7 @@ pub(super) fn message_response(status: u16, message: &str) -> HttpResponse {
     json_response(status, json!({ "message": message }).to_string())
 }
 
-/// The response to an error. Its status says what a client should do: mend the request (4xx), try again
+/// The response to an error. Its status says what a client should do: correct the request (4xx), try again
 /// (503), or have the index looked after (500).
 pub fn http_error(error: &SearchError) -> HttpResponse {
     error_response(error, false)

@@ -1,4 +1,4 @@
-//! The border post inside the guest: futures leave demands here, the host's supplies wake them.
+//! Where the guest meets its host: futures leave demands here, and supplies wake them.
 //!
 //! ```text
 //!   future ──read──▶ ┌──────────┐ ──demand──▶ host
@@ -63,7 +63,7 @@ impl FetchFailure {
 }
 
 impl Exchange {
-    /// The same border post for another index: what is asked for through it has this name in front.
+    /// The same exchange for another index: what is asked for through it has this name in front.
     pub(crate) fn of_index(&self, name: &str) -> Self {
         Self {
             state: Arc::clone(&self.state),
@@ -71,7 +71,7 @@ impl Exchange {
         }
     }
 
-    /// The same border post, with a prefix that [`Exchange::prefix`] gave.
+    /// The same exchange, with a prefix that [`Exchange::prefix`] gave.
     pub(crate) fn with_prefix(&self, prefix: &str) -> Self {
         Self {
             state: Arc::clone(&self.state),

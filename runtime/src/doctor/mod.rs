@@ -1,6 +1,6 @@
 //! Examines a store or web server for what Canter, and a browser, need of it.
 //!
-//! Each check has a stable name, says what was seen and, where something is amiss, what to change. No
+//! Each check has a stable name, says what was seen and, where something is wrong, what to change. No
 //! check trusts another: a server that ignores ranges is still asked for its ETag. Requests and bytes are
 //! bounded, and nothing is written. Rendering is left to others.
 //!
