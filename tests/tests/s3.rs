@@ -173,6 +173,8 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 /// The bucket with the environment's settings, but without patience.
 fn bucket() -> Result<AmazonS3> {
+    // This one is made by `object_store` itself, which knows of no cryptography until it is told.
+    canter_stores::http_client().build()?;
     let retry = RetryConfig {
         max_retries: 1,
         ..RetryConfig::default()
