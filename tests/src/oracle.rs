@@ -233,9 +233,10 @@ impl Oracle {
             self.index.tokenizers().clone(),
         );
         let collector = AggregationCollector::from_aggs(aggregations, context);
-        Ok(serde_json::to_value(
-            self.searcher.search(query.as_ref(), &collector)?,
-        )?)
+        let found = self.searcher.search(query.as_ref(), &collector)?;
+        let mut found = serde_json::to_value(found)?;
+        numbers_by_value(&mut found, aggs);
+        Ok(found)
     }
 
     fn within(
@@ -263,6 +264,31 @@ impl Oracle {
             query,
             Box::new(range),
         ])))
+    }
+}
+
+/// Orders numeric terms that were asked for by key: tantivy puts whole numbers before fractions. What it has cut by
+/// that order is gone, so only requests for all terms can be compared.
+fn numbers_by_value(found: &mut Value, aggs: &Value) {
+    for (name, agg) in aggs.as_object().into_iter().flatten() {
+        let inner = agg.get("aggs").or_else(|| agg.get("aggregations"));
+        let Some(buckets) = found[name]["buckets"].as_array_mut() else {
+            continue;
+        };
+        if let Some(direction) = agg["terms"]["order"]["_key"].as_str()
+            && buckets.iter().all(|bucket| bucket["key"].is_number())
+        {
+            let key = |bucket: &Value| bucket["key"].as_f64().unwrap_or_default();
+            buckets.sort_by(|left, right| match direction {
+                "desc" => key(right).total_cmp(&key(left)),
+                _ => key(left).total_cmp(&key(right)),
+            });
+        }
+        if let Some(inner) = inner {
+            for bucket in buckets {
+                numbers_by_value(bucket, inner);
+            }
+        }
     }
 }
 

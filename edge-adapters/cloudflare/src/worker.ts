@@ -99,7 +99,7 @@ async function answer(
   const callOptions = { waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work), ...seen };
   const response = await toItsEnd(ctx, canter.fetch(request, callOptions));
   // Of the 128 MB of an isolate, this is what the guest has. It too depends on what a search has read.
-  if (forcedFilter === undefined) {
+  if (seen.forcedFilter === undefined) {
     response.headers.set("x-canter-memory", String(canter.memoryBytes));
   }
   return response;

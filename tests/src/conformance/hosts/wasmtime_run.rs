@@ -132,7 +132,8 @@ fn flags_of(call: &Call) -> Option<(String, Vec<String>)> {
     for (name, value) in &values {
         let (_, flag, kind) = FLAGS.iter().find(|(known, ..)| known == name)?;
         let value = match (kind, value) {
-            (Kind::Text, Value::String(text)) => text.clone(),
+            // An argument of a process ends at a NUL.
+            (Kind::Text, Value::String(text)) if !text.contains('\0') => text.clone(),
             (Kind::Number, Value::Number(number)) if number.is_u64() => number.to_string(),
             (Kind::Object, Value::Object(_)) => value.to_string(),
             _ => return None,
@@ -182,6 +183,7 @@ mod tests {
         check("query=*&query=*", None);
         check("query=*&format=json", None);
         check("query=*&colour=red", None);
+        check("query=a%00b", None);
         let post = |body: &str| Call {
             method: "POST".to_owned(),
             body: body.into(),
