@@ -272,7 +272,9 @@ impl Oracle {
 fn numbers_by_value(found: &mut Value, aggs: &Value) {
     for (name, agg) in aggs.as_object().into_iter().flatten() {
         let inner = agg.get("aggs").or_else(|| agg.get("aggregations"));
-        let Some(buckets) = found[name]["buckets"].as_array_mut() else {
+        let result = found.get_mut(name);
+        let buckets = result.and_then(|result| result.get_mut("buckets"));
+        let Some(buckets) = buckets.and_then(Value::as_array_mut) else {
             continue;
         };
         if let Some(direction) = agg["terms"]["order"]["_key"].as_str()
