@@ -13,7 +13,9 @@ use std::io::{self, Write};
 use anyhow::Result;
 
 pub(crate) use args::SearchArgs;
+#[cfg(feature = "serve")]
 pub(crate) use cache::CacheArgs;
+#[cfg(feature = "serve")]
 pub(crate) use limits::LimitArgs;
 
 use crate::cli::Format;

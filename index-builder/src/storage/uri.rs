@@ -21,6 +21,10 @@ pub(super) enum Location {
     /// A folder of this machine.
     Folder(PathBuf),
     /// A bucket or container, and a prefix in it.
+    #[cfg_attr(
+        not(feature = "buckets"),
+        expect(dead_code, reason = "what opens one is not there")
+    )]
     Bucket(Arc<dyn ObjectStore>, Path),
 }
 

@@ -38,6 +38,7 @@ pub use http_options::HttpOptions;
 pub use memory::MemoryFetcher;
 pub(crate) use namespace::cache_namespace;
 pub use object_store::ObjectStoreFetcher;
+#[cfg(any(feature = "remote", test))]
 pub(crate) use object_store::with_causes;
 pub use recording::RecordingFetcher;
 pub(crate) use retry::RetryState;
