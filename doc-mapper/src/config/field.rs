@@ -36,7 +36,7 @@ pub enum Normalizer {
 }
 
 impl Normalizer {
-    /// The name under which the fast field tokenizers know it.
+    /// Its name in an index config. In a split it has another: see `tokenizers::of_column`.
     pub fn name(self) -> &'static str {
         match self {
             Normalizer::Raw => "raw",
