@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 
 /// What the guest is made from, relative to this package. A test compares the list with the packages of
 /// this workspace that the guest depends on.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "Cargo.toml",
     "src",
+    "aggregations/Cargo.toml",
+    "aggregations/src",
     "datasketches/Cargo.toml",
     "datasketches/src",
     "../doc-mapper/Cargo.toml",

@@ -43,6 +43,11 @@ impl SearchError {
         Self::new(ErrorKind::Invalid, message)
     }
 
+    /// The same, with the place in the request in front.
+    pub(crate) fn at(self, path: &str) -> Self {
+        Self::new(self.kind, format!("{path}: {}", self.message))
+    }
+
     /// The index's bytes are wrong.
     pub fn data(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Data, message)
@@ -51,5 +56,16 @@ impl SearchError {
     /// A defect of the guest.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
+    }
+}
+
+impl From<canter_aggregations::Error> for SearchError {
+    fn from(error: canter_aggregations::Error) -> Self {
+        use canter_aggregations::Error;
+        match error {
+            Error::Invalid(message) => Self::invalid(message),
+            Error::Limit(message) => Self::new(ErrorKind::Limit, message),
+            Error::Columns(error) => Self::internal(error.to_string()),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The oracle: plain tantivy in RAM over the same documents.
 
+use std::net::IpAddr;
+
 use anyhow::{Context, Result, bail};
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use serde_json::{Map, Value, json};
@@ -267,7 +269,8 @@ impl Oracle {
     }
 }
 
-/// Orders numeric terms that were asked for by key: tantivy puts whole numbers before fractions. What it has cut by
+/// Orders terms that were asked for by key, if they are numbers or addresses: tantivy puts whole numbers before
+/// fractions, and addresses in the order of their texts. What it has cut by
 /// that order is gone, so only requests for all terms can be compared.
 fn numbers_by_value(found: &mut Value, aggs: &Value) {
     for (name, agg) in aggs.as_object().into_iter().flatten() {
@@ -286,6 +289,10 @@ fn numbers_by_value(found: &mut Value, aggs: &Value) {
                 _ => key(left).total_cmp(&key(right)),
             });
         }
+        let address = |bucket: &Value| bucket["key"].as_str()?.parse::<IpAddr>().ok();
+        if agg["terms"]["order"]["_key"] == "asc" && buckets.iter().all(|b| address(b).is_some()) {
+            buckets.sort_by_key(address);
+        }
         if let Some(inner) = inner {
             for bucket in buckets {
                 numbers_by_value(bucket, inner);
@@ -295,16 +302,25 @@ fn numbers_by_value(found: &mut Value, aggs: &Value) {
 }
 
 /// An answer in the form in which it is compared with the oracle's: keys sorted, and ten digits of each
-/// floating point number, because their sums depend on the order of addition in the last ones.
+/// number, because tantivy's sums depend on the order of addition in the last ones. tantivy has floating point numbers
+/// where Elasticsearch has integers, numbers where it has truth values, and no bound of errors that are 0.
 pub fn normalised(value: &Value) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
-        Value::Number(number) if number.is_f64() => {
+        Value::Number(number) if number.as_f64().is_some_and(|n| n.abs() < EXACT) => {
             json!(format!("{:.9e}", number.as_f64().unwrap_or_default()))
         }
+        // tantivy says of which type the key is that a page ends with.
+        Value::String(text) => json!(text.strip_prefix("str:").unwrap_or(text)),
+        Value::Bool(flag) => normalised(&json!(u8::from(*flag))),
         Value::Array(items) => items.iter().map(normalised).collect(),
         Value::Object(fields) => {
+            let is_compared = |(name, value): &(&String, &Value)| {
+                *name != "doc_count_error_upper_bound" || **value != json!(0)
+            };
             let mut sorted: Vec<_> = fields
                 .iter()
+                .filter(is_compared)
                 .map(|(k, v)| (k.clone(), normalised(v)))
                 .collect();
             sorted.sort_by(|left, right| left.0.cmp(&right.0));

@@ -304,19 +304,18 @@ fn splits_without_a_field_change_no_key() {
         .iter()
         .map(|b| &b["key"])
         .collect();
-    assert_eq!(keys, ["*--3.5", "-3.5-2.5", "2.5-*"]);
+    assert_eq!(keys, ["-3.5-2.5"]);
 
     let index = TestIndex::build(SPARSE, &lines, 10).unwrap();
     for aggregation in [
         json!({"max": {"field": "any.d"}}),
         json!({"histogram": {"field": "any.d", "interval": 1}}),
         json!({"histogram": {"field": "n", "interval": 1e-18}}),
-        json!({"terms": {"field": "n", "missing": 1.5}}),
     ] {
         let request = json!({"query": "*", "max_hits": 0, "aggs": {"a": aggregation}});
         let error = index.search(&request).unwrap_err();
         assert!(
-            error.to_string().starts_with("aggs.a: "),
+            error.to_string().starts_with("aggs.a."),
             "{aggregation}: {error}"
         );
     }

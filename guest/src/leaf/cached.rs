@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use canter_aggregations::{Aggregations, Partial};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
-use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 
 use crate::partial_cache::{SplitKeys, look_up};
 use crate::session::exchange::Exchange;
@@ -14,18 +14,26 @@ use crate::split::HeadSource;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SplitAnswer {
     pub(super) num_hits: u64,
-    pub(super) aggregations: Option<IntermediateAggregationResults>,
+    pub(super) aggregations: Option<Partial>,
 }
 
 /// The splits that the cache knows the answer of, by place.
 pub(super) async fn look_up_splits(
     splits: &[&(u32, HeadSource)],
     keys: &SplitKeys,
+    aggregations: Option<&Aggregations>,
     exchange: &Exchange,
 ) -> BTreeMap<u32, SplitAnswer> {
     let lookups = splits.iter().map(|(split_ord, source)| {
         let key = keys.key(&source.entry);
-        async move { Some((*split_ord, look_up(exchange, &key).await?)) }
+        async move {
+            let answer: SplitAnswer = look_up(exchange, &key).await?;
+            let fits = match (aggregations, &answer.aggregations) {
+                (Some(aggregations), Some(partial)) => partial.fits(aggregations),
+                (found, partial) => found.is_none() && partial.is_none(),
+            };
+            fits.then_some((*split_ord, answer))
+        }
     });
     join_all(lookups).await.into_iter().flatten().collect()
 }

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tantivy::aggregation::agg_req::Aggregations;
-use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
+use canter_aggregations::Partial;
 
 use super::top_hits::HitOrder;
 use crate::SearchError;
@@ -20,10 +19,10 @@ pub(super) struct Candidate {
     pub(super) order: HitOrder,
     /// Documents within the time filter.
     pub(super) docs: Range<u32>,
-    /// The aggregations as this split runs them.
-    pub(super) aggregations: Option<Aggregations>,
+    /// The filters of the aggregations, by slot, if its documents are aggregated.
+    pub(super) filters: Option<Vec<BuiltQuery>>,
     /// Aggregations that the head answered.
-    pub(super) from_head: Option<IntermediateAggregationResults>,
+    pub(super) from_head: Option<Partial>,
 }
 
 impl Candidate {

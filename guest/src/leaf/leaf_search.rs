@@ -3,18 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use canter_aggregations::{Aggregations, Merger};
 use futures_util::future::join_all;
-use tantivy::aggregation::agg_req::Aggregations;
 use tantivy_query_grammar::UserInputAst;
 
-use super::aggregate::prepare_aggregations;
+use super::aggregate::build_filters;
 use super::batch::next_batch;
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
 use super::partial::{FailedSplit, PartialHit, PartialResult, compare_hits};
 use super::places::{Elsewhere, settle_places};
 use super::rerun::rerun_on_gaps;
-use super::rollup_histogram::from_rollup;
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
 use super::times::docs_within;
@@ -55,7 +54,7 @@ impl Prepared {
         let ast = leaf.request.parsed_query(&leaf.limits)?;
         Ok(Self {
             sort_keys: parse_sort_by(leaf.request.sort_by.as_deref().unwrap_or_default())?,
-            aggregations: leaf.request.aggregations()?,
+            aggregations: leaf.request.aggregations(&leaf.limits)?,
             time_filter: leaf.request.time_filter(),
             window: leaf.request.window(),
             split_keys: SplitKeys::of_request(&leaf.request, &ast, &leaf.limits),
@@ -85,6 +84,7 @@ pub(crate) async fn search_leaf(
         opened.insert(candidate.split_ord, Arc::clone(&candidate.split));
     }
     search.run(&candidates).await?;
+    search.result.aggregations = std::mem::take(&mut search.aggregations).finish();
     search.result.warmup_gaps = candidates
         .iter()
         .map(|candidate| candidate.split.body.num_gaps())
@@ -99,6 +99,7 @@ pub(super) struct LeafSearch<'a> {
     interrupt: Interrupt,
     pub(super) prepared: Prepared,
     pub(super) result: PartialResult,
+    aggregations: Merger,
     /// Of the splits that are open, by place.
     identities: BTreeMap<u32, IdentityRange>,
 }
@@ -111,15 +112,18 @@ impl<'a> LeafSearch<'a> {
             interrupt: exchange.interrupt(),
             prepared: Prepared::new(leaf)?,
             result: PartialResult::default(),
+            aggregations: Merger::default(),
             identities: BTreeMap::new(),
         })
     }
 
     /// Adds what one split has to say. Hits are merged apart from this.
-    fn add(&mut self, split_ord: u32, answer: SplitAnswer) {
+    fn add(&mut self, answer: SplitAnswer) {
         self.result.num_hits += answer.num_hits;
         if let Some(aggregations) = answer.aggregations {
-            self.result.aggregations.insert(split_ord, aggregations);
+            // All of them are of one request.
+            let is_added = self.aggregations.add(aggregations);
+            debug_assert!(is_added);
         }
     }
 
@@ -128,7 +132,7 @@ impl<'a> LeafSearch<'a> {
         if let Some(keys) = &self.prepared.split_keys {
             store(self.exchange, &keys.key(&candidate.split.entry), &answer);
         }
-        self.add(candidate.split_ord, answer);
+        self.add(answer);
     }
 
     fn fail(&mut self, candidate: &Candidate, error: SearchError) {
@@ -148,11 +152,12 @@ impl<'a> LeafSearch<'a> {
             splits.reverse();
         }
         if let Some(keys) = &self.prepared.split_keys {
-            let cached = look_up_splits(&splits, keys, self.exchange).await;
+            let aggregations = self.prepared.aggregations.as_ref();
+            let cached = look_up_splits(&splits, keys, aggregations, self.exchange).await;
             splits.retain(|(split_ord, _)| !cached.contains_key(split_ord));
             self.result.num_splits_from_cache += cached.len() as u64;
-            for (split_ord, answer) in cached {
-                self.add(split_ord, answer);
+            for answer in cached.into_values() {
+                self.add(answer);
             }
         }
         let mappers = Mappers::default();
@@ -196,12 +201,16 @@ impl<'a> LeafSearch<'a> {
         let all_docs = docs.len() == split.segment().max_doc() as usize;
         let from_head = match &self.prepared.aggregations {
             Some(aggregations) if all_docs && built.shape == QueryShape::All => {
-                from_rollup(&split, aggregations)
+                let rollup = split
+                    .rollup
+                    .as_ref()
+                    .zip(split.metadata.sort_field.as_deref());
+                rollup.and_then(|(rollup, field)| aggregations.from_rollup(rollup, field))
             }
             _ => None,
         };
-        let aggregations = match &self.prepared.aggregations {
-            Some(aggregations) if from_head.is_none() => Some(prepare_aggregations(
+        let filters = match &self.prepared.aggregations {
+            Some(aggregations) if from_head.is_none() => Some(build_filters(
                 &split,
                 aggregations,
                 &self.leaf.request.search_field,
@@ -222,7 +231,7 @@ impl<'a> LeafSearch<'a> {
             built,
             order,
             docs,
-            aggregations,
+            filters,
             from_head,
         })
     }
@@ -277,7 +286,7 @@ impl<'a> LeafSearch<'a> {
             }
             let work = Work {
                 window: self.prepared.window,
-                aggregations: None,
+                has_aggregations: false,
                 statistics: None,
             };
             let mut results = join_all(
@@ -373,7 +382,7 @@ impl<'a> LeafSearch<'a> {
         let searches = candidates.iter().map(|candidate| {
             let work = Work {
                 window: self.prepared.window,
-                aggregations: candidate.aggregations.as_ref(),
+                has_aggregations: true,
                 statistics,
             };
             self.search(candidate, work)
@@ -419,16 +428,20 @@ impl<'a> LeafSearch<'a> {
             docs: candidate.docs.clone(),
             order: &candidate.order,
             window: work.window,
-            aggregations: work.aggregations,
+            aggregations: self
+                .prepared
+                .aggregations
+                .as_ref()
+                .filter(|_| work.has_aggregations)
+                .zip(candidate.filters.as_deref()),
             statistics: work.statistics,
-            limits: &self.leaf.limits,
             interrupt: &self.interrupt,
         };
         self.interrupt.check()?;
         warm_up(split.segment(), &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
-        if rerun_on_gaps(split, &self.interrupt, || task.too_many_terms()).await? {
+        if rerun_on_gaps(split, &self.interrupt, || Ok(task.too_many_terms()?)).await? {
             return Err(SearchError::new(
                 ErrorKind::Limit,
                 "a phrase prefix stands for more than 1024 words: give more of its last word",
@@ -482,6 +495,6 @@ impl<'a> LeafSearch<'a> {
 #[derive(Clone, Copy)]
 struct Work<'a> {
     window: usize,
-    aggregations: Option<&'a Aggregations>,
+    has_aggregations: bool,
     statistics: Option<&'a Statistics>,
 }

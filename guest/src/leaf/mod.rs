@@ -7,7 +7,6 @@
 //! Reads come first, all of a phase together; then pure computation over resident bytes.
 
 mod aggregate;
-mod aggregate_columns;
 mod batch;
 mod cached;
 mod candidate;
@@ -16,7 +15,6 @@ mod leaf_search;
 mod partial;
 mod places;
 mod rerun;
-mod rollup_histogram;
 mod sort_key;
 mod split_search;
 mod statistics;
@@ -24,7 +22,6 @@ mod times;
 mod top_hits;
 mod warmup;
 
-pub(crate) use aggregate::filter_text;
 pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use leaf_search::{Leaf, search_leaf};
 pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, compare_hits};

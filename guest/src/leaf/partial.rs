@@ -1,10 +1,9 @@
 //! What a leaf hands to the root.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
+use canter_aggregations::Partial;
 use serde::{Deserialize, Serialize};
-use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
 
 use super::top_hits::HitOrder;
 use crate::request::SortOrder;
@@ -176,9 +175,8 @@ pub(crate) struct PartialResult {
     pub(crate) num_hits: u64,
     /// Sorted, at most as many as the request's window.
     pub(crate) hits: Vec<PartialHit>,
-    /// By place of the split. They are kept apart until the root merges them in this order: sums of
-    /// floating point numbers would otherwise depend on how splits were dealt out to leaves.
-    pub(crate) aggregations: BTreeMap<u32, IntermediateAggregationResults>,
+    /// Of all its splits together.
+    pub(crate) aggregations: Option<Partial>,
     pub(crate) failed_splits: Vec<FailedSplit>,
     /// Splits whose answer came from their heads alone.
     pub(crate) num_splits_from_head: u64,

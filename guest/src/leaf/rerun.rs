@@ -2,9 +2,9 @@
 
 use futures_util::future::join_all;
 
+use crate::SearchError;
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
-use crate::{ErrorKind, SearchError};
 
 /// How often a split is run again after a synchronous read missed its bytes.
 const MAX_RERUNS: usize = 1_000;
@@ -14,15 +14,14 @@ const MAX_RERUNS: usize = 1_000;
 pub(super) async fn rerun_on_gaps<T>(
     split: &OpenSplit,
     interrupt: &Interrupt,
-    work: impl Fn() -> tantivy::Result<T>,
+    work: impl Fn() -> canter_aggregations::Result<T>,
 ) -> Result<T, SearchError> {
     for _ in 0..MAX_RERUNS {
         let result = work();
         interrupt.check()?;
         let gaps = split.body.take_gaps();
         if gaps.is_empty() {
-            return result
-                .map_err(|error| error_of_request(&error).unwrap_or_else(|| split.error(error)));
+            return result.map_err(|error| error_of_work(split, error));
         }
         for loaded in join_all(
             gaps.into_iter()
@@ -40,24 +39,14 @@ pub(super) async fn rerun_on_gaps<T>(
 }
 
 /// The request's error if an aggregation grew past its limits, or asks for what there is not.
-fn error_of_request(error: &tantivy::TantivyError) -> Option<SearchError> {
-    use tantivy::aggregation::AggregationError;
+fn error_of_work(split: &OpenSplit, error: canter_aggregations::Error) -> SearchError {
+    use canter_aggregations::Error;
+    use tantivy::TantivyError;
     match error {
-        tantivy::TantivyError::AggregationError(
-            error @ (AggregationError::BucketLimitExceeded { .. }
-            | AggregationError::MemoryExceeded { .. }),
-        ) => Some(SearchError::new(ErrorKind::Limit, format!("aggs: {error}"))),
-        tantivy::TantivyError::AggregationError(
-            error @ (AggregationError::InvalidRequest(_)
-            | AggregationError::DateHistogramParseError(_)),
-        ) => Some(SearchError::invalid(format!("aggs: {error}"))),
-        tantivy::TantivyError::InvalidArgument(what) => {
-            // What this crate says of an aggregation names its place; the rest may be about the query too.
-            Some(SearchError::invalid(match what.starts_with("aggs.") {
-                true => what.clone(),
-                false => format!("this cannot be searched: {what}"),
-            }))
+        Error::Columns(TantivyError::InvalidArgument(what)) => {
+            SearchError::invalid(format!("this cannot be searched: {what}"))
         }
-        _ => None,
+        Error::Columns(error) => split.error(error),
+        error => error.into(),
     }
 }

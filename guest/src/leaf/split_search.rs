@@ -2,19 +2,15 @@
 
 use std::ops::{Bound, Range};
 
-use tantivy::aggregation::AggregationSegmentCollector;
-use tantivy::aggregation::agg_req::Aggregations;
-use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
-use tantivy::collector::SegmentCollector;
+use canter_aggregations::{Aggregations, Collector, Partial, Split};
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
 
-use super::aggregate_columns::SplitAggregations;
+use super::aggregate::matching;
 use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::top_hits::{HitOrder, TopHits};
 use crate::query::{BuiltQuery, QueryShape};
-use crate::request::Limits;
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
@@ -27,9 +23,9 @@ pub(super) struct SplitTask<'a> {
     pub(super) docs: Range<DocId>,
     pub(super) order: &'a HitOrder,
     pub(super) window: usize,
-    pub(super) aggregations: Option<&'a Aggregations>,
+    /// What its documents are aggregated by, and the filters of that by slot.
+    pub(super) aggregations: Option<(&'a Aggregations, &'a [BuiltQuery])>,
     pub(super) statistics: Option<&'a Statistics>,
-    pub(super) limits: &'a Limits,
     /// When to stop.
     pub(super) interrupt: &'a Interrupt,
 }
@@ -39,23 +35,44 @@ pub(super) struct SplitTask<'a> {
 pub(super) struct SplitResult {
     pub(super) num_hits: u64,
     pub(super) hits: Vec<PartialHit>,
-    pub(super) aggregations: Option<IntermediateAggregationResults>,
+    pub(super) aggregations: Option<Partial>,
 }
 
 /// Where matching documents go.
 struct Collectors {
     num_hits: u64,
     top_hits: TopHits,
-    aggregations: Option<AggregationSegmentCollector>,
+    aggregations: Option<Collector>,
+    /// Documents for the aggregations, which take more of them at once.
+    waiting: Vec<DocId>,
 }
 
+/// So many documents go to the aggregations at once.
+const AGGREGATED_AT_ONCE: usize = 4096;
+
 impl Collectors {
-    fn collect(&mut self, docs: &[DocId]) {
+    fn collect(&mut self, docs: &[DocId]) -> canter_aggregations::Result<()> {
         self.num_hits += docs.len() as u64;
         self.top_hits.collect(docs);
-        if let Some(aggregations) = &mut self.aggregations {
-            aggregations.collect_block(docs);
+        self.aggregate(docs)
+    }
+
+    fn aggregate(&mut self, docs: &[DocId]) -> canter_aggregations::Result<()> {
+        if self.aggregations.is_some() {
+            self.waiting.extend_from_slice(docs);
+            if self.waiting.len() >= AGGREGATED_AT_ONCE {
+                return self.flush();
+            }
         }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> canter_aggregations::Result<()> {
+        if let Some(aggregations) = &mut self.aggregations {
+            aggregations.collect_list(&self.waiting)?;
+        }
+        self.waiting.clear();
+        Ok(())
     }
 }
 
@@ -63,25 +80,29 @@ impl SplitTask<'_> {
     /// Runs the query.
     ///
     /// # Errors
-    /// What tantivy says; a read that missed is an error whose range is noted in the split's body.
-    pub(super) fn run(&self) -> tantivy::Result<SplitResult> {
-        let segment = self.split.segment();
+    /// What tantivy says; a read that missed is an error whose range is noted in the split's body. What the
+    /// aggregations say: buckets beyond the limits.
+    pub(super) fn run(&self) -> canter_aggregations::Result<SplitResult> {
         let aggregations = match self.aggregations {
             None => None,
-            Some(request) => {
-                let opened = SplitAggregations::open(request, self.split, self.limits)?;
-                Some(AggregationSegmentCollector::from_agg_req_and_reader(
-                    &opened.request,
-                    segment,
-                    0,
-                    &opened.context,
-                )?)
+            Some((request, filters)) => {
+                let filters = filters.iter();
+                let filters = filters.map(|filter| matching(self.split, filter, self.interrupt));
+                let filters = filters.collect::<tantivy::Result<Vec<_>>>()?;
+                let split = Split {
+                    segment: self.split.segment(),
+                    mapper: &self.split.mapper,
+                    sort_field: self.split.metadata.sort_field.as_deref(),
+                    filters: &filters,
+                };
+                Some(Collector::open(request, &split)?)
             }
         };
         let mut collectors = Collectors {
             num_hits: 0,
             top_hits: TopHits::open(self.split, self.order, self.window)?,
             aggregations,
+            waiting: Vec::new(),
         };
         if self.order.needs_scores() {
             self.run_scored(&mut collectors)?;
@@ -91,12 +112,13 @@ impl SplitTask<'_> {
             self.run_unscored(&mut collectors)?;
         }
         self.interrupt.check_tantivy()?;
+        collectors.flush()?;
         Ok(SplitResult {
             num_hits: collectors.num_hits,
             hits: collectors.top_hits.into_hits(self.split_ord)?,
             aggregations: match collectors.aggregations {
                 None => None,
-                Some(collector) => Some(collector.harvest()?),
+                Some(collector) => Some(collector.finish()?),
             },
         })
     }
@@ -136,22 +158,28 @@ impl SplitTask<'_> {
     }
 
     /// Every document in the range matches.
-    fn run_all(&self, collectors: &mut Collectors) -> tantivy::Result<()> {
-        const BLOCK: u32 = 4096;
+    fn run_all(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
+        const BLOCK: u32 = 65_536;
         let mut block: Vec<DocId> = Vec::new();
         let mut from = self.docs.start;
         while from < self.docs.end {
             self.interrupt.check_tantivy()?;
             let to = from.saturating_add(BLOCK).min(self.docs.end);
-            block.clear();
-            block.extend(from..to);
-            collectors.collect(&block);
+            collectors.num_hits += u64::from(to - from);
+            if self.window > 0 {
+                block.clear();
+                block.extend(from..to);
+                collectors.top_hits.collect(&block);
+            }
+            if let Some(aggregations) = &mut collectors.aggregations {
+                aggregations.collect_range(from, to)?;
+            }
             from = to;
         }
         Ok(())
     }
 
-    fn run_unscored(&self, collectors: &mut Collectors) -> tantivy::Result<()> {
+    fn run_unscored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
         let scoring = EnableScoring::disabled_from_searcher(&self.split.searcher);
         let mut scorer = self.scorer(scoring)?;
         let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
@@ -160,14 +188,14 @@ impl SplitTask<'_> {
             let num_docs = scorer.fill_buffer(&mut buffer);
             let docs = buffer.get(..num_docs).unwrap_or(&buffer);
             let in_range = docs.partition_point(|doc| *doc < self.docs.end);
-            collectors.collect(docs.get(..in_range).unwrap_or(docs));
+            collectors.collect(docs.get(..in_range).unwrap_or(docs))?;
             if num_docs < COLLECT_BLOCK_BUFFER_LEN || in_range < num_docs {
                 return Ok(());
             }
         }
     }
 
-    fn run_scored(&self, collectors: &mut Collectors) -> tantivy::Result<()> {
+    fn run_scored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
         let scoring = match self.statistics {
             Some(statistics) => {
                 EnableScoring::enabled_from_statistics_provider(statistics, &self.split.searcher)
@@ -181,9 +209,7 @@ impl SplitTask<'_> {
             let score = scorer.score();
             collectors.num_hits += 1;
             collectors.top_hits.collect_scored(doc, score);
-            if let Some(aggregations) = &mut collectors.aggregations {
-                aggregations.collect(doc, score);
-            }
+            collectors.aggregate(&[doc])?;
             scorer.advance();
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! The plan: which splits a search must look at, and why it need not look at the others.
 
-mod aggregations;
 mod manifest;
 mod prune;
 

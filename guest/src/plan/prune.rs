@@ -4,9 +4,8 @@ use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig};
 use canter_split_format::{ManifestFile, SplitEntry};
 use tantivy_query_grammar::UserInputAst;
 
-use super::aggregations::AggregationCheck;
 use crate::leaf::HitOrder;
-use crate::query::{build_query, required_tags};
+use crate::query::{build_query, parse_query, required_tags};
 use crate::request::{Limits, SearchRequest, SortTarget, TimeFilter, parse_sort_by};
 use crate::split::HeadSource;
 use crate::{ErrorKind, SearchError};
@@ -131,13 +130,13 @@ fn check_request(
     for name in &request.snippet_fields {
         require_shown_text(mapper, name)?;
     }
-    if let Some(aggregations) = request.aggregations()? {
-        let check = AggregationCheck {
-            mapper,
-            search_fields: &request.search_field,
-            limits,
-        };
-        check.all("aggs", &aggregations)?;
+    if let Some(aggregations) = request.aggregations(limits)? {
+        aggregations.check(mapper)?;
+        for filter in aggregations.filters() {
+            parse_query(&filter.query, limits)
+                .and_then(|ast| build_query(&ast, mapper, &request.search_field, false, limits))
+                .map_err(|error| error.at(&filter.path))?;
+        }
     }
     let order = HitOrder::of_request(&keys, timestamp_field);
     build_query(

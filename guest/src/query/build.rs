@@ -1,5 +1,6 @@
 //! The query builder: parsed query string + doc mapper → tantivy query + needs.
 
+use canter_aggregations::check_name;
 use canter_doc_mapper::DocMapper;
 use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, BoostQuery, EmptyQuery, Occur, Query};
@@ -13,7 +14,7 @@ use super::needs::Needs;
 use super::negative::parse_with_exponents;
 use super::range::{build_exists, build_range, build_set};
 use super::wildcard::build_regex;
-use crate::request::{Limits, check_name};
+use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// What kind of query it is, as far as a shortcut exists for it.
@@ -104,7 +105,7 @@ fn check_names(ast: &UserInputAst) -> Result<(), SearchError> {
                 | UserInputLeaf::Set { field, .. }
                 | UserInputLeaf::Regex { field, .. } => field.as_ref(),
             };
-            name.map_or(Ok(()), |name| check_name("query", name))
+            name.map_or(Ok(()), |name| Ok(check_name("query", name)?))
         }
     }
 }

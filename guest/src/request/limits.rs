@@ -2,8 +2,6 @@
 
 use canter_split_format::{MAX_MANIFEST_BYTES, MAX_SPLITS};
 use serde::{Deserialize, Serialize};
-use tantivy::aggregation::{AggContextParams, AggregationLimitsGuard};
-use tantivy::tokenizer::TokenizerManager;
 
 use crate::SearchError;
 
@@ -61,15 +59,5 @@ impl Limits {
             return Ok(Self::default());
         }
         serde_json::from_str(json).map_err(|error| SearchError::invalid(format!("limits: {error}")))
-    }
-
-    /// The limits that aggregations of one split, or their merge, keep to.
-    pub(crate) fn aggregation_guard(&self) -> AggregationLimitsGuard {
-        AggregationLimitsGuard::new(Some(self.max_aggregation_bytes), Some(self.max_buckets))
-    }
-
-    /// What tantivy's aggregation collectors want to know.
-    pub(crate) fn aggregation_context(&self, tokenizers: TokenizerManager) -> AggContextParams {
-        AggContextParams::new(self.aggregation_guard(), tokenizers)
     }
 }

@@ -1,22 +1,18 @@
 //! What a search asks for: the request as JSON (Quickwit's names), and its limits.
 
-mod aggregations;
 mod bounds;
 mod filter;
 mod limits;
 mod sort;
 
-pub(crate) use aggregations::check_name;
-pub(crate) use bounds::MAX_BUCKET_PLACE;
 pub(crate) use filter::parse_filter;
 pub(crate) use limits::Limits;
 pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
 
+use canter_aggregations::{Aggregations, Bounds, check_name};
 use serde::{Deserialize, Serialize};
-use tantivy::aggregation::agg_req::{AggregationVariants, Aggregations};
 use tantivy_query_grammar::{Occur, UserInputAst};
 
-use self::aggregations::check_aggregations;
 use self::bounds::MAX_FIELDS;
 use crate::SearchError;
 use crate::query::parse_query;
@@ -178,9 +174,10 @@ impl SearchRequest {
                  searched",
             ));
         }
-        if let Some(aggregations) = self.given_aggregations() {
-            check_aggregations(aggregations, self.forced_filter.is_some(), limits)?;
-            self.aggregations()?;
+        if let Some(aggregations) = self.aggregations(limits)? {
+            for filter in aggregations.filters() {
+                parse_query(&filter.query, limits).map_err(|error| error.at(&filter.path))?;
+            }
         }
         Ok(())
     }
@@ -218,14 +215,19 @@ impl SearchRequest {
     ///
     /// # Errors
     /// If they are not Elasticsearch aggregations that the engine knows.
-    pub(crate) fn aggregations(&self) -> Result<Option<Aggregations>, SearchError> {
-        let Some(json) = self.given_aggregations() else {
-            return Ok(None);
+    pub(crate) fn aggregations(
+        &self,
+        limits: &Limits,
+    ) -> Result<Option<Aggregations>, SearchError> {
+        let bounds = Bounds {
+            max_buckets: limits.max_buckets,
+            max_bytes: limits.max_aggregation_bytes,
+            is_filtered: self.forced_filter.is_some(),
         };
-        let mut aggregations = Aggregations::deserialize(json)
-            .map_err(|error| SearchError::invalid(format!("aggs: {error}")))?;
-        keep_all_terms(&mut aggregations);
-        Ok(Some(aggregations))
+        let parsed = self
+            .given_aggregations()
+            .map(|json| Aggregations::parse(json, bounds));
+        Ok(parsed.transpose()?)
     }
 
     /// The time filter in nanoseconds: start included, end excluded.
@@ -238,25 +240,6 @@ impl SearchRequest {
                 .end_timestamp
                 .map(|seconds| seconds.saturating_mul(SECOND_NS)),
         }
-    }
-}
-
-/// So many terms does a split give to the merge unless the request says otherwise: with fewer
-/// distinct values than this, counts are exact whatever the number of splits.
-const TERMS_PER_SPLIT: u32 = 65_000;
-
-fn keep_all_terms(aggregations: &mut Aggregations) {
-    for aggregation in aggregations.values_mut() {
-        match &mut aggregation.agg {
-            AggregationVariants::Terms(terms) => {
-                terms.segment_size.get_or_insert(TERMS_PER_SPLIT);
-            }
-            AggregationVariants::MultiTerms(terms) => {
-                terms.segment_size.get_or_insert(TERMS_PER_SPLIT);
-            }
-            _ => {}
-        }
-        keep_all_terms(&mut aggregation.sub_aggregation);
     }
 }
 

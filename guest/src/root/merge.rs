@@ -1,6 +1,6 @@
 //! Merging the partial results of all leaves.
 
-use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
+use canter_aggregations::{Merger, Partial};
 
 use crate::SearchError;
 use crate::leaf::{HitOrder, PartialResult, compare_hits};
@@ -9,40 +9,37 @@ use crate::leaf::{HitOrder, PartialResult, compare_hits};
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     pub(crate) result: PartialResult,
+    aggregations: Merger,
 }
 
 impl Merged {
     /// Adds the result of one leaf.
-    pub(crate) fn add(&mut self, partial: PartialResult) {
+    ///
+    /// # Errors
+    /// If its aggregations are of another request.
+    pub(crate) fn add(&mut self, partial: PartialResult) -> Result<(), SearchError> {
         let into = &mut self.result;
         into.num_hits += partial.num_hits;
         into.hits.extend(partial.hits);
-        into.aggregations.extend(partial.aggregations);
         into.failed_splits.extend(partial.failed_splits);
         into.num_splits_from_head += partial.num_splits_from_head;
         into.num_splits_from_cache += partial.num_splits_from_cache;
         into.num_splits_searched += partial.num_splits_searched;
         into.warmup_gaps += partial.warmup_gaps;
+        match partial
+            .aggregations
+            .is_none_or(|partial| self.aggregations.add(partial))
+        {
+            true => Ok(()),
+            false => Err(SearchError::internal(
+                "leaves answered different aggregations",
+            )),
+        }
     }
 
-    /// The aggregations of all splits as one, merged in the order of splits.
-    ///
-    /// # Errors
-    /// If aggregations of two splits do not fit each other.
-    pub(crate) fn take_aggregations(
-        &mut self,
-    ) -> Result<IntermediateAggregationResults, SearchError> {
-        let by_split = std::mem::take(&mut self.result.aggregations);
-        let mut merged: Option<IntermediateAggregationResults> = None;
-        for aggregations in by_split.into_values() {
-            match &mut merged {
-                Some(merged) => merged.merge_fruits(aggregations).map_err(|error| {
-                    SearchError::internal(format!("merging aggregations: {error}"))
-                })?,
-                empty => *empty = Some(aggregations),
-            }
-        }
-        Ok(merged.unwrap_or_default())
+    /// The aggregations of all leaves as one; nothing if no split has any.
+    pub(crate) fn take_aggregations(&mut self) -> Option<Partial> {
+        std::mem::take(&mut self.aggregations).finish()
     }
 
     /// Brings the hits into their order and keeps those the request asks for.

@@ -1,7 +1,6 @@
 //! Root search: partial results → hits → documents → the answer.
 
 mod fetch_docs;
-mod key_order;
 mod merge;
 mod pretty;
 mod response;

@@ -1,15 +1,13 @@
 //! The answer as JSON.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use canter_aggregations::Partial;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use tantivy::aggregation::intermediate_agg_result::IntermediateAggregationResults;
+use serde_json::value::RawValue;
 
 use super::fetch_docs::{Document, fetch_docs};
-use super::key_order::{lift_sizes, order_by_key};
 use super::merge::Merged;
 use super::pretty::pretty;
 use super::snippets::{Snippeter, Snippets};
@@ -45,7 +43,7 @@ struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippets: Option<Vec<Snippets>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    aggregations: Option<Value>,
+    aggregations: Option<Box<RawValue>>,
 }
 
 /// The answer but for `hits`, which stand first in it. Its keys are documented: each is always there but
@@ -57,7 +55,7 @@ struct Response<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     snippets: Option<&'a [Snippets]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    aggregations: Option<&'a Value>,
+    aggregations: Option<&'a RawValue>,
     /// What went wrong in the splits that could not be searched, in words.
     errors: Vec<&'a str>,
     /// Splits that could not be searched.
@@ -90,7 +88,7 @@ fn write_answer(
         num_hits: body.num_hits,
         elapsed_time_micros: report.elapsed_us,
         snippets: body.snippets.as_deref(),
-        aggregations: body.aggregations.as_ref(),
+        aggregations: body.aggregations.as_deref(),
         errors: missing.failed.iter().map(FailedSplit::message).collect(),
         failed_splits: &missing.failed,
         skipped_splits: &missing.skipped,
@@ -176,8 +174,8 @@ pub(crate) async fn answer(
         to_usize(request.start_offset),
         to_usize(request.max_hits),
     );
-    let intermediate = merged.take_aggregations()?;
-    let Merged { mut result } = merged;
+    let aggregations = merged.take_aggregations();
+    let Merged { mut result, .. } = merged;
 
     let mut failed_splits = std::mem::take(&mut result.failed_splits);
     let documents = fetch_docs(&result.hits, sources, opened, exchange).await?;
@@ -210,7 +208,7 @@ pub(crate) async fn answer(
         hits,
         num_hits: result.num_hits,
         snippets: snippeter.is_some().then_some(snippets),
-        aggregations: final_aggregations(intermediate, request, limits)?,
+        aggregations: final_aggregations(aggregations.as_ref(), request, limits)?,
     };
     let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
     let missing = Missing { failed, skipped };
@@ -231,22 +229,18 @@ pub(crate) async fn answer(
 
 /// The aggregations as the answer shows them.
 fn final_aggregations(
-    intermediate: IntermediateAggregationResults,
+    partial: Option<&Partial>,
     request: &SearchRequest,
     limits: &Limits,
-) -> Result<Option<Value>, SearchError> {
-    let Some(asked) = request.aggregations()? else {
+) -> Result<Option<Box<RawValue>>, SearchError> {
+    let Some(asked) = request.aggregations(limits)? else {
         return Ok(None);
     };
-    let mut lifted = asked.clone();
-    lift_sizes(&mut lifted);
-    let results = intermediate
-        .into_final_result(lifted, limits.aggregation_guard())
-        .map_err(|error| SearchError::invalid(format!("aggs: {error}")))?;
-    let mut json = serde_json::to_value(results)
-        .map_err(|error| SearchError::internal(format!("aggs: {error}")))?;
-    order_by_key(&mut json, &asked);
-    Ok(Some(canonical(json)))
+    let json = asked.answer(partial)?;
+    let json = RawValue::from_string(json);
+    Ok(Some(json.map_err(|error| {
+        SearchError::internal(format!("aggs: {error}"))
+    })?))
 }
 
 /// Any value as JSON, in one line or laid out for people.
@@ -260,51 +254,4 @@ pub(crate) fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> Result<String
         true => pretty(&json),
         false => json,
     })
-}
-
-/// Makes a result the same on every host. tantivy's results come out of hash maps, whose order differs
-/// between 32 and 64 bits: every object's keys are put in order, numbers by value. Percentiles
-/// (whatever stands under `values`) are estimates made with logarithms, whose last bits differ
-/// between processors: they are given to 12 digits.
-fn canonical(value: Value) -> Value {
-    match value {
-        Value::Array(items) => items.into_iter().map(canonical).collect(),
-        Value::Object(fields) => {
-            let mut fields: Vec<(String, Value)> = fields
-                .into_iter()
-                .map(|(key, value)| match key.as_str() {
-                    "values" => (key, rounded(canonical(value))),
-                    _ => (key, canonical(value)),
-                })
-                .collect();
-            fields.sort_by(|(left, _), (right, _)| compare_keys(left, right));
-            Value::Object(fields.into_iter().collect())
-        }
-        other => other,
-    }
-}
-
-fn compare_keys(left: &str, right: &str) -> Ordering {
-    match (left.parse::<f64>(), right.parse::<f64>()) {
-        (Ok(left), Ok(right)) => left.total_cmp(&right),
-        (Ok(_), Err(_)) => Ordering::Less,
-        (Err(_), Ok(_)) => Ordering::Greater,
-        (Err(_), Err(_)) => left.cmp(right),
-    }
-}
-
-fn rounded(value: Value) -> Value {
-    match value {
-        Value::Array(items) => items.into_iter().map(rounded).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(key, value)| (key, rounded(value)))
-            .collect(),
-        Value::Number(number) if number.is_f64() => number
-            .as_f64()
-            .and_then(|number| format!("{number:.11e}").parse::<f64>().ok())
-            .and_then(serde_json::Number::from_f64)
-            .map_or(Value::Null, Value::Number),
-        other => other,
-    }
 }

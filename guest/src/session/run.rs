@@ -103,7 +103,7 @@ async fn run_plan(
     let sources = sources_of(plan.splits);
     let mut opened = BTreeMap::new();
     let mut merged = Merged::default();
-    merged.add(search_leaf(leaf, &exchange, &mut opened).await?);
+    merged.add(search_leaf(leaf, &exchange, &mut opened).await?)?;
     answer(merged, &question, &facts, &sources, &mut opened, &exchange)
         .await
         .map(Outcome::Response)
@@ -206,7 +206,7 @@ pub(super) async fn root(
     let question = &request.question;
     let mut merged = Merged::default();
     for partial in partials {
-        merged.add(partial);
+        merged.add(partial)?;
     }
     let sources = sources_of(request.splits);
     let opened = &mut BTreeMap::new();

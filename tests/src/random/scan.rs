@@ -138,7 +138,10 @@ impl Table {
                 && rest.iter().enumerate().all(|(nth, (position, word))| {
                     let at = start + position - first_position;
                     let is_prefix = prefix && nth + 1 == rest.len();
-                    (at..=at + slop).any(|at| is_at(word, at, is_prefix))
+                    // Words in the other order are one place and the next apart from where they should be.
+                    let near = at.saturating_sub(slop)..=at + slop;
+                    let is_near = |at: u32| at != *start && is_at(word, at, is_prefix);
+                    near.into_iter().any(is_near)
                 })
         })
     }
@@ -276,7 +279,9 @@ fn literals(kind: Kind, text: &str) -> Vec<Scalar> {
     let date = || dates::read(text).map(Scalar::Date);
     let read = match kind {
         Kind::Text { .. } | Kind::Object => None,
-        Kind::I64 | Kind::U64 | Kind::F64 => number(text),
+        Kind::I64 | Kind::U64 => number(text),
+        // A number is read as the field's values were.
+        Kind::F64 => number(text).and_then(|number| number.as_f64().map(Scalar::Float)),
         Kind::Bool => boolean(),
         Kind::Date { .. } => date(),
         Kind::Ip => ip(text).map(Scalar::Ip),

@@ -1,0 +1,71 @@
+//! Walks over buckets: all starts in a range, and times that come mostly in order.
+
+use super::Rounding;
+
+/// Finds starts for times of which most are in the bucket of the one before or in the next: such a time
+/// costs two comparisons, or one step. Any order is allowed.
+#[derive(Clone, Debug)]
+pub(crate) struct RoundingCursor<'a> {
+    rounding: &'a Rounding,
+    start_ns: i64,
+    /// The start of the next bucket.
+    end_ns: i64,
+}
+
+impl<'a> RoundingCursor<'a> {
+    pub(super) fn new(rounding: &'a Rounding) -> RoundingCursor<'a> {
+        // An empty bucket, which no time is in.
+        RoundingCursor {
+            rounding,
+            start_ns: 0,
+            end_ns: 0,
+        }
+    }
+
+    /// As [`Rounding::start_of`].
+    #[inline]
+    pub(crate) fn start_of(&mut self, time_ns: i64) -> i64 {
+        if time_ns < self.start_ns || time_ns >= self.end_ns {
+            self.start_ns = self.rounding.start_of(time_ns);
+            self.end_ns = self.rounding.next(time_ns);
+        }
+        self.start_ns
+    }
+
+    /// The start of the bucket after the one that the last time was in; as [`Rounding::next`].
+    pub(crate) fn end(&self) -> i64 {
+        self.end_ns
+    }
+}
+
+/// The starts of buckets in a range; see [`Rounding::boundaries`].
+#[derive(Clone, Debug)]
+pub(crate) struct Boundaries<'a> {
+    rounding: &'a Rounding,
+    /// What comes next; `None` after the last.
+    next_ns: Option<i64>,
+    last_ns: i64,
+}
+
+impl<'a> Boundaries<'a> {
+    pub(super) fn new(rounding: &'a Rounding, first_ns: i64, last_ns: i64) -> Boundaries<'a> {
+        let next_ns = (first_ns <= last_ns).then(|| rounding.start_of(first_ns));
+        Boundaries {
+            rounding,
+            next_ns,
+            last_ns,
+        }
+    }
+}
+
+impl Iterator for Boundaries<'_> {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        let start = self.next_ns?;
+        let next = self.rounding.next(start);
+        // The last time there is is what `next` says for "none", whether it is a start or not.
+        self.next_ns = (next > start && next <= self.last_ns && next < i64::MAX).then_some(next);
+        Some(start)
+    }
+}

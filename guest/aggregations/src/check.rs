@@ -1,0 +1,140 @@
+//! Checks aggregations against the doc mapping, before any split is opened.
+
+use canter_doc_mapper::{DocMapper, FieldKind};
+
+use crate::request::{Aggregation, Aggregations, CompositeBy, Kind, MetricOf, RangeOf, Source};
+use crate::{Error, Result};
+
+/// What an aggregation takes.
+#[derive(Clone, Copy, PartialEq)]
+enum Takes {
+    NumbersAndDates,
+    Numbers,
+    Dates,
+    Addresses,
+    /// All that has an order and a name: everything but bytes.
+    Terms,
+}
+
+impl Takes {
+    fn takes(self, kind: &FieldKind) -> bool {
+        match kind {
+            // Its values tell: the columns are looked at.
+            FieldKind::Json(_) => true,
+            FieldKind::Object(_) | FieldKind::Bytes(_) => false,
+            FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => {
+                !matches!(self, Self::Dates | Self::Addresses)
+            }
+            FieldKind::Date(_) => matches!(self, Self::NumbersAndDates | Self::Dates | Self::Terms),
+            FieldKind::Ip => matches!(self, Self::Addresses | Self::Terms),
+            FieldKind::Text(_) | FieldKind::Bool => self == Self::Terms,
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::NumbersAndDates => "numbers and dates",
+            Self::Numbers => "numbers",
+            Self::Dates => "dates",
+            Self::Addresses => "addresses",
+            Self::Terms => "fields with terms",
+        }
+    }
+}
+
+impl Aggregations {
+    /// Checks that each aggregation is of fields that it can be of.
+    ///
+    /// # Errors
+    /// What is wrong, with its place in the request in front.
+    pub fn check(&self, mapper: &DocMapper) -> Result<()> {
+        self.list
+            .iter()
+            .try_for_each(|aggregation| check(mapper, aggregation))
+    }
+}
+
+fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
+    let of = |source: &Source, takes| check_field(mapper, aggregation, &source.field, takes);
+    let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
+    match &aggregation.kind {
+        Kind::Terms(terms) => of(&terms.source, Takes::Terms)?,
+        Kind::RareTerms(terms) => of(&terms.source, Takes::Terms)?,
+        Kind::MultiTerms(terms) => {
+            for source in &terms.sources {
+                of(source, Takes::Terms)?;
+            }
+        }
+        Kind::Histogram(histogram) => of(&histogram.source, Takes::NumbersAndDates)?,
+        Kind::DateHistogram(histogram) => of(&histogram.source, Takes::Dates)?,
+        Kind::Range(range) => of(
+            &range.source,
+            match range.what {
+                RangeOf::Numbers => Takes::Numbers,
+                RangeOf::Dates => Takes::Dates,
+                RangeOf::Addresses => Takes::Addresses,
+            },
+        )?,
+        Kind::Missing(missing) => named(&missing.field, Takes::Terms)?,
+        Kind::Composite(composite) => {
+            for source in &composite.sources {
+                let takes = match &source.by {
+                    CompositeBy::Terms => Takes::Terms,
+                    CompositeBy::Histogram { .. } => Takes::NumbersAndDates,
+                    CompositeBy::Dates { .. } => Takes::Dates,
+                };
+                named(&source.field, takes)?;
+            }
+        }
+        Kind::Filter(_) | Kind::Filters(_) => {}
+        Kind::Metric(metric) => match &metric.what {
+            MetricOf::ValueCount | MetricOf::Cardinality => of(&metric.source, Takes::Terms)?,
+            MetricOf::WeightedAvg { weight } => {
+                of(&metric.source, Takes::Numbers)?;
+                of(weight, Takes::Numbers)?;
+            }
+            MetricOf::TopHits(hits) => {
+                for (field, _) in &hits.sort {
+                    named(field, Takes::NumbersAndDates)?;
+                }
+                for field in &hits.fields {
+                    named(field, Takes::Terms)?;
+                }
+            }
+            _ => of(&metric.source, Takes::NumbersAndDates)?,
+        },
+    }
+    aggregation
+        .inside
+        .iter()
+        .try_for_each(|inside| check(mapper, inside))
+}
+
+fn check_field(
+    mapper: &DocMapper,
+    aggregation: &Aggregation,
+    name: &str,
+    takes: Takes,
+) -> Result<()> {
+    // A message names the aggregation, not its kind.
+    let path = aggregation
+        .path
+        .rsplit_once('.')
+        .map_or("", |(path, _)| path);
+    let invalid = |what: &str| Err(Error::invalid(path, &format!("the field {name:?} {what}")));
+    let Some(field) = mapper.resolve(name) else {
+        return match mapper.resolve_all(name).is_empty() {
+            true => invalid("does not exist in this index"),
+            false => invalid("is an object: name a field inside it"),
+        };
+    };
+    if !field.is_fast() {
+        return invalid("is not fast: set fast: true in its mapping and build the index again");
+    }
+    if !takes.takes(field.kind) {
+        let takes = takes.in_words();
+        let kind = field.kind.type_name();
+        return invalid(&format!("has type {kind}; this takes {takes}"));
+    }
+    Ok(())
+}

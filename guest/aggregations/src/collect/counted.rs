@@ -1,0 +1,190 @@
+//! Terms with nothing inside, of a column whose raw values are small: counted as they lie packed.
+
+use super::block::{Block, Docs, Groups};
+use super::budget::{Budget, Taken};
+use super::field::{Column, RowRoom};
+use super::grouping::NONE;
+use super::keyed::{KeyFilter, all_keys, found_in};
+use super::mapping::{ByValue, Mapping};
+use super::table::{Found, Table, to_node};
+use super::{Collect, Places};
+use crate::Result;
+use crate::columns::{MAX_COUNTED_WIDTH, PackedValues, Values};
+use crate::partial::Node;
+
+/// Most counts that are kept in one table of all raw values: what is beyond is kept by bucket.
+const MAX_COUNTS: usize = 1 << 22;
+
+/// Terms with nothing inside, of a column with at most one value a document.
+pub(super) struct Counted {
+    mapping: ByValue,
+    /// How many raw values there are.
+    width: usize,
+    /// For each bucket around, as many counts.
+    counts: Vec<u64>,
+    taken: Taken,
+    /// Buckets around that the counts have no room for.
+    table: Table,
+    is_taken: Option<KeyFilter>,
+    room: Room,
+}
+
+#[derive(Default)]
+struct Room {
+    rows: RowRoom,
+    raw: Vec<u32>,
+    ords: Vec<u32>,
+}
+
+/// The column, if its values can be counted like this, and how many raw values it has.
+fn countable(mapping: &ByValue) -> Option<(&Column, &PackedValues, usize)> {
+    let column = mapping.only_raw()?;
+    match &column.values {
+        Values::Packed(packed) if packed.raw_width() <= MAX_COUNTED_WIDTH => {
+            let width = usize::try_from(packed.raw_max()).ok()?.checked_add(1)?;
+            Some((column, packed, width))
+        }
+        _ => None,
+    }
+}
+
+impl Counted {
+    /// Whether the terms of a mapping can be counted like this.
+    pub(super) fn fits(mapping: &ByValue) -> bool {
+        countable(mapping).is_some()
+    }
+
+    pub(super) fn new(mapping: ByValue, is_taken: Option<KeyFilter>) -> Self {
+        Self {
+            width: countable(&mapping).map_or(1, |(_, _, width)| width),
+            table: Table::new(mapping.num_codes().into_iter()),
+            mapping,
+            counts: Vec::new(),
+            taken: Taken::default(),
+            is_taken,
+            room: Room::default(),
+        }
+    }
+
+    /// Makes room for the counts of the buckets around up to `group`. `false` if there is none.
+    fn make_room(&mut self, group: u32, budget: &Budget) -> Result<bool> {
+        let end = (group as usize)
+            .saturating_add(1)
+            .saturating_mul(self.width);
+        if end > MAX_COUNTS.max(self.width) {
+            return Ok(false);
+        }
+        if end > self.counts.len() {
+            self.taken
+                .grow_to(end.saturating_mul(size_of::<u64>()), budget)?;
+            self.counts.resize(end, 0);
+        }
+        Ok(true)
+    }
+
+    fn count(&mut self, block: Block<'_>) -> Result<()> {
+        let Some((column, packed, width)) = countable(&self.mapping) else {
+            return Ok(());
+        };
+        let rows = column.rows_alone(block, &mut self.room.rows);
+        let groups = match rows.groups {
+            Groups::One(group) => {
+                let first = (group as usize) * width;
+                let row = self
+                    .counts
+                    .get_mut(first..first + width)
+                    .unwrap_or_default();
+                match rows.rows {
+                    Docs::Range(first, end) => packed.count_raw(first..end, row)?,
+                    Docs::List(list) => packed.count_raw_at(list, row)?,
+                }
+                return Ok(());
+            }
+            Groups::Each(groups) => groups,
+        };
+        match rows.rows {
+            Docs::Range(first, end) => packed.decode_raw_u32(first..end, &mut self.room.raw)?,
+            Docs::List(list) => packed.gather_raw_u32(list, &mut self.room.raw)?,
+        }
+        for (group, raw) in groups.iter().zip(&self.room.raw) {
+            if let Some(count) = self
+                .counts
+                .get_mut((*group as usize) * width + (*raw as usize))
+            {
+                *count += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Collect for Counted {
+    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
+        let last_group = match block.groups {
+            Groups::One(group) => group,
+            Groups::Each(groups) => groups.iter().max().copied().unwrap_or_default(),
+        };
+        if self.make_room(last_group, budget)? {
+            return self.count(block);
+        }
+        let Self {
+            mapping,
+            table,
+            room,
+            ..
+        } = self;
+        let ords = &mut room.ords;
+        mapping.map(block, &mut |column, mapped| {
+            table.ords(column, &mapped, ords, budget)?;
+            table.count(ords);
+            Ok(())
+        })
+    }
+
+    fn finish(mut self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
+        // Every value that occurs gets an entry in the table, so that it has a key.
+        let mut of_raw = vec![false; self.width];
+        for row in self.counts.chunks_exact(self.width) {
+            for (is_used, count) in of_raw.iter_mut().zip(row) {
+                *is_used |= *count > 0;
+            }
+        }
+        for (raw, is_used) in of_raw.iter().enumerate() {
+            if *is_used {
+                self.table.ord(0, NONE, raw as u64);
+            }
+        }
+        let num_columns = self.mapping.num_codes().len();
+        let keys = all_keys(&self.table, num_columns, |column, codes| {
+            self.mapping.keys(column, codes)
+        })?;
+        let mut found = found_in(&self.table, &keys, places, self.is_taken.as_ref());
+        let key_of: Vec<Option<u32>> = (0..self.width)
+            .map(|raw| {
+                let key = keys.place(0, raw as u64)?;
+                let is_taken = self.is_taken.as_ref();
+                let is_taken = is_taken
+                    .is_none_or(|is_taken| keys.keys.get(key as usize).is_some_and(is_taken));
+                is_taken.then_some(key)
+            })
+            .collect();
+        for (group, row) in self.counts.chunks_exact(self.width).enumerate() {
+            let Some(parent) = places.at(u32::try_from(group).unwrap_or(NONE)) else {
+                continue;
+            };
+            for (key, count) in key_of.iter().zip(row) {
+                if let Some(key) = key
+                    && *count > 0
+                {
+                    found.push(Found {
+                        parent,
+                        key: *key,
+                        ord: NONE,
+                        count: *count,
+                    });
+                }
+            }
+        }
+        to_node(found, keys.keys, 0, Vec::new(), places, budget, true)
+    }
+}

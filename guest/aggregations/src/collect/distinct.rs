@@ -1,0 +1,210 @@
+//! How many distinct values the documents of each bucket have.
+
+use datasketches::hll::Coupon;
+use tantivy::columnar::ColumnType;
+
+use super::block::Block;
+use super::budget::{Budget, Taken};
+use super::field::{Column, Field, RowRoom, without_value};
+use super::mapping::{min_and_gcd, num_raw};
+use super::metrics::{arrange, grow};
+use super::{Collect, Places};
+use crate::Result;
+use crate::key::Key;
+use crate::numbers::Number;
+use crate::partial::{Cardinality, Metric, Metrics, Node};
+
+/// Most bits that the values of one column are noted in, for all buckets together: 4 MiB.
+const MAX_BITS: usize = 1 << 25;
+
+/// How many distinct values the documents of each bucket have.
+pub(super) struct Distinct {
+    field: Field,
+    /// For each column.
+    seen: Vec<Seen>,
+    missing: Option<Key>,
+    states: Vec<Cardinality>,
+    taken: Taken,
+    rows: RowRoom,
+    codes: Vec<u64>,
+}
+
+/// The values of one column that were seen.
+enum Seen {
+    /// A bit for each raw value, in each bucket.
+    Bits { width: usize, words: Vec<u64> },
+    /// The coupons of all terms of a column of texts, by ordinal.
+    Coupons(Vec<Coupon>),
+    /// Values are put into the sketch as they come.
+    Direct,
+}
+
+impl Distinct {
+    pub(super) fn new(field: Field, missing: Option<Key>, is_top: bool) -> Result<Self> {
+        // Inside of other buckets, a row of bits for each of them is only kept if it is short.
+        let most_bits = if is_top { MAX_BITS } else { 4096 };
+        let seen = field.columns.iter().map(|column| -> Result<Seen> {
+            let width = num_raw(&column.values).and_then(|width| usize::try_from(width).ok());
+            match width.filter(|width| *width <= most_bits) {
+                Some(width) => Ok(Seen::Bits {
+                    width: width.next_multiple_of(64),
+                    words: Vec::new(),
+                }),
+                None if column.column_type == ColumnType::Str => {
+                    let codes: Vec<u64> = (0..=column.values.max()).collect();
+                    let keys = column.keys(&codes)?;
+                    Ok(Seen::Coupons(keys.iter().map(coupon).collect()))
+                }
+                None => Ok(Seen::Direct),
+            }
+        });
+        Ok(Self {
+            seen: seen.collect::<Result<_>>()?,
+            field,
+            missing,
+            states: Vec::new(),
+            taken: Taken::default(),
+            rows: RowRoom::default(),
+            codes: Vec::new(),
+        })
+    }
+}
+
+/// The coupon of a value: the same for an integer and a floating point number that are equal.
+fn coupon(key: &Key) -> Coupon {
+    match key {
+        Key::Number(Number::Integer(integer)) => Coupon::from_value((1u8, *integer)),
+        Key::Number(Number::Float(float)) => Coupon::from_value((2u8, float.to_bits())),
+        Key::Bool(flag) => Coupon::from_value((3u8, *flag)),
+        Key::Date(time_ns) => Coupon::from_value((4u8, *time_ns)),
+        Key::Text(text) => Coupon::from_value(text.as_bytes()),
+        Key::Address(address) => Coupon::from_value((5u8, *address)),
+        Key::Place(_) | Key::Interval(_) | Key::Tuple(_) => Coupon::from_value(0u8),
+    }
+}
+
+fn coupon_of(column: &Column, code: u64) -> Result<Option<Coupon>> {
+    Ok(column.keys(&[code])?.first().map(coupon))
+}
+
+impl Collect for Distinct {
+    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
+        let Self {
+            field,
+            seen,
+            missing,
+            states,
+            taken,
+            rows: room,
+            codes,
+        } = self;
+        grow(states, block.groups, taken, budget)?;
+        for (column, seen) in field.columns.iter().zip(seen) {
+            let rows = column.rows_alone(block, room);
+            column.codes(rows.rows, codes)?;
+            let too_many = matches!(seen, Seen::Bits { width, .. } if states.len().saturating_mul(*width) > MAX_BITS);
+            if too_many {
+                flush(column, seen, states)?;
+                *seen = Seen::Direct;
+            }
+            match seen {
+                Seen::Bits { width, words } => {
+                    words.resize(states.len().saturating_mul(*width / 64), 0);
+                    let (min, gcd) = min_and_gcd(&column.values);
+                    for (place, code) in codes.iter().enumerate() {
+                        let raw = code.wrapping_sub(min) / gcd.max(1);
+                        let first = (rows.groups.at(place) as usize) * (*width / 64);
+                        let word = usize::try_from(raw / 64).unwrap_or(usize::MAX);
+                        if let Some(word) = words.get_mut(first.saturating_add(word)) {
+                            *word |= 1 << (raw % 64);
+                        }
+                    }
+                }
+                Seen::Coupons(coupons) => {
+                    for (place, code) in codes.iter().enumerate() {
+                        let ord = usize::try_from(*code).unwrap_or(usize::MAX);
+                        let state = states.get_mut(rows.groups.at(place) as usize);
+                        if let (Some(state), Some(coupon)) = (state, coupons.get(ord)) {
+                            state.add(*coupon);
+                        }
+                    }
+                }
+                Seen::Direct => {
+                    let mut last = None;
+                    for (place, code) in codes.iter().enumerate() {
+                        let group = rows.groups.at(place);
+                        if last == Some((group, *code)) {
+                            continue;
+                        }
+                        last = Some((group, *code));
+                        let state = states.get_mut(group as usize);
+                        if let (Some(state), Some(coupon)) = (state, coupon_of(column, *code)?) {
+                            state.add(coupon);
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(missing) = missing {
+            let (mut docs, mut groups) = (Vec::new(), Vec::new());
+            without_value(&field.columns, block, &mut docs, &mut groups);
+            for group in groups {
+                if let Some(state) = states.get_mut(group as usize) {
+                    state.add(coupon(missing));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, places: Places<'_>, _: &Budget) -> Result<Node> {
+        for (column, seen) in self.field.columns.iter().zip(&self.seen) {
+            flush(column, seen, &mut self.states)?;
+        }
+        Ok(Node::Metric(Metric {
+            is_date: false,
+            states: Metrics::Cardinalities(arrange(self.states, places)),
+        }))
+    }
+}
+
+/// Puts the values that were noted as bits into the sketches.
+fn flush(column: &Column, seen: &Seen, states: &mut [Cardinality]) -> Result<()> {
+    let Seen::Bits { width, words } = seen else {
+        return Ok(());
+    };
+    let num_words = (*width / 64).max(1);
+    // Of all buckets together, so that each value is looked up once.
+    let mut any = vec![0u64; num_words];
+    for row in words.chunks_exact(num_words) {
+        any.iter_mut().zip(row).for_each(|(any, word)| *any |= word);
+    }
+    let (min, gcd) = min_and_gcd(&column.values);
+    let code_of = |raw: u64| min.wrapping_add(raw.wrapping_mul(gcd));
+    let raws: Vec<u64> = bits_of(&any).collect();
+    let codes: Vec<u64> = raws.iter().map(|raw| code_of(*raw)).collect();
+    let coupons: Vec<Coupon> = column.keys(&codes)?.iter().map(coupon).collect();
+    for (state, row) in states.iter_mut().zip(words.chunks_exact(num_words)) {
+        for raw in bits_of(row) {
+            let coupon = raws
+                .binary_search(&raw)
+                .ok()
+                .and_then(|place| coupons.get(place));
+            if let Some(coupon) = coupon {
+                state.add(*coupon);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn bits_of(words: &[u64]) -> impl Iterator<Item = u64> + '_ {
+    words.iter().enumerate().flat_map(|(place, word)| {
+        let mut rest = *word;
+        std::iter::from_fn(move || {
+            let bit = u64::from(rest.trailing_zeros());
+            rest &= rest.wrapping_sub(1);
+            (bit < 64).then_some(place as u64 * 64 + bit)
+        })
+    })
+}

@@ -1,0 +1,253 @@
+//! The columns of one field in one split, and which rows of them documents have.
+
+use std::sync::Arc;
+
+use tantivy::SegmentReader;
+use tantivy::columnar::column_values::CompactSpaceU64Accessor;
+use tantivy::columnar::{ColumnIndex, ColumnType, DynamicColumn, MonotonicallyMappableToU64};
+
+use super::block::{Block, Docs, Groups};
+use crate::columns::Values;
+use crate::key::Key;
+use crate::numbers::Number;
+use crate::{Error, Result};
+
+/// The columns of one field; a field that is not mapped may have one for each type of value.
+pub(crate) struct Field {
+    pub(crate) columns: Vec<Column>,
+}
+
+impl Field {
+    /// The columns of these types. Those that have no value are left out.
+    pub(crate) fn open(
+        segment: &SegmentReader,
+        field: &str,
+        is_taken: impl Fn(ColumnType) -> bool,
+    ) -> Result<Self> {
+        let mut columns = Vec::new();
+        for handle in segment.fast_fields().dynamic_column_handles(field)? {
+            let column_type = handle.column_type();
+            if !is_taken(column_type) {
+                continue;
+            }
+            let (index, values) = Values::open(&handle)?;
+            if values.num_rows() == 0 {
+                continue;
+            }
+            let names = match column_type {
+                ColumnType::Str => match handle.open()? {
+                    DynamicColumn::Str(column) => Names::Terms(column),
+                    _ => Names::None,
+                },
+                _ => Names::None,
+            };
+            columns.push(Column {
+                column_type,
+                index,
+                values,
+                names,
+            });
+        }
+        columns.sort_by_key(|column| column.column_type);
+        Ok(Self { columns })
+    }
+}
+
+/// What the codes of a column stand for, where they are no values themselves.
+enum Names {
+    None,
+    Terms(tantivy::columnar::StrColumn),
+}
+
+/// One column: which rows each document has, and the codes of the rows, in the order of the values.
+pub(crate) struct Column {
+    pub(crate) column_type: ColumnType,
+    pub(crate) index: ColumnIndex,
+    pub(crate) values: Values,
+    names: Names,
+}
+
+/// Rows of a column, with the documents that have them and the buckets of those.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    pub(crate) docs: Docs<'a>,
+    pub(crate) groups: Groups<'a>,
+    pub(crate) rows: Docs<'a>,
+}
+
+/// Room for the rows of a block.
+#[derive(Debug, Default)]
+pub(crate) struct RowRoom {
+    docs: Vec<u32>,
+    groups: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Column {
+    /// Whether every document has one value.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self.index, ColumnIndex::Full)
+    }
+
+    /// Whether a document may have several values.
+    pub(crate) fn is_multivalued(&self) -> bool {
+        matches!(self.index, ColumnIndex::Multivalued(_))
+    }
+
+    /// The rows of the documents of a block. Where one has several, it stands several times, next to itself.
+    pub(crate) fn rows<'a>(&'a self, block: Block<'a>, room: &'a mut RowRoom) -> Rows<'a> {
+        if self.is_full() {
+            return Rows {
+                docs: block.docs,
+                groups: block.groups,
+                rows: block.docs,
+            };
+        }
+        room.docs.clear();
+        room.groups.clear();
+        room.rows.clear();
+        for (doc, group) in block.pairs() {
+            for row in self.index.value_row_ids(doc) {
+                room.docs.push(doc);
+                room.groups.push(group);
+                room.rows.push(row);
+            }
+        }
+        Rows {
+            docs: Docs::List(&room.docs),
+            groups: match block.groups {
+                Groups::One(group) => Groups::One(group),
+                Groups::Each(_) => Groups::Each(&room.groups),
+            },
+            rows: Docs::List(&room.rows),
+        }
+    }
+
+    /// As [`Self::rows`], for those who need no documents: a range of them in one bucket stays a range.
+    pub(crate) fn rows_alone<'a>(&'a self, block: Block<'a>, room: &'a mut RowRoom) -> Rows<'a> {
+        match (block.docs, block.groups) {
+            (Docs::Range(first, end), Groups::One(_)) => {
+                let rows = self.index.docid_range_to_rowids(first..end);
+                let rows = Docs::Range(rows.start, rows.end);
+                Rows {
+                    docs: rows,
+                    groups: block.groups,
+                    rows,
+                }
+            }
+            _ => self.rows(block, room),
+        }
+    }
+
+    /// The codes of some rows.
+    pub(crate) fn codes(&self, rows: Docs<'_>, codes: &mut Vec<u64>) -> Result<()> {
+        match rows {
+            Docs::Range(first, end) => self.values.decode(first..end, codes)?,
+            Docs::List(rows) => self.values.gather(rows, codes)?,
+        }
+        Ok(())
+    }
+
+    /// The code of the only value of a document of a full column.
+    pub(crate) fn code_at(&self, doc: u32, codes: &mut Vec<u64>) -> Result<u64> {
+        self.values.gather(&[doc], codes)?;
+        Ok(codes.first().copied().unwrap_or_default())
+    }
+
+    /// As numbers: those, and dates as milliseconds.
+    pub(crate) fn number(&self, code: u64) -> f64 {
+        const MILLISECOND_NS: f64 = 1e6;
+        match self.column_type {
+            ColumnType::F64 => f64::from_u64(code),
+            ColumnType::I64 => i64::from_u64(code) as f64,
+            ColumnType::DateTime => i64::from_u64(code) as f64 / MILLISECOND_NS,
+            _ => code as f64,
+        }
+    }
+
+    /// The keys of ascending codes, one for each.
+    ///
+    /// # Errors
+    /// If a dictionary cannot be read.
+    pub(crate) fn keys(&self, codes: &[u64]) -> Result<Vec<Key>> {
+        let keys = match self.column_type {
+            ColumnType::Str => return self.terms(codes),
+            ColumnType::U64 => {
+                of_each(codes, |code| Key::Number(Number::Integer(i128::from(code))))
+            }
+            ColumnType::I64 => of_each(codes, |code| {
+                Key::Number(Number::Integer(i128::from(i64::from_u64(code))))
+            }),
+            ColumnType::F64 => {
+                of_each(codes, |code| Key::Number(Number::from(f64::from_u64(code))))
+            }
+            ColumnType::Bool => of_each(codes, |code| Key::Bool(code != 0)),
+            ColumnType::DateTime => of_each(codes, |code| Key::Date(i64::from_u64(code))),
+            ColumnType::IpAddr => {
+                let Values::Other(values) = &self.values else {
+                    return Err(internal("addresses without their codes"));
+                };
+                let reader = Arc::clone(values.reader());
+                let Ok(accessor) = reader.downcast_arc::<CompactSpaceU64Accessor>() else {
+                    return Err(internal("addresses without their codes"));
+                };
+                of_each(codes, |code| {
+                    let code = u32::try_from(code).unwrap_or(u32::MAX);
+                    Key::Address(accessor.compact_to_u128(code))
+                })
+            }
+            ColumnType::Bytes => return Err(internal("bytes have no keys")),
+        };
+        Ok(keys)
+    }
+
+    fn terms(&self, codes: &[u64]) -> Result<Vec<Key>> {
+        let Names::Terms(column) = &self.names else {
+            return Err(internal("a column of texts without a dictionary"));
+        };
+        let mut keys = Vec::with_capacity(codes.len());
+        let found = column.dictionary().sorted_ords_to_term_cb(codes, |term| {
+            keys.push(Key::Text(String::from_utf8_lossy(term).into_owned()));
+        })?;
+        match found && keys.len() == codes.len() {
+            true => Ok(keys),
+            false => Err(internal("a dictionary lacks a term of its column")),
+        }
+    }
+}
+
+fn of_each(codes: &[u64], key: impl Fn(u64) -> Key) -> Vec<Key> {
+    codes.iter().map(|code| key(*code)).collect()
+}
+
+fn internal(what: &str) -> Error {
+    Error::Columns(tantivy::TantivyError::InternalError(what.to_owned()))
+}
+
+/// The documents that have none of these columns' values.
+pub(crate) fn without_value(
+    columns: &[Column],
+    block: Block<'_>,
+    docs: &mut Vec<u32>,
+    groups: &mut Vec<u32>,
+) {
+    docs.clear();
+    groups.clear();
+    if columns.iter().any(Column::is_full) {
+        return;
+    }
+    for (doc, group) in block.pairs() {
+        if !columns.iter().any(|column| column.index.has_value(doc)) {
+            docs.push(doc);
+            groups.push(group);
+        }
+    }
+}
+
+/// Whether a column has numbers.
+pub(crate) fn is_number(column_type: ColumnType) -> bool {
+    matches!(
+        column_type,
+        ColumnType::U64 | ColumnType::I64 | ColumnType::F64
+    )
+}

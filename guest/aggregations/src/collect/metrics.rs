@@ -1,0 +1,373 @@
+//! Numbers of the documents of each bucket.
+
+use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
+
+use super::block::{Block, Docs, Groups};
+use super::budget::{Budget, Taken};
+use super::field::{Column, Field, RowRoom, without_value};
+use super::{Collect, Places};
+use crate::Result;
+use crate::key::Key;
+use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats, WeightedAverage};
+use crate::partial::{Merge, Metric, Metrics, Node};
+
+/// Rows that are decoded together: what they come to stays in the cache nearest to the processor.
+const ROWS_AT_ONCE: usize = 4096;
+
+/// The state of one bucket, which takes in values.
+pub(super) trait State: Merge + Clone {
+    /// Adds the values of rows, as codes of the column.
+    fn add_codes(&mut self, column: &Column, codes: &[u64], room: &mut Vec<f64>);
+
+    /// Adds what stands in for missing values, for so many documents.
+    fn add_missing(&mut self, key: &Key, num_docs: u64);
+
+    fn wrap(states: Vec<Self>) -> Metrics;
+}
+
+/// A metric of one field.
+pub(super) struct OfField<S> {
+    field: Field,
+    missing: Option<Key>,
+    states: Vec<S>,
+    taken: Taken,
+    room: Room,
+}
+
+#[derive(Default)]
+struct Room {
+    rows: RowRoom,
+    codes: Vec<u64>,
+    numbers: Vec<f64>,
+    docs: Vec<u32>,
+    groups: Vec<u32>,
+}
+
+impl<S: State> OfField<S> {
+    pub(super) fn new(field: Field, missing: Option<Key>) -> Self {
+        Self {
+            field,
+            missing,
+            states: Vec::new(),
+            taken: Taken::default(),
+            room: Room::default(),
+        }
+    }
+}
+
+/// Makes states for all buckets of a block.
+pub(super) fn grow<S: Default + Clone>(
+    states: &mut Vec<S>,
+    groups: Groups<'_>,
+    taken: &mut Taken,
+    budget: &Budget,
+) -> Result<()> {
+    let last = match groups {
+        Groups::One(group) => group,
+        Groups::Each(groups) => groups.iter().max().copied().unwrap_or_default(),
+    };
+    let num_states = (last as usize).saturating_add(1);
+    if num_states > states.len() {
+        taken.grow_to(num_states.saturating_mul(size_of::<S>().max(32)), budget)?;
+        states.resize(num_states, S::default());
+    }
+    Ok(())
+}
+
+/// The states by their places in the partial result.
+pub(super) fn arrange<S: Merge>(states: Vec<S>, places: Places<'_>) -> Vec<S> {
+    let mut arranged: Vec<S> = std::iter::repeat_with(S::default)
+        .take(places.len)
+        .collect();
+    for (ord, state) in states.into_iter().enumerate() {
+        let place = places.at(u32::try_from(ord).unwrap_or(u32::MAX));
+        if let Some(slot) = place.and_then(|place| arranged.get_mut(place as usize)) {
+            slot.merge(state);
+        }
+    }
+    arranged
+}
+
+impl<S: State> Collect for OfField<S> {
+    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
+        let Self {
+            field,
+            missing,
+            states,
+            taken,
+            room,
+        } = self;
+        grow(states, block.groups, taken, budget)?;
+        for column in &field.columns {
+            let rows = column.rows_alone(block, &mut room.rows);
+            let mut from = 0;
+            while from < rows.rows.len() {
+                let (part, groups) = part_of(rows.rows, rows.groups, from);
+                column.codes(part, &mut room.codes)?;
+                add_groups(states, column, groups, &room.codes, &mut room.numbers);
+                from += ROWS_AT_ONCE;
+            }
+        }
+        if let Some(missing) = missing {
+            without_value(&field.columns, block, &mut room.docs, &mut room.groups);
+            for group in &room.groups {
+                if let Some(state) = states.get_mut(*group as usize) {
+                    state.add_missing(missing, 1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, places: Places<'_>, _: &Budget) -> Result<Node> {
+        let columns = &self.field.columns;
+        Ok(Node::Metric(Metric {
+            is_date: columns
+                .iter()
+                .any(|column| column.column_type == ColumnType::DateTime),
+            states: S::wrap(arrange(self.states, places)),
+        }))
+    }
+}
+
+/// Some rows from a place on, and their buckets.
+fn part_of<'a>(rows: Docs<'a>, groups: Groups<'a>, from: usize) -> (Docs<'a>, Groups<'a>) {
+    let end = from.saturating_add(ROWS_AT_ONCE).min(rows.len());
+    let part = match rows {
+        Docs::Range(first, _) => {
+            let at = |place: usize| first.saturating_add(u32::try_from(place).unwrap_or(u32::MAX));
+            Docs::Range(at(from), at(end))
+        }
+        Docs::List(list) => Docs::List(list.get(from..end).unwrap_or_default()),
+    };
+    let groups = match groups {
+        Groups::One(group) => Groups::One(group),
+        Groups::Each(groups) => Groups::Each(groups.get(from..end).unwrap_or_default()),
+    };
+    (part, groups)
+}
+
+/// Adds values to the states of their buckets: those that follow each other in one bucket together.
+fn add_groups<S: State>(
+    states: &mut [S],
+    column: &Column,
+    groups: Groups<'_>,
+    codes: &[u64],
+    room: &mut Vec<f64>,
+) {
+    let groups = match groups {
+        Groups::One(group) => {
+            if let Some(state) = states.get_mut(group as usize) {
+                state.add_codes(column, codes, room);
+            }
+            return;
+        }
+        Groups::Each(groups) => groups,
+    };
+    let mut rest = codes;
+    for same in groups.chunk_by(|left, right| left == right) {
+        let (of_group, others) = rest.split_at_checked(same.len()).unwrap_or((rest, &[]));
+        rest = others;
+        let state = same
+            .first()
+            .and_then(|group| states.get_mut(*group as usize));
+        if let Some(state) = state {
+            state.add_codes(column, of_group, room);
+        }
+    }
+}
+
+fn as_numbers(column: &Column, codes: &[u64], numbers: &mut Vec<f64>) {
+    numbers.clear();
+    numbers.extend(codes.iter().map(|code| column.number(*code)));
+}
+
+/// Count, sum and ends of integers, as codes that are in the order of the values.
+fn of_codes(codes: &[u64]) -> (u128, u64, u64) {
+    let (mut low, mut high) = (0u64, 0u64);
+    let (mut min, mut max) = (u64::MAX, 0u64);
+    // Halves of values, so that no sum of a block overflows.
+    for code in codes {
+        low = low.wrapping_add(code & 0xffff_ffff);
+        high = high.wrapping_add(code >> 32);
+        min = min.min(*code);
+        max = max.max(*code);
+    }
+    ((u128::from(high) << 32) + u128::from(low), min, max)
+}
+
+/// The integer that a code of such a column stands for.
+fn integer(column_type: ColumnType, code: u64) -> i128 {
+    match column_type {
+        ColumnType::I64 => i128::from(i64::from_u64(code)),
+        _ => i128::from(code),
+    }
+}
+
+fn is_integer(column_type: ColumnType) -> bool {
+    matches!(
+        column_type,
+        ColumnType::U64 | ColumnType::I64 | ColumnType::Bool
+    )
+}
+
+impl State for Stats {
+    fn add_codes(&mut self, column: &Column, codes: &[u64], room: &mut Vec<f64>) {
+        if codes.is_empty() {
+            return;
+        }
+        if !is_integer(column.column_type) {
+            as_numbers(column, codes, room);
+            self.extend_f64(room);
+            return;
+        }
+        let (sum, min, max) = of_codes(codes);
+        let count = codes.len() as u64;
+        // The codes of signed integers are higher than those by as much as 0 is.
+        let zero = match column.column_type {
+            ColumnType::I64 => i128::from(0i64.to_u64()),
+            _ => 0,
+        };
+        let sum = i128::try_from(sum).unwrap_or(i128::MAX) - zero * i128::from(count);
+        let end = |code: u64| integer(column.column_type, code);
+        self.add_integers(count, sum, end(min), end(max));
+    }
+
+    fn add_missing(&mut self, key: &Key, num_docs: u64) {
+        if let Some(number) = number_of(key) {
+            self.add_repeated(number, num_docs);
+        }
+    }
+
+    fn wrap(states: Vec<Self>) -> Metrics {
+        Metrics::Stats(states)
+    }
+}
+
+/// The number that stands in for a missing value; milliseconds of a date.
+fn number_of(key: &Key) -> Option<Number> {
+    match key {
+        Key::Number(number) => Some(*number),
+        Key::Text(text) => text
+            .parse::<f64>()
+            .ok()
+            .filter(|n| n.is_finite())
+            .map(Number::from),
+        _ => None,
+    }
+}
+
+impl State for ExtendedStats {
+    fn add_codes(&mut self, column: &Column, codes: &[u64], room: &mut Vec<f64>) {
+        match column.column_type {
+            ColumnType::U64 | ColumnType::Bool => self.extend_u64(codes),
+            ColumnType::I64 => {
+                let values: Vec<i64> = codes.iter().map(|code| i64::from_u64(*code)).collect();
+                self.extend_i64(&values);
+            }
+            _ => {
+                as_numbers(column, codes, room);
+                self.extend_f64(room);
+            }
+        }
+    }
+
+    fn add_missing(&mut self, key: &Key, num_docs: u64) {
+        if let Some(number) = number_of(key) {
+            self.add_repeated(number, num_docs);
+        }
+    }
+
+    fn wrap(states: Vec<Self>) -> Metrics {
+        Metrics::ExtendedStats(states)
+    }
+}
+
+impl State for QuantileSketch {
+    fn add_codes(&mut self, column: &Column, codes: &[u64], room: &mut Vec<f64>) {
+        as_numbers(column, codes, room);
+        self.extend(room);
+    }
+
+    fn add_missing(&mut self, key: &Key, num_docs: u64) {
+        if let Some(number) = number_of(key) {
+            self.add_repeated(number.to_f64(), num_docs);
+        }
+    }
+
+    fn wrap(states: Vec<Self>) -> Metrics {
+        Metrics::Quantiles(states)
+    }
+}
+
+/// How many values there are, of any type.
+impl State for u64 {
+    fn add_codes(&mut self, _: &Column, codes: &[u64], _: &mut Vec<f64>) {
+        *self += codes.len() as u64;
+    }
+
+    fn add_missing(&mut self, _: &Key, num_docs: u64) {
+        *self += num_docs;
+    }
+
+    fn wrap(states: Vec<Self>) -> Metrics {
+        Metrics::Counts(states)
+    }
+}
+
+/// The average of one field's values by the weights of another.
+pub(super) struct Weighted {
+    pub(super) value: (Field, Option<Key>),
+    pub(super) weight: (Field, Option<Key>),
+    pub(super) states: Vec<WeightedAverage>,
+    pub(super) taken: Taken,
+}
+
+impl Collect for Weighted {
+    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
+        grow(&mut self.states, block.groups, &mut self.taken, budget)?;
+        let mut codes = Vec::new();
+        for (doc, group) in block.pairs() {
+            // Every value has the weight of its document; one with several weights has none of them.
+            let values = numbers_of(&self.value, doc, &mut codes)?;
+            let weights = numbers_of(&self.weight, doc, &mut codes)?;
+            if let (Some(state), [weight]) =
+                (self.states.get_mut(group as usize), weights.as_slice())
+            {
+                for value in values {
+                    state.add_number(value, *weight);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, places: Places<'_>, _: &Budget) -> Result<Node> {
+        Ok(Node::Metric(Metric {
+            is_date: false,
+            states: Metrics::WeightedAverages(arrange(self.states, places)),
+        }))
+    }
+}
+
+/// The numbers that a document has in a field, or what stands in for them.
+fn numbers_of(
+    (field, missing): &(Field, Option<Key>),
+    doc: u32,
+    codes: &mut Vec<u64>,
+) -> Result<Vec<Number>> {
+    let mut numbers = Vec::new();
+    for column in &field.columns {
+        let rows = column.index.value_row_ids(doc);
+        column.codes(Docs::Range(rows.start, rows.end), codes)?;
+        let of_code = |code: &u64| match is_integer(column.column_type) {
+            true => Number::Integer(integer(column.column_type, *code)),
+            false => Number::from(column.number(*code)),
+        };
+        numbers.extend(codes.iter().map(of_code));
+    }
+    if numbers.is_empty() {
+        numbers.extend(missing.as_ref().and_then(number_of));
+    }
+    Ok(numbers)
+}

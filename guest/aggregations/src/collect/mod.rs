@@ -1,0 +1,123 @@
+//! One split's documents → its partial result.
+//!
+//! Documents come in blocks, each with the bucket around that it is in, and every collector passes them on to
+//! those inside of it with the buckets that it found:
+//!
+//! ```text
+//!   filter ──▶ documents ──▶ date_histogram ──▶ the same, by bucket ──▶ terms ──▶ … ──▶ avg
+//!              range or list   ranges of documents                      codes           values
+//! ```
+//!
+//! A block whose documents are all in one bucket stays one, and a range of documents stays a range, as long as
+//! it can: those are counted without looking at single documents.
+
+mod block;
+mod budget;
+mod build;
+mod counted;
+mod distinct;
+mod field;
+mod grouping;
+mod keyed;
+mod mapping;
+mod metrics;
+mod runs;
+mod table;
+mod top;
+mod tuples;
+
+pub use build::{BitSet, Split};
+pub(crate) use tuples::TupleOrder;
+
+use self::block::{Block, Docs};
+use self::budget::Budget;
+use self::grouping::NONE;
+use crate::Result;
+use crate::partial::{Node, Partial};
+use crate::request::Aggregations;
+
+/// What one aggregation knows of the documents so far.
+trait Collect {
+    /// Takes in some documents.
+    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()>;
+
+    /// What it came to, for the buckets around in their order.
+    fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node>;
+}
+
+/// Where the buckets around will stand in the partial result.
+#[derive(Clone, Copy, Debug)]
+struct Places<'a> {
+    /// By ordinal; [`NONE`] if a bucket is left out. Several ordinals may have one place: they become one
+    /// bucket.
+    of: &'a [u32],
+    /// How many there are.
+    len: usize,
+}
+
+impl Places<'_> {
+    fn at(&self, ord: u32) -> Option<u32> {
+        self.of
+            .get(ord as usize)
+            .copied()
+            .filter(|place| *place != NONE)
+    }
+}
+
+/// The aggregations of a request over one split, under way.
+pub struct Collector {
+    inside: Vec<Box<dyn Collect>>,
+    budget: Budget,
+}
+
+impl Collector {
+    /// Opens the columns, whose bytes must be there.
+    ///
+    /// # Errors
+    /// A column that cannot answer the request; a read of bytes that are not there.
+    pub fn open(aggregations: &Aggregations, split: &Split<'_>) -> Result<Self> {
+        Ok(Self {
+            inside: build::build_all(&aggregations.list, split)?,
+            budget: Budget::new(aggregations.bounds.max_bytes),
+        })
+    }
+
+    /// Takes in the documents from `first` to before `end`.
+    ///
+    /// # Errors
+    /// If the buckets take more memory than they may; damage.
+    pub fn collect_range(&mut self, first: u32, end: u32) -> Result<()> {
+        self.collect(Docs::Range(first, end))
+    }
+
+    /// Takes in some documents, in ascending order.
+    ///
+    /// # Errors
+    /// As [`Self::collect_range`].
+    pub fn collect_list(&mut self, docs: &[u32]) -> Result<()> {
+        self.collect(Docs::List(docs))
+    }
+
+    fn collect(&mut self, docs: Docs<'_>) -> Result<()> {
+        if docs.len() == 0 {
+            return Ok(());
+        }
+        for inside in &mut self.inside {
+            inside.collect(Block::of_one(docs, 0), &self.budget)?;
+        }
+        Ok(())
+    }
+
+    /// What all of them came to.
+    ///
+    /// # Errors
+    /// As [`Self::collect_range`].
+    pub fn finish(self) -> Result<Partial> {
+        let places = Places { of: &[0], len: 1 };
+        let nodes = self.inside.into_iter();
+        let nodes = nodes.map(|inside| inside.finish(places, &self.budget));
+        Ok(Partial {
+            nodes: nodes.collect::<Result<_>>()?,
+        })
+    }
+}

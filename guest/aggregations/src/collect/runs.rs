@@ -1,0 +1,256 @@
+//! A date histogram over the field by which documents are sorted: each bucket is a range of documents, and its
+//! ends are found by a few looks into the column.
+
+use tantivy::columnar::MonotonicallyMappableToU64;
+
+use super::block::{Block, Docs, Groups};
+use super::budget::Budget;
+use super::field::Column;
+use super::grouping::NONE;
+use super::keyed::all_keys;
+use super::table::{Table, to_node};
+use super::{Collect, Places};
+use crate::Result;
+use crate::calendar::Rounding;
+use crate::key::Key;
+use crate::partial::Node;
+
+/// Ranges shorter than this are passed on together: a call for each would cost more than the documents.
+const SHORT_RUN: usize = 64;
+/// So many short ranges one after another are taken for what goes on.
+const MOST_SHORT_RUNS: u32 = 4;
+
+/// A date histogram over the field by which documents are sorted.
+pub(super) struct Runs {
+    /// Every document has one value, and they ascend.
+    column: Column,
+    rounding: Rounding,
+    bounds: Option<(i64, i64)>,
+    num_docs: u32,
+    table: Table,
+    inside: Vec<Box<dyn Collect>>,
+    current: Run,
+    room: Room,
+}
+
+/// Documents that are in one bucket.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: u32,
+    end: u32,
+    /// When the bucket begins.
+    start_ns: i64,
+    /// Whether it is within the bounds.
+    is_in: bool,
+}
+
+#[derive(Default)]
+struct Room {
+    codes: Vec<u64>,
+    docs: Vec<u32>,
+    ords: Vec<u32>,
+}
+
+impl Runs {
+    pub(super) fn new(
+        column: Column,
+        rounding: Rounding,
+        bounds: Option<(i64, i64)>,
+        inside: Vec<Box<dyn Collect>>,
+    ) -> Self {
+        Self {
+            num_docs: column.values.num_rows(),
+            column,
+            rounding,
+            bounds,
+            table: Table::new([None].into_iter()),
+            inside,
+            current: Run {
+                first: 0,
+                end: 0,
+                start_ns: 0,
+                is_in: false,
+            },
+            room: Room::default(),
+        }
+    }
+
+    fn time_of(&mut self, doc: u32) -> Result<i64> {
+        let code = self.column.code_at(doc, &mut self.room.codes)?;
+        Ok(i64::from_u64(code))
+    }
+
+    /// The first document from `from` on whose time is not before this one, by steps that double.
+    fn first_at(&mut self, from: u32, time_ns: i64) -> Result<u32> {
+        let (mut low, mut step) = (from, 1u32);
+        let mut high = loop {
+            let probe = low.saturating_add(step);
+            if probe >= self.num_docs {
+                break self.num_docs;
+            }
+            if self.time_of(probe)? >= time_ns {
+                break probe;
+            }
+            low = probe;
+            step = step.saturating_mul(2);
+        };
+        // `low` is before the time, or is `from`; `high` is not before it.
+        if self.time_of(low)? >= time_ns {
+            return Ok(low);
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.time_of(middle)? >= time_ns {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        Ok(high)
+    }
+
+    /// The run that a document is in.
+    fn run_of(&mut self, doc: u32) -> Result<Run> {
+        if (self.current.first..self.current.end).contains(&doc) {
+            return Ok(self.current);
+        }
+        let time_ns = self.time_of(doc)?;
+        let start_ns = self.rounding.start_of(time_ns);
+        let next_ns = self.rounding.next(start_ns);
+        let end = match next_ns > time_ns {
+            true => self.first_at(doc, next_ns)?,
+            false => doc + 1,
+        };
+        self.current = Run {
+            first: doc,
+            end: end.max(doc + 1),
+            start_ns,
+            is_in: true,
+        };
+        if let Some(bounds) = self.bounds {
+            self.current = self.cut(self.current, bounds)?;
+        }
+        Ok(self.current)
+    }
+
+    /// The part of a run that begins with its first document and is all within the bounds, or all outside.
+    fn cut(&mut self, run: Run, (first_ns, last_ns): (i64, i64)) -> Result<Run> {
+        let time_ns = self.time_of(run.first)?;
+        let (is_in, until_ns) = match time_ns {
+            time_ns if time_ns < first_ns => (false, Some(first_ns)),
+            time_ns if time_ns <= last_ns => (true, last_ns.checked_add(1)),
+            _ => (false, None),
+        };
+        let end = match until_ns {
+            Some(until_ns) => self.first_at(run.first, until_ns)?,
+            None => run.end,
+        };
+        Ok(Run {
+            end: run.end.min(end.max(run.first + 1)),
+            is_in,
+            ..run
+        })
+    }
+
+    /// Documents of one bucket around, as ranges or parts of the list.
+    fn collect_one(&mut self, docs: Docs<'_>, group: u32, budget: &Budget) -> Result<()> {
+        let mut rest = docs;
+        let mut num_short = 0;
+        while let Some(first) = rest.into_iter().next() {
+            let run = self.run_of(first)?;
+            let (part, others) = split_at_doc(rest, run.end);
+            num_short = if part.len() < SHORT_RUN {
+                num_short + 1
+            } else {
+                0
+            };
+            if num_short > MOST_SHORT_RUNS && !self.inside.is_empty() {
+                return self.collect_each(Block::of_one(rest, group), budget);
+            }
+            rest = others;
+            if !run.is_in {
+                continue;
+            }
+            let ord = self.ord(group, run, budget)?;
+            self.table.count_many(ord, part.len() as u64);
+            for inside in &mut self.inside {
+                inside.collect(Block::of_one(part, ord), budget)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ord(&mut self, group: u32, run: Run, budget: &Budget) -> Result<u32> {
+        let ord = self.table.ord(0, group, run.start_ns.to_u64());
+        self.table.take(budget)?;
+        Ok(ord)
+    }
+
+    /// Documents with the bucket of each.
+    fn collect_each(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
+        let mut docs = std::mem::take(&mut self.room.docs);
+        let mut ords = std::mem::take(&mut self.room.ords);
+        docs.clear();
+        ords.clear();
+        let mut last = (NONE, 0, NONE);
+        for (doc, group) in block.pairs() {
+            let run = self.run_of(doc)?;
+            if !run.is_in {
+                continue;
+            }
+            if last.2 == NONE || (last.0, last.1) != (group, run.start_ns) {
+                last = (group, run.start_ns, self.ord(group, run, budget)?);
+            }
+            docs.push(doc);
+            ords.push(last.2);
+        }
+        self.table.count(&ords);
+        for inside in &mut self.inside {
+            inside.collect(Block::of_each(Docs::List(&docs), &ords), budget)?;
+        }
+        self.room.docs = docs;
+        self.room.ords = ords;
+        Ok(())
+    }
+}
+
+/// What is before a document, and what begins with it.
+fn split_at_doc(docs: Docs<'_>, doc: u32) -> (Docs<'_>, Docs<'_>) {
+    match docs {
+        Docs::Range(first, end) => {
+            let middle = doc.clamp(first, end);
+            (Docs::Range(first, middle), Docs::Range(middle, end))
+        }
+        Docs::List(docs) => {
+            let middle = docs.partition_point(|listed| *listed < doc);
+            let (before, rest) = docs.split_at_checked(middle).unwrap_or((docs, &[]));
+            (Docs::List(before), Docs::List(rest))
+        }
+    }
+}
+
+impl Collect for Runs {
+    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
+        match block.groups {
+            Groups::One(group) => self.collect_one(block.docs, group, budget),
+            Groups::Each(_) => self.collect_each(block, budget),
+        }
+    }
+
+    fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
+        let keys = all_keys(&self.table, 1, |_, codes| {
+            let key = |code: &u64| Some(Key::Date(i64::from_u64(*code)));
+            Ok(codes.iter().map(key).collect())
+        })?;
+        let found = super::keyed::found_in(&self.table, &keys, places, None);
+        let num_ords = self.table.counts.len();
+        to_node(
+            found,
+            keys.keys,
+            num_ords,
+            self.inside,
+            places,
+            budget,
+            false,
+        )
+    }
+}

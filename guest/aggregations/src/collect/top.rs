@@ -1,0 +1,122 @@
+//! The first documents of each bucket.
+
+use super::block::{Block, Docs};
+use super::budget::{Budget, Taken};
+use super::field::{Column, Field};
+use super::metrics::{arrange, grow};
+use super::{Collect, Places};
+use crate::Result;
+use crate::key::Key;
+use crate::partial::{Metric, Metrics, Node};
+use crate::top_hits::{TopHit, TopList};
+
+/// The first documents of each bucket.
+pub(super) struct Top {
+    /// What they are sorted by, and whether it descends.
+    sort: Vec<(Field, bool)>,
+    /// What is shown of them.
+    fields: Vec<Field>,
+    size: usize,
+    states: Vec<TopList>,
+    taken: Taken,
+    codes: Vec<u64>,
+}
+
+impl Top {
+    pub(super) fn new(sort: Vec<(Field, bool)>, fields: Vec<Field>, size: usize) -> Self {
+        Self {
+            sort,
+            fields,
+            size,
+            states: Vec::new(),
+            taken: Taken::default(),
+            codes: Vec::new(),
+        }
+    }
+}
+
+/// All values of a document in a field.
+fn keys_of(field: &Field, doc: u32, codes: &mut Vec<u64>) -> Result<Vec<Key>> {
+    let mut keys = Vec::new();
+    for column in &field.columns {
+        keys.extend(keys_in(column, doc, codes)?);
+    }
+    Ok(keys)
+}
+
+fn keys_in(column: &Column, doc: u32, codes: &mut Vec<u64>) -> Result<Vec<Key>> {
+    let rows = column.index.value_row_ids(doc);
+    column.codes(Docs::Range(rows.start, rows.end), codes)?;
+    codes.sort_unstable();
+    column.keys(codes)
+}
+
+/// The value that a document is sorted by: the least where the order ascends, else the greatest.
+fn sort_key(
+    field: &Field,
+    is_descending: bool,
+    doc: u32,
+    codes: &mut Vec<u64>,
+) -> Result<Option<Key>> {
+    let keys = keys_of(field, doc, codes)?.into_iter();
+    Ok(if is_descending {
+        keys.max()
+    } else {
+        keys.min()
+    })
+}
+
+impl Collect for Top {
+    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
+        let Self {
+            sort,
+            fields,
+            size,
+            states,
+            taken,
+            codes,
+        } = self;
+        let num_before = states.len();
+        grow(states, block.groups, taken, budget)?;
+        let descending: Vec<bool> = sort
+            .iter()
+            .map(|(_, is_descending)| *is_descending)
+            .collect();
+        for state in states.iter_mut().skip(num_before) {
+            *state = TopList::new(descending.clone(), *size);
+        }
+        for (doc, group) in block.pairs() {
+            let Some(state) = states.get_mut(group as usize) else {
+                continue;
+            };
+            let mut sort_keys = Vec::with_capacity(sort.len());
+            for (field, is_descending) in sort.iter() {
+                sort_keys.push(sort_key(field, *is_descending, doc, codes)?);
+                if sort_keys.len() == 1
+                    && state.is_beyond(sort_keys.first().and_then(Option::as_ref))
+                {
+                    break;
+                }
+            }
+            if sort_keys.len() < sort.len()
+                || state.is_beyond(sort_keys.first().and_then(Option::as_ref))
+            {
+                continue;
+            }
+            let shown = fields.iter().map(|field| keys_of(field, doc, codes));
+            let hit = TopHit {
+                sort: sort_keys,
+                fields: shown.collect::<Result<_>>()?,
+            };
+            state.add(hit);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, places: Places<'_>, _: &Budget) -> Result<Node> {
+        Ok(Node::Metric(Metric {
+            is_date: false,
+            states: Metrics::TopLists(arrange(self.states, places)),
+        }))
+    }
+}

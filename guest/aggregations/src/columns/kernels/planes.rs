@@ -1,0 +1,170 @@
+//! How often each code of 1 to 4 bits occurs, without unpacking any.
+//!
+//! 64 rows of `w` bits are `w` words. They are sorted into `w` planes of 64 bits, plane `p` with bit `p` of
+//! every row, all planes in the same order of rows, whichever it is. The number of rows that have all
+//! the bits of a code, and perhaps more, is then the number of ones in the conjunction of its planes; from
+//! those numbers follow those of the rows that have just these bits.
+
+/// The widest codes that are counted in this way.
+pub(crate) const MAX_PLANES: u8 = 4;
+
+/// One number for each code of [`MAX_PLANES`] bits.
+pub(crate) type CodeCounts = [u64; 16];
+
+/// How often each code of `width` bits, 1 to [`MAX_PLANES`], occurs in `num_rows` rows from the first bit of
+/// `data` on. What `data` is too short for counts as zeros.
+#[inline]
+pub(crate) fn count_planes(data: &[u8], width: u8, num_rows: u32) -> CodeCounts {
+    super::wide::count_planes(data, width, num_rows)
+}
+
+/// [`count_planes`] as it is compiled for whatever the caller is compiled for.
+#[inline(always)]
+pub(super) fn count_planes_here(data: &[u8], width: u8, num_rows: u32) -> CodeCounts {
+    match width {
+        1 => count::<1, 2, 8>(data, num_rows, planes_1),
+        2 => count::<2, 4, 16>(data, num_rows, planes_2),
+        3 => count::<3, 8, 24>(data, num_rows, planes_3),
+        4 => count::<4, 16, 32>(data, num_rows, planes_4),
+        _ => [0; 16],
+    }
+}
+
+/// `W` bits, `CODES` = 2^W codes, and 64 rows in `BYTES` = 8 W bytes.
+#[inline(always)]
+fn count<const W: usize, const CODES: usize, const BYTES: usize>(
+    data: &[u8],
+    num_rows: u32,
+    planes: impl Fn([u64; W]) -> [u64; W],
+) -> CodeCounts {
+    let rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
+    let (blocks, after) = data.as_chunks::<BYTES>();
+    let (whole, beyond) = blocks.split_at_checked(rows / 64).unwrap_or((blocks, &[]));
+    let rest = rows.saturating_sub(whole.len().saturating_mul(64)).min(64);
+    let last = beyond.first().map_or(after, |block| block.as_slice());
+    // Without rows left over, these are zeros, which add nothing.
+    let last = [first_bits::<BYTES>(last, rest * W)];
+    let mut having = [0u64; CODES];
+    for blocks in [whole, &last] {
+        for block in blocks {
+            add_block(&mut having, planes(words(block)));
+        }
+    }
+    // No bit is asked of code 0: every row has that.
+    if let Some(all) = having.first_mut() {
+        *all = u64::from(num_rows);
+    }
+    only(having)
+}
+
+/// Adds for each code how many of the 64 rows have all its bits.
+#[inline(always)]
+fn add_block<const W: usize, const CODES: usize>(having: &mut [u64; CODES], planes: [u64; W]) {
+    // The conjunction for a code is that for the code without its highest bit, and one plane more.
+    let mut all = [u64::MAX; CODES];
+    for (bit, plane) in planes.iter().enumerate() {
+        let (lower, upper) = all.split_at_mut(1 << bit);
+        for (upper, lower) in upper.iter_mut().zip(lower) {
+            *upper = *lower & plane;
+        }
+    }
+    for (having, all) in having.iter_mut().zip(all).skip(1) {
+        *having = having.wrapping_add(u64::from(all.count_ones()));
+    }
+}
+
+/// From how many rows have at least the bits of a code to how many have just these.
+#[inline(always)]
+fn only<const CODES: usize>(having: [u64; CODES]) -> CodeCounts {
+    let mut counts = [0; 16];
+    for (count, having) in counts.iter_mut().zip(having) {
+        *count = having;
+    }
+    for bit in [1, 2, 4, 8] {
+        for pair in counts.chunks_exact_mut(2 * bit) {
+            let (without, with) = pair.split_at_mut(bit);
+            for (without, with) in without.iter_mut().zip(with) {
+                *without = without.wrapping_sub(*with);
+            }
+        }
+    }
+    counts
+}
+
+#[inline(always)]
+fn words<const W: usize, const BYTES: usize>(block: &[u8; BYTES]) -> [u64; W] {
+    let mut words = [0; W];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// The first `num_bits` of `data`, and zeros behind them.
+fn first_bits<const BYTES: usize>(data: &[u8], num_bits: usize) -> [u8; BYTES] {
+    let mut block = [0; BYTES];
+    for (to, from) in block.iter_mut().zip(data).take(num_bits.div_ceil(8)) {
+        *to = *from;
+    }
+    if !num_bits.is_multiple_of(8)
+        && let Some(last) = block.get_mut(num_bits / 8)
+    {
+        *last &= (1 << (num_bits % 8)) - 1;
+    }
+    block
+}
+
+#[inline(always)]
+fn planes_1(words: [u64; 1]) -> [u64; 1] {
+    words
+}
+
+/// The rows of the first word at even places, those of the second at odd ones.
+#[inline(always)]
+fn planes_2([a, b]: [u64; 2]) -> [u64; 2] {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    [
+        (a & EVEN) | ((b & EVEN) << 1),
+        ((a >> 1) & EVEN) | (b & !EVEN),
+    ]
+}
+
+/// A word does not divide by three: the lowest bits of the rows of the three words are at places that
+/// differ modulo three, and so all keep theirs. The other planes are the same after shifting the three
+/// words together.
+#[inline(always)]
+fn planes_3([a, b, c]: [u64; 3]) -> [u64; 3] {
+    const PLACES_0: u64 = 0x9249_2492_4924_9249;
+    const PLACES_1: u64 = PLACES_0 << 1;
+    const PLACES_2: u64 = PLACES_0 << 2;
+    let lowest = |a: u64, b: u64, c: u64| (a & PLACES_0) | (b & PLACES_2) | (c & PLACES_1);
+    [
+        lowest(a, b, c),
+        lowest((a >> 1) | (b << 63), (b >> 1) | (c << 63), c >> 1),
+        lowest((a >> 2) | (b << 62), (b >> 2) | (c << 62), c >> 2),
+    ]
+}
+
+/// The rows of word `i` at the places that are `i` modulo four.
+#[inline(always)]
+fn planes_4([a, b, c, d]: [u64; 4]) -> [u64; 4] {
+    const LOW: u64 = 0x5555_5555_5555_5555;
+    const LOW_PAIR: u64 = 0x3333_3333_3333_3333;
+    // Exchanges pairs of bits between two words, then single bits: two steps of a transposition.
+    let pairs = |x: u64, y: u64| {
+        let low = (x & LOW_PAIR) | ((y & LOW_PAIR) << 2);
+        let high = ((x >> 2) & LOW_PAIR) | (y & !LOW_PAIR);
+        [low, high]
+    };
+    let bits = |x: u64, y: u64| {
+        let low = (x & LOW) | ((y & LOW) << 1);
+        let high = ((x >> 1) & LOW) | (y & !LOW);
+        [low, high]
+    };
+    let ([ac_low, ac_high], [bd_low, bd_high]) = (pairs(a, c), pairs(b, d));
+    let ([first, second], [third, fourth]) = (bits(ac_low, bd_low), bits(ac_high, bd_high));
+    [first, second, third, fourth]
+}
+
+#[cfg(test)]
+mod tests;

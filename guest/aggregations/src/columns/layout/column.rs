@@ -1,0 +1,52 @@
+//! The parts of a column: dictionary, index, values.
+
+use std::io;
+
+use tantivy::columnar::{ColumnType, DynamicColumnHandle};
+use tantivy::directory::OwnedBytes;
+use tantivy_common::HasLen;
+use tantivy_common::file_slice::FileSlice;
+
+use super::{Cursor, damaged};
+
+/// A column without its dictionary.
+pub(crate) struct Parts {
+    pub(crate) index: OwnedBytes,
+    pub(crate) values: OwnedBytes,
+}
+
+/// Reads index and values, and of a dictionary only how long it is.
+pub(crate) fn read_column(handle: &DynamicColumnHandle) -> io::Result<OwnedBytes> {
+    let file = handle.file_slice();
+    match handle.column_type() {
+        ColumnType::Str | ColumnType::Bytes => read_behind_dictionary(file),
+        _ => file.read_bytes(),
+    }
+}
+
+fn read_behind_dictionary(file: &FileSlice) -> io::Result<OwnedBytes> {
+    let end = file
+        .len()
+        .checked_sub(4)
+        .ok_or_else(|| damaged("it ends too early"))?;
+    let trailer = file.read_bytes_slice(end..file.len())?;
+    let begin = Cursor::new(&trailer).len_from_end()?;
+    if begin > end {
+        return Err(damaged("its dictionary is longer than the column"));
+    }
+    file.read_bytes_slice(begin..end)
+}
+
+/// Splits what [`read_column`] read.
+pub(crate) fn split_column(bytes: &OwnedBytes) -> io::Result<Parts> {
+    let mut cursor = Cursor::new(bytes);
+    let index_len = cursor.len_from_end()?;
+    let body_len = cursor.len();
+    if index_len > body_len {
+        return Err(damaged("its index is longer than the column"));
+    }
+    Ok(Parts {
+        index: bytes.slice(0..index_len),
+        values: bytes.slice(index_len..body_len),
+    })
+}

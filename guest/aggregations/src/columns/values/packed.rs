@@ -1,0 +1,279 @@
+//! Values that are packed at one width.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+
+use tantivy::directory::OwnedBytes;
+
+use super::{count_rows, index, no_such_rows};
+use crate::columns::kernels::{Code, GROUP_ROWS, MAX_PLANES, Tally, count_planes, gather, unpack};
+use crate::columns::layout::{Stats, damaged, packed_len_bytes};
+
+/// The widest raw values that can be counted: 2^16 counts.
+pub(crate) const MAX_COUNTED_WIDTH: u8 = 16;
+
+/// Rows that are unpacked before anything else is done with them, so that they are still in the first cache.
+const BLOCK_ROWS: usize = 1024;
+
+/// Values that are packed at one width: the code of a row is `raw_min + raw_gcd * raw`.
+#[derive(Clone)]
+pub(crate) struct PackedValues {
+    /// The rows and nothing behind them.
+    data: OwnedBytes,
+    width: u8,
+    stats: Stats,
+}
+
+impl PackedValues {
+    pub(crate) fn open(stats: Stats, data: OwnedBytes) -> io::Result<Self> {
+        let width = stats.width();
+        let len = packed_len_bytes(stats.num_rows, width).filter(|len| *len <= data.len());
+        let len = len.ok_or_else(|| damaged("it has fewer values than rows"))?;
+        let data = data.slice(0..len);
+        Ok(Self { data, width, stats })
+    }
+
+    /// See [`Values::num_rows`](super::Values::num_rows).
+    pub(crate) fn num_rows(&self) -> u32 {
+        self.stats.num_rows
+    }
+
+    /// See [`Values::min`](super::Values::min).
+    pub(crate) fn min(&self) -> u64 {
+        self.stats.min
+    }
+
+    /// See [`Values::max`](super::Values::max).
+    pub(crate) fn max(&self) -> u64 {
+        self.stats.max
+    }
+
+    /// Bits of a raw value: 0 to 56, or 64.
+    pub(crate) fn raw_width(&self) -> u8 {
+        self.width
+    }
+
+    /// The code whose raw value is 0.
+    pub(crate) fn raw_min(&self) -> u64 {
+        self.stats.min
+    }
+
+    /// How far apart the codes of raw values are that follow each other. Never 0.
+    pub(crate) fn raw_gcd(&self) -> u64 {
+        self.stats.gcd
+    }
+
+    /// The raw value of the greatest code, as the column's head has it; of the width that all have.
+    pub(crate) fn raw_max(&self) -> u64 {
+        self.stats.max_raw
+    }
+
+    /// See [`Values::decode`](super::Values::decode).
+    ///
+    /// # Errors
+    /// `InvalidInput` if rows of the range do not exist.
+    pub(crate) fn decode(&self, rows: Range<u32>, out: &mut Vec<u64>) -> io::Result<()> {
+        out.resize(count_rows(&rows, self.num_rows())?, 0);
+        self.for_blocks(rows.start, out, |codes| self.stats.codes_of_raw(codes));
+        Ok(())
+    }
+
+    /// See [`Values::gather`](super::Values::gather).
+    ///
+    /// # Errors
+    /// `InvalidInput` if rows of the list do not exist.
+    pub(crate) fn gather(&self, rows: &[u32], out: &mut Vec<u64>) -> io::Result<()> {
+        out.resize(rows.len(), 0);
+        for (rows, out) in rows.chunks(BLOCK_ROWS).zip(out.chunks_mut(BLOCK_ROWS)) {
+            self.gather_raw(rows, out)?;
+            self.stats.codes_of_raw(out);
+        }
+        Ok(())
+    }
+
+    /// Replaces `out` by the raw values of a range of rows.
+    ///
+    /// # Errors
+    /// `InvalidInput` if rows of the range do not exist, or if raw values are wider than 32 bits.
+    pub(crate) fn decode_raw_u32(&self, rows: Range<u32>, out: &mut Vec<u32>) -> io::Result<()> {
+        self.check_width(u32::BITS)?;
+        out.resize(count_rows(&rows, self.num_rows())?, 0);
+        self.for_blocks(rows.start, out, |_| ());
+        Ok(())
+    }
+
+    /// Replaces `out` by the raw values of listed rows. Ascending lists are fast; any list is right.
+    ///
+    /// # Errors
+    /// `InvalidInput` if rows of the list do not exist, or if raw values are wider than 32 bits.
+    pub(crate) fn gather_raw_u32(&self, rows: &[u32], out: &mut Vec<u32>) -> io::Result<()> {
+        self.check_width(u32::BITS)?;
+        out.resize(rows.len(), 0);
+        self.gather_raw(rows, out)
+    }
+
+    /// Adds to `counts[raw]` how many rows of a range have each raw value. No count goes beyond `u64::MAX`.
+    ///
+    /// # Errors
+    /// `InvalidInput` if rows of the range do not exist, if raw values are wider than
+    /// [`MAX_COUNTED_WIDTH`], or if `counts` has no place for [`raw_max`](Self::raw_max). `InvalidData` if
+    /// a row has a value that `counts` has no place for, which only damage brings about; the others may
+    /// have been counted then.
+    pub(crate) fn count_raw(&self, rows: Range<u32>, counts: &mut [u64]) -> io::Result<()> {
+        let len = count_rows(&rows, self.num_rows())?;
+        self.check_counts(counts)?;
+        if self.width <= MAX_PLANES {
+            return self.count_narrow(rows.start, len, counts);
+        }
+        let mut tally = Tally::new(counts, self.width, len);
+        let mut block = [0u32; BLOCK_ROWS];
+        self.for_rows(rows.start, len, &mut block, |codes| tally.add(codes));
+        self.counted(tally.finish())
+    }
+
+    /// Adds to `counts[raw]` how many of the listed rows have each raw value. Ascending lists are fast; any
+    /// list is right, and rows that occur twice count twice. No count goes beyond `u64::MAX`.
+    ///
+    /// # Errors
+    /// As [`count_raw`](Self::count_raw) reports.
+    pub(crate) fn count_raw_at(&self, rows: &[u32], counts: &mut [u64]) -> io::Result<()> {
+        self.check_counts(counts)?;
+        let mut tally = Tally::new(counts, self.width, rows.len());
+        let mut block = [0u32; BLOCK_ROWS];
+        for rows in rows.chunks(BLOCK_ROWS) {
+            let codes = block.get_mut(..rows.len()).unwrap_or_default();
+            self.gather_raw(rows, codes)?;
+            tally.add(codes);
+        }
+        self.counted(tally.finish())
+    }
+
+    /// Counts values of at most [`MAX_PLANES`] bits.
+    fn count_narrow(&self, start: u32, len: usize, counts: &mut [u64]) -> io::Result<()> {
+        // Up to where rows begin with a byte, they are unpacked; so is a handful.
+        let head = start.wrapping_neg() % 8;
+        let head_len = index(head).min(len);
+        let mut inside = true;
+        let mut add = |raw: usize, number: u64| match counts.get_mut(raw) {
+            Some(count) => *count = count.saturating_add(number),
+            None => inside &= number == 0,
+        };
+        let mut first = [0u32; GROUP_ROWS];
+        self.for_rows(start, head_len, &mut first, |codes| {
+            codes.iter().for_each(|code| add(index(*code), 1));
+        });
+        let rest = u32::try_from(len.saturating_sub(head_len)).unwrap_or(0);
+        if self.width == 0 {
+            add(0, u64::from(rest));
+        } else {
+            let data = self.bytes_from(start.saturating_add(head));
+            let of_rest = count_planes(data, self.width, rest);
+            of_rest
+                .iter()
+                .enumerate()
+                .for_each(|(raw, number)| add(raw, *number));
+        }
+        self.counted(inside)
+    }
+
+    /// Unpacks all rows from `start` on that `out` holds, in blocks that `then` sees while they are in the
+    /// cache.
+    fn for_blocks<T: Code>(&self, start: u32, out: &mut [T], mut then: impl FnMut(&mut [T])) {
+        let mut from = start;
+        for block in out.chunks_mut(BLOCK_ROWS) {
+            self.unpack_rows(from, block);
+            then(block);
+            from = from.saturating_add(u32::try_from(block.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Unpacks `len` rows from `start` on, a block at a time.
+    fn for_rows(&self, start: u32, len: usize, block: &mut [u32], mut then: impl FnMut(&[u32])) {
+        let (mut from, mut left) = (start, len);
+        while left > 0 && !block.is_empty() {
+            let now = left.min(block.len());
+            let codes = block.get_mut(..now).unwrap_or_default();
+            self.unpack_rows(from, codes);
+            then(codes);
+            left = left.saturating_sub(now);
+            from = from.saturating_add(u32::try_from(now).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Unpacks the rows from `start` on that `out` holds, all of which exist.
+    fn unpack_rows<T: Code>(&self, start: u32, out: &mut [T]) {
+        let skip = index(start % 8);
+        if skip == 0 {
+            unpack(self.bytes_from(start), self.width, out);
+            return;
+        }
+        let mut first = [T::default(); GROUP_ROWS];
+        unpack(self.bytes_from(start), self.width, &mut first);
+        let head_len = GROUP_ROWS.saturating_sub(skip).min(out.len());
+        let (head, rest) = out.split_at_mut_checked(head_len).unwrap_or_default();
+        for (out, code) in head.iter_mut().zip(first.into_iter().skip(skip)) {
+            *out = code;
+        }
+        if !rest.is_empty() {
+            unpack(self.bytes_from(start.saturating_add(8)), self.width, rest);
+        }
+    }
+
+    /// The bytes from those of the eight rows on that `row` is one of.
+    fn bytes_from(&self, row: u32) -> &[u8] {
+        let byte = u64::from(row / 8).saturating_mul(u64::from(self.width));
+        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
+        self.data.get(byte..).unwrap_or_default()
+    }
+
+    fn gather_raw<T: Code>(&self, rows: &[u32], out: &mut [T]) -> io::Result<()> {
+        if gather(&self.data, self.width, self.num_rows(), rows, out) {
+            Ok(())
+        } else {
+            Err(no_such_rows(self.num_rows()))
+        }
+    }
+
+    fn check_width(&self, at_most: u32) -> io::Result<()> {
+        if u32::from(self.width) <= at_most {
+            return Ok(());
+        }
+        let message = format!(
+            "raw values of {} bits are asked for as {at_most}",
+            self.width
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+
+    fn check_counts(&self, counts: &[u64]) -> io::Result<()> {
+        self.check_width(u32::from(MAX_COUNTED_WIDTH))?;
+        if usize::try_from(self.stats.max_raw).is_ok_and(|max| max < counts.len()) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} counts are too few for codes up to {}",
+            counts.len(),
+            self.stats.max_raw
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+
+    fn counted(&self, inside: bool) -> io::Result<()> {
+        if inside {
+            Ok(())
+        } else {
+            Err(damaged("it has values beyond its greatest"))
+        }
+    }
+}
+
+impl fmt::Debug for PackedValues {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "PackedValues({} bits, {:?})",
+            self.width, self.stats
+        )
+    }
+}

@@ -1,0 +1,37 @@
+//! Why aggregations have no answer.
+
+use tantivy::TantivyError;
+use thiserror::Error;
+
+/// Why aggregations have no answer.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The request is wrong: fix it.
+    #[error("{0}")]
+    Invalid(String),
+    /// A limit was reached: raise it, or ask for less.
+    #[error("{0}")]
+    Limit(String),
+    /// What reading the columns came to; a read of bytes that are not there yet among it.
+    #[error(transparent)]
+    Columns(#[from] TantivyError),
+}
+
+impl Error {
+    pub(crate) fn invalid(path: &str, what: &str) -> Self {
+        Self::Invalid(format!("{path}: {what}"))
+    }
+
+    pub(crate) fn limit(path: &str, what: &str) -> Self {
+        Self::Limit(format!("{path}: {what}"))
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::Columns(error.into())
+    }
+}
+
+/// What may fail with an [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

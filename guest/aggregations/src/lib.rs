@@ -1,0 +1,41 @@
+//! Aggregations: Elasticsearch's JSON in and out, computed over the columns of splits.
+//!
+//! It reads the columns of one split at a time, merges what splits come to, and writes the answer. It performs no I/O
+//! and runs no query: filters come as sets of documents.
+//!
+//! ```text
+//!   JSON ──▶ request ──▶ check ──▶ collect (a split) ──▶ partial ──▶ merge ──▶ respond ──▶ JSON
+//! ```
+//!
+//! Answers depend neither on the host, nor on the order of documents, nor on how they are divided into splits: keys
+//! and counts are integers, sums are exact and rounded once, sketches are functions of the set of values, and every
+//! order has a last tie-breaker.
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation
+    )
+)]
+
+mod calendar;
+mod check;
+mod collect;
+mod columns;
+mod error;
+mod key;
+mod numbers;
+mod partial;
+mod request;
+mod respond;
+mod rollup;
+mod top_hits;
+
+pub use collect::{BitSet, Collector, Split};
+pub use error::{Error, Result};
+pub use partial::{Merger, Partial};
+pub use request::{Aggregations, Bounds, PlacedFilter, check_name};

@@ -1,0 +1,327 @@
+//! Non-negative numbers of any size as digits of 32 bits: what exact sums become once they are
+//! asked for an answer. Multiplied, subtracted and divided exactly, and rounded to an `f64` once.
+
+use std::cmp::Ordering;
+
+#[cfg(test)]
+mod tests;
+
+/// The bits of a digit.
+pub(super) const DIGIT_BITS: i32 = 32;
+
+/// How many bits of a quotient [`Magnitude::ratio`] takes: at least two more than an `f64` holds,
+/// and few enough for the remainder to be noted below them.
+const QUOTIENT_BITS: i32 = 66;
+
+/// `Σ digits[i] · 2^(32 · (place + i))`, with no zero at either end. Zero has no digits and place
+/// 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Magnitude {
+    place: i32,
+    digits: Vec<u32>,
+}
+
+/// `bits · 2^exponent`. Where the exact number has more below, the lowest bit is set and there are
+/// enough bits above it that rounding comes out as for the exact number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) bits: u128,
+    pub(super) exponent: i32,
+}
+
+impl Magnitude {
+    /// The number with these digits, the least significant first, at 2^(32 · place).
+    pub(super) fn new(place: i32, mut digits: Vec<u32>) -> Self {
+        while digits.last() == Some(&0) {
+            digits.pop();
+        }
+        let zeros = digits.iter().take_while(|digit| **digit == 0).count();
+        digits.drain(..zeros);
+        if digits.is_empty() {
+            return Self::default();
+        }
+        Self {
+            place: place.saturating_add(i32::try_from(zeros).unwrap_or(i32::MAX)),
+            digits,
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn whole(value: u64) -> Self {
+        let value = u128::from(value);
+        Self::new(0, vec![digit_of(value), digit_of(value >> 32)])
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.digits.is_empty()
+    }
+
+    /// The power of 2^32 at which the lowest digit stands.
+    pub(super) fn place(&self) -> i32 {
+        self.place
+    }
+
+    /// The digits, the least significant first.
+    pub(super) fn digits(&self) -> &[u32] {
+        &self.digits
+    }
+
+    /// One place above the highest digit.
+    fn top(&self) -> i32 {
+        self.place
+            .saturating_add(i32::try_from(self.digits.len()).unwrap_or(i32::MAX))
+    }
+
+    /// The exponent of the highest bit, plus one.
+    fn bit_top(&self) -> i32 {
+        let zeros = self.digits.last().map_or(0, |digit| digit.leading_zeros());
+        self.top()
+            .saturating_mul(DIGIT_BITS)
+            .saturating_sub_unsigned(zeros)
+    }
+
+    fn digit(&self, place: i32) -> u32 {
+        usize::try_from(place.saturating_sub(self.place))
+            .ok()
+            .and_then(|at| self.digits.get(at))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// The exact product.
+    pub(super) fn times(&self, other: &Self) -> Self {
+        let mut digits = vec![0_u32; self.digits.len() + other.digits.len()];
+        for (at, left) in self.digits.iter().enumerate() {
+            let mut carry = 0_u64;
+            let right = other.digits.iter().copied().chain(std::iter::once(0));
+            for (digit, right) in digits.iter_mut().skip(at).zip(right) {
+                // At most (2^32 - 1)² + 2 · (2^32 - 1) = 2^64 - 1.
+                let sum = u64::from(*left) * u64::from(right) + u64::from(*digit) + carry;
+                *digit = low(sum);
+                carry = sum >> 32;
+            }
+        }
+        Self::new(self.place.saturating_add(other.place), digits)
+    }
+
+    /// `self - other`, or `None` where that is negative.
+    pub(super) fn minus(&self, other: &Self) -> Option<Self> {
+        if other.is_zero() {
+            return Some(self.clone());
+        }
+        if (self as &Self).cmp(other) == Ordering::Less {
+            return None;
+        }
+        let from = self.place.min(other.place);
+        let mut borrow = 0_i64;
+        let digits = (from..self.top()).map(|place| {
+            let difference = i64::from(self.digit(place)) - i64::from(other.digit(place)) + borrow;
+            borrow = difference >> 32;
+            low(difference.cast_unsigned())
+        });
+        Some(Self::new(from, digits.collect()))
+    }
+
+    /// The highest bits, with a note of whether there are more.
+    pub(super) fn head(&self) -> Head {
+        let skipped = self.digits.len().saturating_sub(3);
+        let (rest, head) = self.digits.split_at(skipped);
+        let bits = head
+            .iter()
+            .rev()
+            .fold(0, |bits, digit| bits << 32 | u128::from(*digit));
+        let more = rest.iter().any(|digit| *digit != 0);
+        let place = self
+            .place
+            .saturating_add(i32::try_from(skipped).unwrap_or(i32::MAX));
+        Head {
+            bits: bits | u128::from(more),
+            exponent: place.saturating_mul(DIGIT_BITS),
+        }
+    }
+
+    /// `self / divisor`, to more bits than an `f64` holds and with a note of whether the remainder
+    /// is zero. `None` where the divisor is zero.
+    pub(super) fn ratio(&self, divisor: &Self) -> Option<Head> {
+        if divisor.is_zero() {
+            return None;
+        }
+        if self.is_zero() {
+            return Some(Head {
+                bits: 0,
+                exponent: 0,
+            });
+        }
+        // The divisor is moved until its highest bit is level with the dividend's, in a common row
+        // of digits.
+        let shift = self.bit_top().saturating_sub(divisor.bit_top());
+        let moved = divisor.shifted(shift);
+        let from = self.place.min(moved.place);
+        // One digit more, because the remainder is doubled at each step.
+        let row = |of: &Self| {
+            (from..=self.top())
+                .map(|place| of.digit(place))
+                .collect::<Vec<_>>()
+        };
+        let (mut remainder, divisor) = (row(self), row(&moved));
+        let mut bits = 0_u128;
+        for _ in 0..QUOTIENT_BITS {
+            bits <<= 1;
+            if remainder.iter().rev().cmp(divisor.iter().rev()) != Ordering::Less {
+                subtract(&mut remainder, &divisor);
+                bits |= 1;
+            }
+            double(&mut remainder);
+        }
+        let more = remainder.iter().any(|digit| *digit != 0);
+        // The first bit stands for 2^shift. One more is made below the last for the note.
+        let exponent = shift.saturating_sub(QUOTIENT_BITS);
+        Some(Head {
+            bits: bits << 1 | u128::from(more),
+            exponent,
+        })
+    }
+
+    /// `self · 2^bits`.
+    fn shifted(&self, bits: i32) -> Self {
+        let within = bits.rem_euclid(DIGIT_BITS);
+        let mut carry = 0_u64;
+        let mut digits: Vec<u32> = Vec::with_capacity(self.digits.len() + 1);
+        for digit in &self.digits {
+            let moved = u64::from(*digit) << within | carry;
+            digits.push(low(moved));
+            carry = moved >> 32;
+        }
+        digits.push(low(carry));
+        Self::new(
+            self.place.saturating_add(bits.div_euclid(DIGIT_BITS)),
+            digits,
+        )
+    }
+}
+
+impl Ord for Magnitude {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.is_zero(), other.is_zero()) {
+            (true, true) => return Ordering::Equal,
+            (true, false) => return Ordering::Less,
+            (false, true) => return Ordering::Greater,
+            (false, false) => {}
+        }
+        self.top().cmp(&other.top()).then_with(|| {
+            // No zero ends a row, so the longer of two rows with equal beginnings is the larger
+            // number.
+            self.digits.iter().rev().cmp(other.digits.iter().rev())
+        })
+    }
+}
+
+impl PartialOrd for Magnitude {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Head {
+    /// The nearest `f64`, of two equally near the even one; infinite where the number is too large.
+    pub(super) fn round(self, negative: bool) -> f64 {
+        let magnitude = f64::from_bits(self.round_bits());
+        if negative { -magnitude } else { magnitude }
+    }
+
+    /// The square root, rounded at most twice, and free of the overflow and underflow that the
+    /// number itself has as an `f64`.
+    pub(super) fn sqrt(self) -> f64 {
+        // An even power of two is taken out, which leaves a number around one.
+        let top = self
+            .exponent
+            .saturating_add_unsigned(128 - self.bits.leading_zeros());
+        let half = top.div_euclid(2);
+        let near_one = Head {
+            bits: self.bits,
+            exponent: self.exponent.saturating_sub(half.saturating_mul(2)),
+        };
+        libm::ldexp(near_one.round(false).sqrt(), half)
+    }
+
+    fn round_bits(self) -> u64 {
+        const INFINITE: u64 = 0x7ff << 52;
+        if self.bits == 0 {
+            return 0;
+        }
+        let len = i64::from(128 - self.bits.leading_zeros());
+        let exponent = i64::from(self.exponent);
+        // The exponent of the last bit that is kept: that of the 53rd, or of the smallest subnormal
+        // number.
+        let last = (exponent + len - 53).max(-1074);
+        if last > 971 {
+            return INFINITE;
+        }
+        let kept = match u32::try_from(last - exponent) {
+            Ok(dropped) => half_even(self.bits, dropped),
+            // Fewer bits than an `f64` has; the shift is less than 53.
+            Err(_) => self.bits << (exponent - last),
+        };
+        let kept = u64::try_from(kept).unwrap_or(0);
+        // A first bit at 2^52 adds one to the exponent field, which is 0 for a subnormal number;
+        // and a carry into 2^53 adds another, up to infinity.
+        let field = u64::try_from(last + 1074).unwrap_or(0) << 52;
+        field + kept
+    }
+}
+
+/// `bits / 2^dropped`, rounded half to even.
+fn half_even(bits: u128, dropped: u32) -> u128 {
+    let Some(half_at) = dropped.checked_sub(1) else {
+        return bits;
+    };
+    let Some(half) = 1_u128.checked_shl(half_at) else {
+        return 0;
+    };
+    let kept = bits.checked_shr(dropped).unwrap_or(0);
+    let rest = bits & (half | (half - 1));
+    let up = match rest.cmp(&half) {
+        Ordering::Less => 0,
+        Ordering::Equal => kept & 1,
+        Ordering::Greater => 1,
+    };
+    kept + up
+}
+
+/// The lowest digit of a number.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low half is what is asked for"
+)]
+pub(super) const fn low(value: u64) -> u32 {
+    value as u32
+}
+
+/// The lowest digit of a long number.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low quarter is what is asked for"
+)]
+pub(super) const fn digit_of(value: u128) -> u32 {
+    value as u32
+}
+
+/// `row -= other`; `other` is not larger.
+fn subtract(row: &mut [u32], other: &[u32]) {
+    let mut borrow = 0_i64;
+    for (digit, other) in row.iter_mut().zip(other) {
+        let difference = i64::from(*digit) - i64::from(*other) + borrow;
+        *digit = low(difference.cast_unsigned());
+        borrow = difference >> 32;
+    }
+}
+
+/// `row *= 2`; the highest bit is clear.
+fn double(row: &mut [u32]) {
+    let mut carry = 0;
+    for digit in row {
+        let next = *digit >> 31;
+        *digit = *digit << 1 | carry;
+        carry = next;
+    }
+}

@@ -1,0 +1,156 @@
+//! A number of either kind, whole or floating point, in one order that rounds neither.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(test)]
+mod tests;
+
+/// A whole number or a floating point number.
+///
+/// Numbers of both kinds have one order, by their exact values: 2^53 + 1 is larger than 2^53 as a
+/// float. `2` equals `2.0`, and -0.0 equals 0.0. A float that is undefined is above everything and
+/// equal to itself.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(from = "Wire")]
+pub(crate) enum Number {
+    /// A whole number.
+    Integer(i128),
+    /// A floating point number.
+    Float(f64),
+}
+
+/// A number as it is read, before zero loses its sign.
+#[derive(Deserialize)]
+#[serde(rename = "Number")]
+enum Wire {
+    Integer(i128),
+    Float(f64),
+}
+
+impl From<Wire> for Number {
+    fn from(wire: Wire) -> Self {
+        match wire {
+            Wire::Integer(value) => value.into(),
+            Wire::Float(value) => value.into(),
+        }
+    }
+}
+
+impl Number {
+    /// The nearest `f64`, of two equally near the even one.
+    pub(crate) fn to_f64(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+
+    /// Whether the number is neither infinite nor undefined.
+    pub(crate) fn is_finite(self) -> bool {
+        match self {
+            Self::Integer(_) => true,
+            Self::Float(value) => value.is_finite(),
+        }
+    }
+
+    /// The smaller number; of a whole number and an equal float, the whole one, whichever comes
+    /// first.
+    pub(crate) fn smaller(self, other: Self) -> Self {
+        if other.precedes(self, Ordering::Less) {
+            other
+        } else {
+            self
+        }
+    }
+
+    /// The larger number; of a whole number and an equal float, the whole one, whichever comes
+    /// first.
+    pub(crate) fn larger(self, other: Self) -> Self {
+        if other.precedes(self, Ordering::Greater) {
+            other
+        } else {
+            self
+        }
+    }
+
+    fn precedes(self, other: Self, wanted: Ordering) -> bool {
+        let order = self.cmp(&other);
+        order == wanted || (order == Ordering::Equal && matches!(self, Self::Integer(_)))
+    }
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        // -0.0 + 0.0 is 0.0, and every other number stays what it is.
+        Self::Float(value + 0.0)
+    }
+}
+
+impl From<i128> for Number {
+    fn from(value: i128) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self::Integer(value.into())
+    }
+}
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Self {
+        Self::Integer(value.into())
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (*self, *other) {
+            (Self::Integer(left), Self::Integer(right)) => left.cmp(&right),
+            (Self::Integer(left), Self::Float(right)) => integer_to_float(left, right),
+            (Self::Float(left), Self::Integer(right)) => integer_to_float(right, left).reverse(),
+            (Self::Float(left), Self::Float(right)) => left
+                .partial_cmp(&right)
+                .unwrap_or_else(|| left.is_nan().cmp(&right.is_nan())),
+        }
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Number {}
+
+fn integer_to_float(integer: i128, float: f64) -> Ordering {
+    const BEYOND: f64 = (1_u128 << 127) as f64;
+    if float.is_nan() || float >= BEYOND {
+        return Ordering::Less;
+    }
+    if float < -BEYOND {
+        return Ordering::Greater;
+    }
+    let whole = float.trunc();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a whole number within the range of `i128`"
+    )]
+    let order = integer.cmp(&(whole as i128));
+    // An equal whole part leaves the fraction, which has the float's sign.
+    order.then_with(|| {
+        0.0_f64
+            .partial_cmp(&(float - whole))
+            .unwrap_or(Ordering::Equal)
+    })
+}

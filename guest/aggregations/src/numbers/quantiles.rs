@@ -1,0 +1,399 @@
+//! Quantiles: exact while there are few different values, by bucket afterwards. The buckets are the
+//! first bits of the values themselves, so that no logarithm is taken. Not here: which quantiles
+//! are asked for.
+//!
+//! A set of at most `MAX_EXACT` different values is always held exactly and a larger one always by
+//! bucket. So the state depends on the multiset alone: not on order, and not on how the values were
+//! divided.
+//!
+//! # Errors
+//! Exactly held, every answer is that of the sorted list. By bucket, a value in an answer is off by
+//! at most 1/256 of itself (see `middle_of` in `buckets.rs` for the proof), or by less than 2^-1029
+//! where it is smaller than the smallest normal number, 2^-1022. Minimum and maximum are exact, and
+//! no answer lies beyond them.
+
+use std::borrow::Cow;
+
+use super::buckets::{Buckets, bucket_of, edges_of, merge_sorted, middle_of};
+use points::Points;
+
+mod points;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+/// How many different values are held exactly.
+const MAX_EXACT: usize = 128;
+
+/// The entries of the cache that stands before exactly held values; a power of two.
+const CACHED: usize = 128;
+
+/// Slices shorter than this are not worth setting up that cache.
+const MIN_CACHED_LEN: usize = 32;
+
+/// Slices shorter than this do not make pages of buckets.
+const HOT_LEN: usize = 256;
+
+/// The distribution of numbers. Its default is empty.
+///
+/// Takes 16 bytes for each different value while those are held exactly; afterwards 16 bytes a
+/// bucket, or 1 KB for each power of two and sign, whichever has come about: see `buckets.rs`.
+/// Infinite and undefined values are left out, and -0.0 is 0.0.
+#[derive(Clone, Debug)]
+pub(crate) struct QuantileSketch {
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// Each different value, in order, with its count.
+    Exact(Vec<(Ordered, u64)>),
+    Bucketed {
+        min: f64,
+        max: f64,
+        buckets: Buckets,
+    },
+}
+
+/// A finite number as an integer of the same order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ordered(i64);
+
+impl Ordered {
+    fn of(value: f64) -> Self {
+        let bits = value.to_bits().cast_signed();
+        // The magnitude of a negative number is turned around.
+        Self(if bits < 0 { bits ^ i64::MAX } else { bits })
+    }
+
+    fn value(self) -> f64 {
+        f64::from_bits(
+            (if self.0 < 0 {
+                self.0 ^ i64::MAX
+            } else {
+                self.0
+            })
+            .cast_unsigned(),
+        )
+    }
+}
+
+impl Default for QuantileSketch {
+    fn default() -> Self {
+        Self {
+            form: Form::Exact(Vec::new()),
+        }
+    }
+}
+
+impl QuantileSketch {
+    /// Adds a value.
+    pub(crate) fn add(&mut self, value: f64) {
+        self.add_repeated(value, 1);
+    }
+
+    /// Adds a value `count` times.
+    pub(crate) fn add_repeated(&mut self, value: f64, count: u64) {
+        if !value.is_finite() || count == 0 {
+            return;
+        }
+        // -0.0 + 0.0 is 0.0.
+        let value = value + 0.0;
+        match &mut self.form {
+            Form::Exact(values) => {
+                let key = Ordered::of(value);
+                match values.binary_search_by_key(&key, |pair| pair.0) {
+                    Ok(at) => {
+                        if let Some((_, counted)) = values.get_mut(at) {
+                            *counted = counted.saturating_add(count);
+                        }
+                    }
+                    Err(at) => {
+                        values.insert(at, (key, count));
+                        self.settle();
+                    }
+                }
+            }
+            Form::Bucketed { min, max, buckets } => {
+                *min = min.min(value);
+                *max = max.max(value);
+                buckets.add(value, count);
+            }
+        }
+    }
+
+    /// Adds each value of a slice.
+    pub(crate) fn extend(&mut self, values: &[f64]) {
+        let rest = if values.len() < MIN_CACHED_LEN {
+            values.iter().for_each(|value| self.add(*value));
+            return;
+        } else if matches!(self.form, Form::Exact(_)) {
+            self.extend_exact(values)
+        } else {
+            values
+        };
+        let Form::Bucketed { min, max, buckets } = &mut self.form else {
+            return;
+        };
+        if rest.len() < HOT_LEN {
+            rest.iter().for_each(|value| self.add(*value));
+            return;
+        }
+        let pages = buckets.pages();
+        let (mut least, mut most) = (*min, *max);
+        for value in rest {
+            if value.is_finite() {
+                least = if *value < least { *value } else { least };
+                most = if *value > most { *value } else { most };
+                pages.add(value.to_bits(), 1);
+            }
+        }
+        // Either zero may have been met as -0.0.
+        (*min, *max) = (least + 0.0, most + 0.0);
+    }
+
+    /// Adds values until they are no longer held exactly, and returns the rest. Counts of recent
+    /// values are gathered in a small table, because finding a value in the sorted row takes a
+    /// search.
+    fn extend_exact<'a>(&mut self, values: &'a [f64]) -> &'a [f64] {
+        let mut cache = [(0.0_f64, 0_u64); CACHED];
+        let mut rest = values.iter();
+        while matches!(self.form, Form::Exact(_)) {
+            let Some(value) = rest.next() else { break };
+            let value = *value + 0.0;
+            // The multiplier is 2^64 over the golden ratio, which spreads bits upwards.
+            let slot = (value.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize;
+            let Some(entry) = cache.get_mut(slot) else {
+                continue;
+            };
+            if entry.0 == value {
+                entry.1 += 1;
+            } else {
+                let (old, count) = std::mem::replace(entry, (value, 1));
+                self.add_repeated(old, count);
+            }
+        }
+        cache
+            .iter()
+            .for_each(|(value, count)| self.add_repeated(*value, *count));
+        rest.as_slice()
+    }
+
+    /// Adds what another has taken.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        match (&mut self.form, &other.form) {
+            (Form::Exact(values), Form::Exact(more)) => {
+                *values = merge_sorted(values, more);
+                self.settle();
+            }
+            (Form::Bucketed { .. }, Form::Exact(more)) => {
+                more.iter()
+                    .for_each(|(key, count)| self.add_repeated(key.value(), *count));
+            }
+            (Form::Exact(values), Form::Bucketed { .. }) => {
+                let values = std::mem::take(values);
+                *self = other.clone();
+                values
+                    .iter()
+                    .for_each(|(key, count)| self.add_repeated(key.value(), *count));
+            }
+            (
+                Form::Bucketed { min, max, buckets },
+                Form::Bucketed {
+                    min: least,
+                    max: most,
+                    buckets: more,
+                },
+            ) => {
+                *min = min.min(*least);
+                *max = max.max(*most);
+                buckets.merge(more);
+            }
+        }
+    }
+
+    /// Turns too many exactly held values into buckets.
+    fn settle(&mut self) {
+        let Form::Exact(values) = &self.form else {
+            return;
+        };
+        let (Some(first), Some(last)) = (values.first(), values.last()) else {
+            return;
+        };
+        if values.len() <= MAX_EXACT {
+            return;
+        }
+        let mut pairs: Vec<(i32, u64)> = Vec::new();
+        for (key, count) in values {
+            let bucket = bucket_of(key.value());
+            match pairs.last_mut() {
+                Some((last, counted)) if *last == bucket => {
+                    *counted = counted.saturating_add(*count)
+                }
+                _ => pairs.push((bucket, *count)),
+            }
+        }
+        let (min, max) = (first.0.value(), last.0.value());
+        self.form = Form::Bucketed {
+            min,
+            max,
+            buckets: Buckets::Sorted(pairs),
+        };
+    }
+
+    /// How many values there are.
+    pub(crate) fn count(&self) -> u64 {
+        fn total<K>(pairs: &[(K, u64)]) -> u64 {
+            pairs
+                .iter()
+                .fold(0, |total: u64, pair| total.saturating_add(pair.1))
+        }
+        match &self.form {
+            Form::Exact(values) => total(values),
+            Form::Bucketed { buckets, .. } => total(&buckets.sorted()),
+        }
+    }
+
+    /// Whether answers are exact.
+    pub(crate) fn is_exact(&self) -> bool {
+        matches!(self.form, Form::Exact(_))
+    }
+
+    /// The smallest value, exact.
+    pub(crate) fn min(&self) -> Option<f64> {
+        match &self.form {
+            Form::Exact(values) => values.first().map(|pair| pair.0.value()),
+            Form::Bucketed { min, .. } => Some(*min),
+        }
+    }
+
+    /// The largest value, exact.
+    pub(crate) fn max(&self) -> Option<f64> {
+        match &self.form {
+            Form::Exact(values) => values.last().map(|pair| pair.0.value()),
+            Form::Bucketed { max, .. } => Some(*max),
+        }
+    }
+
+    /// The value below which a share `q` of the values lies, `q` from 0 to 1; `None` without values
+    /// or where `q` is not in that range.
+    ///
+    /// Exactly held, it is interpolated linearly between the two values next to rank `q · (n - 1)`,
+    /// counted from 0. By bucket, it is the value at that rank, rounded down, with the error that
+    /// the module states.
+    pub(crate) fn quantile(&self, q: f64) -> Option<f64> {
+        self.quantiles(&[q]).first().copied().flatten()
+    }
+
+    /// [`Self::quantile`] of each, in the order given, for the cost of about one.
+    pub(crate) fn quantiles(&self, qs: &[f64]) -> Vec<Option<f64>> {
+        let points = self.points();
+        qs.iter().map(|q| points.quantile(*q)).collect()
+    }
+
+    /// The share of values that are less than or equal to `value`, in percent; `None` without
+    /// values or for an undefined one.
+    ///
+    /// Exactly held, the share is exact but for the rounding of the division. By bucket, it is
+    /// interpolated within the bucket of `value`, as if that bucket's numbers were spread evenly
+    /// over it: off by less than the share of that one bucket, and right for values beyond minimum
+    /// and maximum.
+    pub(crate) fn rank(&self, value: f64) -> Option<f64> {
+        let points = self.points();
+        if points.total == 0 || value.is_nan() {
+            return None;
+        }
+        let total = points.total as f64;
+        match &self.form {
+            Form::Exact(_) => Some(points.up_to(|point| point <= value) as f64 / total * 100.0),
+            Form::Bucketed { min, max, buckets } => {
+                if value < *min {
+                    return Some(0.0);
+                }
+                if value >= *max {
+                    return Some(100.0);
+                }
+                let bucket = bucket_of(value);
+                let pairs = buckets.sorted();
+                let at = pairs.partition_point(|pair| pair.0 < bucket);
+                let below = pairs
+                    .iter()
+                    .take(at)
+                    .fold(0_u64, |sum, pair| sum.saturating_add(pair.1));
+                let within = pairs
+                    .get(at)
+                    .filter(|pair| pair.0 == bucket)
+                    .map_or(0, |pair| pair.1);
+                let (low, high) = edges_of(bucket);
+                let (low, high) = (low.max(*min), high.min(*max));
+                let part = if high > low {
+                    ((value - low) / (high - low)).clamp(0.0, 1.0)
+                } else {
+                    1.0
+                };
+                Some((below as f64 + within as f64 * part) / total * 100.0)
+            }
+        }
+    }
+
+    /// The median of the distances from the median; `None` without values.
+    ///
+    /// Exactly held, both medians are interpolated as in [`Self::quantile`], and the answer is
+    /// exact but for the rounding of `f64`. By bucket, both are those at rank `(n - 1) / 2`,
+    /// rounded down, and the answer is off by at most 1/256 of itself and 1/128 of the median: a
+    /// value `x` at distance `d` from the median `m` is known to `|x| / 256`, which is at most
+    /// `(|m| + d) / 256`, and the median itself to `|m| / 256`.
+    pub(crate) fn median_absolute_deviation(&self) -> Option<f64> {
+        let points = self.points();
+        let median = points.quantile(0.5)?;
+        let mut distances = points.pairs.into_owned();
+        for (value, _) in &mut distances {
+            *value = (*value - median).abs();
+        }
+        distances.sort_unstable_by(|left, right| left.0.total_cmp(&right.0));
+        let smallest = distances.first().map_or(0.0, |pair| pair.0);
+        let largest = distances.last().map_or(0.0, |pair| pair.0);
+        Points {
+            pairs: Cow::Owned(distances),
+            min: smallest,
+            max: largest,
+            ..points
+        }
+        .quantile(0.5)
+    }
+
+    /// What is known of the values, in order.
+    fn points(&self) -> Points<'static> {
+        let (pairs, interpolated) = match &self.form {
+            Form::Exact(values) => (
+                values
+                    .iter()
+                    .map(|(key, count)| (key.value(), *count))
+                    .collect(),
+                true,
+            ),
+            Form::Bucketed { min, max, buckets } => {
+                let middle = |bucket| middle_of(bucket).max(*min).min(*max);
+                let sorted = buckets.sorted();
+                (
+                    sorted
+                        .iter()
+                        .map(|(bucket, count)| (middle(*bucket), *count))
+                        .collect::<Vec<_>>(),
+                    false,
+                )
+            }
+        };
+        let total = pairs
+            .iter()
+            .fold(0_u64, |total, pair| total.saturating_add(pair.1));
+        let (min, max) = (self.min().unwrap_or(0.0), self.max().unwrap_or(0.0));
+        Points {
+            pairs: Cow::Owned(pairs),
+            total,
+            min,
+            max,
+            interpolated,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The average of values that each have a weight.
+
+use serde::{Deserialize, Serialize};
+
+use super::number::Number;
+use super::sum::ExactSum;
+
+/// `Σ value · weight / Σ weight`, with both sums exact. Equal for equal sums; its bytes are then
+/// equal as well.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WeightedAverage {
+    products: ExactSum,
+    weights: ExactSum,
+}
+
+impl WeightedAverage {
+    /// Adds a value with its weight. The pair is left out where one of them is infinite or
+    /// undefined.
+    pub(crate) fn add(&mut self, value: f64, weight: f64) {
+        if value.is_finite() && weight.is_finite() {
+            self.products.add_product(value, weight);
+            self.weights.add_f64(weight);
+        }
+    }
+
+    /// Adds a value with its weight, of either kind, both exact.
+    pub(crate) fn add_number(&mut self, value: Number, weight: Number) {
+        if value.is_finite() && weight.is_finite() {
+            self.products.add_number_product(value, weight);
+            self.weights.add_number_repeated(weight, 1);
+        }
+    }
+
+    /// Adds what another has taken.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.products.merge(&other.products);
+        self.weights.merge(&other.weights);
+    }
+
+    /// The average, rounded once; `None` where the weights add up to zero, as they do before
+    /// anything is added.
+    pub(crate) fn value(&self) -> Option<f64> {
+        self.products.divided_by(&self.weights)
+    }
+
+    /// The sum of the weights.
+    pub(crate) fn weight(&self) -> &ExactSum {
+        &self.weights
+    }
+}

@@ -1,0 +1,145 @@
+//! A sum of terms of any size, as digits of 32 bits over the part of the number line that the terms
+//! touch. Each digit has 64 bits to itself, so that carries are handed on only now and then.
+
+use super::magnitude::{DIGIT_BITS, Magnitude, digit_of};
+
+/// How many terms are added before carries are handed on: a limb stays below 2^32 · (2^29 + 2), far
+/// from 2^63.
+const TERMS_BETWEEN_CARRIES: u32 = 1 << 29;
+
+/// The digits that a term of 128 bits can touch.
+const TERM_DIGITS: usize = 5;
+
+/// `Σ limbs[i] · 2^(32 · (place + i))`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Window {
+    place: i32,
+    terms: u32,
+    limbs: Vec<i64>,
+}
+
+impl Window {
+    /// Adds `± term · 2^exponent`.
+    pub(super) fn add(&mut self, negative: bool, term: u128, exponent: i32) {
+        let shift = exponent.rem_euclid(DIGIT_BITS);
+        let place = exponent.div_euclid(DIGIT_BITS);
+        let low = term << shift;
+        let high = if shift == 0 { 0 } else { term >> (128 - shift) };
+        let digits =
+            [low, low >> 32, low >> 64, low >> 96, high].map(|part| i64::from(digit_of(part)));
+        let sign = -i64::from(negative);
+        for (limb, digit) in self.limbs_at(place, TERM_DIGITS).iter_mut().zip(digits) {
+            // Two's complement: the digit, or its negative.
+            *limb = limb.wrapping_add((digit ^ sign).wrapping_sub(sign));
+        }
+    }
+
+    /// Adds another sum.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let mut carry = 0;
+        let limbs = self.limbs_at(other.place, other.limbs.len() + 1);
+        for (limb, added) in limbs
+            .iter_mut()
+            .zip(other.limbs.iter().chain(std::iter::once(&0)))
+        {
+            let (digit, next) = split(added.wrapping_add(carry));
+            *limb = limb.wrapping_add(digit);
+            carry = next;
+        }
+        // The last digit is not to lose the sign: it takes back what it would hand on.
+        if let Some(limb) = limbs.last_mut() {
+            *limb = limb.wrapping_add(carry << 32);
+        }
+    }
+
+    /// The sum as a sign and digits; zero is not negative.
+    pub(super) fn into_total(mut self) -> (bool, Magnitude) {
+        self.hand_on_carries();
+        let negative = self.limbs.last().is_some_and(|limb| *limb < 0);
+        if negative {
+            self.limbs
+                .iter_mut()
+                .for_each(|limb| *limb = limb.wrapping_neg());
+            self.hand_on_carries();
+        }
+        // All carries are handed on and the sum is not negative, so each limb is a digit.
+        let digits = self
+            .limbs
+            .iter()
+            .map(|limb| u32::try_from(*limb).unwrap_or(0))
+            .collect();
+        (negative, Magnitude::new(self.place, digits))
+    }
+
+    /// The limbs of `len` digits from `place` on, ready to have one digit added to each.
+    #[inline]
+    fn limbs_at(&mut self, place: i32, len: usize) -> &mut [i64] {
+        if self.terms >= TERMS_BETWEEN_CARRIES {
+            self.hand_on_carries();
+        }
+        self.terms += 1;
+        let fits = usize::try_from(place.wrapping_sub(self.place)).is_ok_and(|at| {
+            at.checked_add(len)
+                .is_some_and(|end| end <= self.limbs.len())
+        });
+        if !fits {
+            self.widen(place, len);
+        }
+        let at = usize::try_from(place.wrapping_sub(self.place)).unwrap_or(usize::MAX);
+        self.limbs
+            .get_mut(at..)
+            .and_then(|limbs| limbs.get_mut(..len))
+            .unwrap_or_default()
+    }
+
+    #[cold]
+    fn widen(&mut self, place: i32, len: usize) {
+        if self.limbs.is_empty() {
+            self.place = place;
+        }
+        let below = usize::try_from(self.place.saturating_sub(place)).unwrap_or(0);
+        if below > 0 {
+            self.limbs.splice(0..0, std::iter::repeat_n(0, below));
+            self.place = place;
+        }
+        let at = usize::try_from(place.saturating_sub(self.place)).unwrap_or(0);
+        let end = at.saturating_add(len);
+        if end > self.limbs.len() {
+            self.limbs.resize(end, 0);
+        }
+    }
+
+    /// Leaves a digit in every limb but the last, which keeps the sign and at most 32 bits with it.
+    fn hand_on_carries(&mut self) {
+        self.terms = 0;
+        let Some(mut last) = self.limbs.pop() else {
+            return;
+        };
+        let mut carry = 0;
+        for limb in &mut self.limbs {
+            let (digit, next) = split(limb.wrapping_add(carry));
+            *limb = digit;
+            carry = next;
+        }
+        last = last.wrapping_add(carry);
+        while i32::try_from(last).is_err() {
+            let (digit, next) = split(last);
+            self.limbs.push(digit);
+            last = next;
+        }
+        self.limbs.push(last);
+    }
+}
+
+/// A limb as a digit and what it hands on.
+fn split(limb: i64) -> (i64, i64) {
+    (limb & 0xffff_ffff, limb >> 32)
+}
+
+#[cfg(test)]
+impl Window {
+    /// As if as many terms had been added as are allowed between carries.
+    pub(super) fn use_up_terms(&mut self) {
+        self.terms = TERMS_BETWEEN_CARRIES;
+    }
+}

@@ -1,0 +1,149 @@
+//! One aggregation's own parameters, read with the place that they have in the request.
+
+use serde_json::{Map, Value};
+
+use super::bounds::{MAX_LIST_LEN, MAX_NAME_BYTES};
+use crate::{Error, Result};
+
+/// A JSON object in a request, and where it stands there.
+pub(super) struct Body<'a> {
+    pub(super) path: String,
+    fields: &'a Map<String, Value>,
+}
+
+impl<'a> Body<'a> {
+    /// # Errors
+    /// If the value is no object, or has a key that is not `known`: ignoring it would answer another question.
+    pub(super) fn read(path: String, value: &'a Value, known: &[&str]) -> Result<Self> {
+        let Value::Object(fields) = value else {
+            return Err(invalid(&path, "this must be a JSON object"));
+        };
+        for (name, value) in fields {
+            if !known.contains(&name.as_str()) && !value.is_null() {
+                let what = format!("{name:?} is not known here; there are {}", known.join(", "));
+                return Err(invalid(&path, &what));
+            }
+        }
+        Ok(Self { path, fields })
+    }
+
+    /// A parameter that is given; `null` counts as absent.
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.fields.get(name).filter(|value| !value.is_null())
+    }
+
+    /// An error about a parameter.
+    pub(super) fn invalid(&self, name: &str, what: &str) -> Error {
+        invalid(&format!("{}.{name}", self.path), what)
+    }
+
+    pub(super) fn too_large(&self, name: &str, what: &str) -> Error {
+        Error::limit(&format!("{}.{name}", self.path), what)
+    }
+
+    /// The required name of a field.
+    pub(super) fn field(&self, name: &str) -> Result<&'a str> {
+        let Some(Value::String(field)) = self.get(name) else {
+            return Err(self.invalid(name, "the name of a field is missing"));
+        };
+        check_name(&format!("{}.{name}", self.path), field)?;
+        Ok(field)
+    }
+
+    /// A whole number from `least` to `most`.
+    pub(super) fn count(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        let Some(count) = value.as_u64() else {
+            return Err(self.invalid(name, "this must be a whole number, 0 or more"));
+        };
+        if count > most {
+            return Err(self.too_large(name, &format!("{count} is more than the limit of {most}")));
+        }
+        if count < least {
+            return Err(self.invalid(name, &format!("this must be {least} or more")));
+        }
+        Ok(Some(count))
+    }
+
+    /// A finite number, or a text with one.
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>> {
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        match number_of(value) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.invalid(name, "this must be a number")),
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(&self, name: &str) -> Result<Option<&'a str>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.invalid(name, "this must be a text")),
+        }
+    }
+
+    /// True or false; false if it is not given.
+    pub(super) fn flag(&self, name: &str) -> Result<bool> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(self.invalid(name, "this must be true or false")),
+        }
+    }
+
+    /// A list of at most so many values as any list may have.
+    pub(super) fn list(&self, name: &str) -> Result<Option<&'a [Value]>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) if values.len() <= MAX_LIST_LEN => Ok(Some(values)),
+            Some(Value::Array(values)) => {
+                let what = format!(
+                    "{} entries are more than the limit of {MAX_LIST_LEN}",
+                    values.len()
+                );
+                Err(self.too_large(name, &what))
+            }
+            Some(_) => Err(self.invalid(name, "this must be a list")),
+        }
+    }
+}
+
+/// A finite number, or a text with one.
+pub(super) fn number_of(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    number.filter(|number| number.is_finite())
+}
+
+pub(super) fn invalid(path: &str, what: &str) -> Error {
+    Error::invalid(path, what)
+}
+
+/// Checks a name of a field or an aggregation.
+///
+/// # Errors
+/// If it is empty, too long, or has a NUL in it, which ends a name where columns are looked up.
+pub fn check_name(path: &str, name: &str) -> Result<()> {
+    if name.is_empty() {
+        return Err(invalid(path, "a name is empty"));
+    }
+    if name.len() > MAX_NAME_BYTES {
+        let what = format!(
+            "a name of {} bytes is longer than the limit of {MAX_NAME_BYTES}",
+            name.len()
+        );
+        return Err(Error::limit(path, &what));
+    }
+    match name.contains('\0') {
+        true => Err(invalid(path, "a name cannot have a NUL character in it")),
+        false => Ok(()),
+    }
+}

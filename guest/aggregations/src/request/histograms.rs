@@ -1,0 +1,259 @@
+//! `histogram` and `date_histogram`: rows of buckets of one width.
+
+use serde_json::Value;
+
+use super::body::{Body, number_of};
+use super::bounds::{Bounds, MAX_BUCKET_PLACE};
+use super::terms::{number_source, source};
+use super::types::{DateHistogram, Histogram, HistogramOrder, Row, Source};
+use crate::Result;
+use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone, fixed_interval_ns, offset_ns};
+use crate::key::Key;
+
+pub(super) const HISTOGRAM: [&str; 9] = [
+    "field",
+    "interval",
+    "offset",
+    "min_doc_count",
+    "hard_bounds",
+    "extended_bounds",
+    "keyed",
+    "missing",
+    "order",
+];
+pub(super) const DATE_HISTOGRAM: [&str; 12] = [
+    "field",
+    "fixed_interval",
+    "calendar_interval",
+    "time_zone",
+    "format",
+    "offset",
+    "min_doc_count",
+    "hard_bounds",
+    "extended_bounds",
+    "keyed",
+    "missing",
+    "order",
+];
+
+pub(super) fn histogram(body: &Body<'_>, bounds: &Bounds) -> Result<Histogram> {
+    let source = number_source(body)?;
+    let interval = body.number("interval")?.filter(|interval| *interval > 0.0);
+    let Some(interval) = interval else {
+        return Err(body.invalid("interval", "this must be a number above 0"));
+    };
+    let offset = body.number("offset")?.unwrap_or(0.0);
+    if (offset / interval).abs() > MAX_BUCKET_PLACE {
+        return Err(body.too_large("offset", "the offset is too far for this interval"));
+    }
+    let read_end = |body: &Body<'_>, name: &str, value: &Value| match number_of(value) {
+        Some(end) if (end / interval).abs() > MAX_BUCKET_PLACE => {
+            Err(body.too_large(name, "this is too far from 0 for this interval"))
+        }
+        Some(end) => Ok(end),
+        None => Err(body.invalid(name, "this must be a number")),
+    };
+    let row = row(body, read_end)?;
+    if let Some((first, last)) = row.extended_bounds {
+        let num_buckets = (last - first) / interval;
+        check_num_buckets(body, bounds, num_buckets > f64::from(bounds.max_buckets))?;
+    }
+    Ok(Histogram {
+        source,
+        interval,
+        offset,
+        row,
+    })
+}
+
+pub(super) fn date_histogram(body: &Body<'_>, bounds: &Bounds) -> Result<DateHistogram> {
+    let zone = zone(body)?;
+    let format = format(body)?;
+    let rounding = rounding(body, &zone)?;
+    let row = row(body, |body: &Body<'_>, name: &str, value: &Value| {
+        time(body, name, value, format.as_ref(), &zone)
+    })?;
+    if let Some((first, last)) = row.extended_bounds {
+        let most = usize::try_from(bounds.max_buckets).unwrap_or(usize::MAX);
+        let num_buckets = rounding
+            .boundaries(first, last)
+            .take(most.saturating_add(1))
+            .count();
+        check_num_buckets(body, bounds, num_buckets > most)?;
+    }
+    Ok(DateHistogram {
+        source: date_source(body, format.as_ref(), &zone)?,
+        rounding,
+        format,
+        zone,
+        row,
+    })
+}
+
+fn check_num_buckets(body: &Body<'_>, bounds: &Bounds, are_too_many: bool) -> Result<()> {
+    match are_too_many {
+        true => {
+            let most = bounds.max_buckets;
+            let what = format!("these make more buckets than the limit of {most}");
+            Err(body.too_large("extended_bounds", &what))
+        }
+        false => Ok(()),
+    }
+}
+
+/// A field of dates; what stands in for a missing value is a date too.
+pub(super) fn date_source(
+    body: &Body<'_>,
+    format: Option<&DateFormat>,
+    zone: &Zone,
+) -> Result<Source> {
+    let mut source = match body.get("missing") {
+        Some(Value::Number(_)) | None => number_source(body)?,
+        Some(_) => source(body)?,
+    };
+    source.missing = match body.get("missing") {
+        None => None,
+        Some(value) => Some(Key::Date(time(body, "missing", value, format, zone)?)),
+    };
+    Ok(source)
+}
+
+/// `fixed_interval` or `calendar_interval`, with zone and offset.
+pub(super) fn rounding(body: &Body<'_>, zone: &Zone) -> Result<Rounding> {
+    let offset = match body.text("offset")? {
+        None => 0,
+        Some(offset) => offset_ns(offset).map_err(|what| body.invalid("offset", &what))?,
+    };
+    match (
+        body.text("fixed_interval")?,
+        body.text("calendar_interval")?,
+    ) {
+        (Some(interval), None) => {
+            let interval = fixed_interval_ns(interval);
+            let interval_ns = interval.map_err(|what| body.invalid("fixed_interval", &what))?;
+            Ok(Rounding::fixed(interval_ns, offset, zone.clone()))
+        }
+        (None, Some(unit)) => {
+            let unit = CalendarUnit::parse(unit);
+            let unit = unit.map_err(|what| body.invalid("calendar_interval", &what))?;
+            Ok(Rounding::calendar(unit, offset, zone.clone()))
+        }
+        _ => Err(body.invalid(
+            "fixed_interval",
+            "there must be one of fixed_interval and calendar_interval",
+        )),
+    }
+}
+
+pub(super) fn zone(body: &Body<'_>) -> Result<Zone> {
+    match body.text("time_zone")? {
+        None => Ok(Zone::utc()),
+        Some(name) => Zone::parse(name).map_err(|what| body.invalid("time_zone", &what)),
+    }
+}
+
+pub(super) fn format(body: &Body<'_>) -> Result<Option<DateFormat>> {
+    match body.text("format")? {
+        None => Ok(None),
+        Some(format) => match DateFormat::parse(format) {
+            Ok(format) => Ok(Some(format)),
+            Err(what) => Err(body.invalid("format", &what)),
+        },
+    }
+}
+
+/// A time: milliseconds since 1970, or a text in the format if there is one, else as queries write times.
+pub(super) fn time(
+    body: &Body<'_>,
+    name: &str,
+    value: &Value,
+    format: Option<&DateFormat>,
+    zone: &Zone,
+) -> Result<i64> {
+    const MILLISECOND_NS: f64 = 1e6;
+    match value {
+        Value::Number(_) => {
+            let ns = number_of(value).map(|ms| ms * MILLISECOND_NS);
+            match ns.filter(|ns| ns.abs() < 9.2e18) {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "it was checked to be within the range"
+                )]
+                Some(ns) => Ok(ns as i64),
+                None => Err(body.too_large(name, "this is outside of the years 1678 to 2262")),
+            }
+        }
+        Value::String(text) => {
+            if let Some(time) = format.and_then(|format| format.read(text, zone, false).ok()) {
+                return Ok(time);
+            }
+            canter_doc_mapper::parse_datetime_literal(text)
+                .map(|time| time.into_timestamp_nanos())
+                .ok_or_else(|| body.invalid(name, "this is no time, such as 2024-05-01T00:00:00Z"))
+        }
+        _ => Err(body.invalid(name, "this must be a time")),
+    }
+}
+
+/// The parameters that every histogram has of its row of buckets.
+fn row<T: Copy + PartialOrd>(
+    body: &Body<'_>,
+    read_end: impl Fn(&Body<'_>, &str, &Value) -> Result<T>,
+) -> Result<Row<T>> {
+    let min_doc_count = body.count("min_doc_count", 0, u64::MAX)?.unwrap_or(0);
+    let read = |name: &str| -> Result<Option<(T, T)>> {
+        let Some(value) = body.get(name) else {
+            return Ok(None);
+        };
+        let ends = Body::read(format!("{}.{name}", body.path), value, &["min", "max"])?;
+        let end = |end: &str| match ends.get(end) {
+            Some(value) => read_end(&ends, end, value),
+            None => Err(ends.invalid(end, "this is missing")),
+        };
+        let (min, max) = (end("min")?, end("max")?);
+        match min > max {
+            true => Err(body.invalid(name, "min is above max")),
+            false => Ok(Some((min, max))),
+        }
+    };
+    let hard_bounds = read("hard_bounds")?;
+    let extended_bounds = read("extended_bounds")?;
+    if let Some((first, last)) = extended_bounds {
+        if min_doc_count > 0 {
+            return Err(body.invalid(
+                "extended_bounds",
+                "a min_doc_count above 0 leaves out the buckets that these would add",
+            ));
+        }
+        if hard_bounds.is_some_and(|(least, most)| first < least || last > most) {
+            return Err(body.invalid("extended_bounds", "these must lie within hard_bounds"));
+        }
+    }
+    Ok(Row {
+        min_doc_count,
+        hard_bounds,
+        extended_bounds,
+        is_keyed: body.flag("keyed")?,
+        order: order(body)?,
+    })
+}
+
+fn order(body: &Body<'_>) -> Result<HistogramOrder> {
+    let Some(order) = body.get("order") else {
+        return Ok(HistogramOrder::Key {
+            is_descending: false,
+        });
+    };
+    let by = order.as_object().filter(|by| by.len() == 1);
+    let by = by.and_then(|by| by.iter().next());
+    let is_descending = match by.and_then(|(_, direction)| direction.as_str()) {
+        Some("asc") => false,
+        Some("desc") => true,
+        _ => return Err(body.invalid("order", "this must be such as {\"_key\": \"desc\"}")),
+    };
+    match by.map(|(target, _)| target.as_str()) {
+        Some("_key") => Ok(HistogramOrder::Key { is_descending }),
+        Some("_count") => Ok(HistogramOrder::Count { is_descending }),
+        _ => Err(body.invalid("order", "a histogram is ordered by _key or _count")),
+    }
+}

@@ -1,0 +1,203 @@
+//! Aggregations that have no buckets: a number, several, or some hits.
+
+use serde_json::Value;
+
+use super::body::{Body, check_name, invalid, number_of};
+use super::bounds::{MAX_PRECISION_THRESHOLD, MAX_TOP_HITS};
+use super::histograms::format;
+use super::terms::{number_source, source};
+use super::types::{Metric, MetricOf, Source, TopHits};
+use crate::Result;
+
+const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, range, date_range, ip_range, \
+     filter, filters, missing, composite, avg, sum, min, max, value_count, stats, extended_stats, weighted_avg, \
+     median_absolute_deviation, percentiles, percentile_ranks, cardinality and top_hits";
+
+const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
+
+/// Standard deviations between the average and its bounds, unless the request says otherwise.
+const DEFAULT_SIGMA: f64 = 2.0;
+
+pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
+    let read = |known: &[&str]| Body::read(path.to_owned(), value, known);
+    let simple = |what: MetricOf| -> Result<Metric> {
+        let body = read(&["field", "missing", "format"])?;
+        Ok(Metric {
+            source: number_source(&body)?,
+            what,
+            format: format(&body)?,
+        })
+    };
+    match kind {
+        "avg" => simple(MetricOf::Avg),
+        "sum" => simple(MetricOf::Sum),
+        "min" => simple(MetricOf::Min),
+        "max" => simple(MetricOf::Max),
+        "stats" => simple(MetricOf::Stats),
+        "value_count" => of_source(&read(&["field", "missing"])?, MetricOf::ValueCount),
+        "extended_stats" => {
+            let body = read(&["field", "missing", "sigma", "format"])?;
+            let sigma = body.number("sigma")?.unwrap_or(DEFAULT_SIGMA);
+            if sigma < 0.0 {
+                return Err(body.invalid("sigma", "this must be 0 or more"));
+            }
+            Ok(Metric {
+                source: number_source(&body)?,
+                what: MetricOf::ExtendedStats { sigma },
+                format: format(&body)?,
+            })
+        }
+        "weighted_avg" => weighted_avg(&read(&["value", "weight", "format"])?),
+        "median_absolute_deviation" => {
+            let body = read(&["field", "missing", "compression"])?;
+            body.number("compression")?;
+            of_numbers(&body, MetricOf::MedianAbsoluteDeviation)
+        }
+        "percentiles" => percentiles(&read(&[
+            "field", "missing", "percents", "keyed", "tdigest", "hdr",
+        ])?),
+        "percentile_ranks" => percentile_ranks(&read(&[
+            "field", "missing", "values", "keyed", "tdigest", "hdr",
+        ])?),
+        "cardinality" => {
+            let body = read(&["field", "missing", "precision_threshold"])?;
+            // Counts are as exact as they can be whatever this says.
+            body.count("precision_threshold", 0, MAX_PRECISION_THRESHOLD)?;
+            of_source(&body, MetricOf::Cardinality)
+        }
+        "top_hits" => top_hits(&read(&["sort", "size", "from", "docvalue_fields"])?),
+        _ => Err(invalid(
+            path,
+            &format!("{kind:?} is no kind of aggregation; there are {KINDS}"),
+        )),
+    }
+}
+
+fn of_numbers(body: &Body<'_>, what: MetricOf) -> Result<Metric> {
+    Ok(Metric {
+        source: number_source(body)?,
+        what,
+        format: None,
+    })
+}
+
+fn of_source(body: &Body<'_>, what: MetricOf) -> Result<Metric> {
+    Ok(Metric {
+        source: source(body)?,
+        what,
+        format: None,
+    })
+}
+
+fn weighted_avg(body: &Body<'_>) -> Result<Metric> {
+    let part = |name: &str| {
+        let value = body.get(name).unwrap_or(&Value::Null);
+        let path = format!("{}.{name}", body.path);
+        number_source(&Body::read(path, value, &["field", "missing"])?)
+    };
+    Ok(Metric {
+        source: part("value")?,
+        what: MetricOf::WeightedAvg {
+            weight: part("weight")?,
+        },
+        format: format(body)?,
+    })
+}
+
+fn percentiles(body: &Body<'_>) -> Result<Metric> {
+    let mut percents = Vec::new();
+    for percent in body.list("percents")?.into_iter().flatten() {
+        let percent = percent
+            .as_f64()
+            .filter(|percent| (0.0..=100.0).contains(percent));
+        let Some(percent) = percent else {
+            return Err(body.invalid("percents", "each must be a number from 0 to 100"));
+        };
+        percents.push(percent);
+    }
+    if percents.is_empty() {
+        percents = DEFAULT_PERCENTS.to_vec();
+    }
+    let is_keyed = is_keyed(body)?;
+    of_numbers(body, MetricOf::Percentiles { percents, is_keyed })
+}
+
+fn percentile_ranks(body: &Body<'_>) -> Result<Metric> {
+    let values = body.list("values")?.unwrap_or_default();
+    let values: Option<Vec<f64>> = values.iter().map(number_of).collect();
+    let Some(values) = values.filter(|values| !values.is_empty()) else {
+        return Err(body.invalid("values", "a list of numbers is missing"));
+    };
+    let is_keyed = is_keyed(body)?;
+    of_numbers(body, MetricOf::PercentileRanks { values, is_keyed })
+}
+
+/// Results by name, unless the request says otherwise.
+fn is_keyed(body: &Body<'_>) -> Result<bool> {
+    // One sketch serves whatever these ask for.
+    for name in ["tdigest", "hdr"] {
+        if let Some(value) = body.get(name) {
+            let path = format!("{}.{name}", body.path);
+            let known = [
+                "compression",
+                "execution_hint",
+                "number_of_significant_value_digits",
+            ];
+            Body::read(path, value, &known)?;
+        }
+    }
+    match body.get("keyed") {
+        None => Ok(true),
+        Some(_) => body.flag("keyed"),
+    }
+}
+
+fn top_hits(body: &Body<'_>) -> Result<Metric> {
+    let size = body.count("size", 1, MAX_TOP_HITS)?;
+    let from = body.count("from", 0, MAX_TOP_HITS)?.unwrap_or(0);
+    let given = body.list("sort")?.unwrap_or_default();
+    if given.is_empty() {
+        return Err(body.invalid("sort", "a list with a field to sort by is missing"));
+    }
+    let mut sort = Vec::with_capacity(given.len());
+    for key in given {
+        let field = key.as_object().filter(|key| key.len() == 1);
+        let Some((field, order)) = field.and_then(|key| key.iter().next()) else {
+            return Err(body.invalid("sort", "each entry is such as {\"field\": \"desc\"}"));
+        };
+        check_name(&format!("{}.sort", body.path), field)?;
+        let order = order.get("order").unwrap_or(order);
+        let is_descending = match order.as_str() {
+            Some("asc") => false,
+            Some("desc") => true,
+            _ => return Err(body.invalid("sort", "an order is \"asc\" or \"desc\"")),
+        };
+        sort.push((field.clone(), is_descending));
+    }
+    let mut fields = Vec::new();
+    for field in body.list("docvalue_fields")?.into_iter().flatten() {
+        let Some(field) = field.as_str() else {
+            return Err(body.invalid("docvalue_fields", "each must be the name of a field"));
+        };
+        check_name(&format!("{}.docvalue_fields", body.path), field)?;
+        if field.contains('*') {
+            return Err(body.invalid("docvalue_fields", "name the fields: patterns are not taken"));
+        }
+        fields.push(field.to_owned());
+    }
+    let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    Ok(Metric {
+        source: Source {
+            field: String::new(),
+            missing: None,
+        },
+        what: MetricOf::TopHits(TopHits {
+            size: to_usize(size.unwrap_or(3)),
+            from: to_usize(from),
+            sort,
+            fields,
+            is_metrics: false,
+        }),
+        format: None,
+    })
+}

@@ -1,0 +1,305 @@
+//! Aggregations as they stand in a request → aggregations as they will be run.
+//!
+//! Names and defaults are Elasticsearch's. Every number and every list has a bound, and what is not known is refused
+//! by name, with its place in the request. Checks that need the doc mapping are in [`crate::check`].
+
+mod body;
+mod bounds;
+mod composite;
+mod histograms;
+mod metrics;
+mod ranges;
+mod terms;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+pub use body::check_name;
+pub use bounds::Bounds;
+pub(crate) use bounds::MAX_BUCKET_PLACE;
+pub(crate) use types::*;
+
+use serde_json::{Map, Value};
+
+use self::body::{Body, invalid};
+use self::bounds::{MAX_AGGREGATIONS, MAX_DEPTH};
+use crate::{Error, Result};
+
+/// The aggregations of a request.
+#[derive(Clone, Debug)]
+pub struct Aggregations {
+    pub(crate) list: Vec<Aggregation>,
+    pub(crate) filters: Vec<PlacedFilter>,
+    pub(crate) bounds: Bounds,
+}
+
+/// A query that an aggregation is of, and its place in the request.
+#[derive(Clone, Debug)]
+pub struct PlacedFilter {
+    /// Where it stands, such as `aggs.errors.filter`.
+    pub path: String,
+    /// In the language of all queries.
+    pub query: String,
+}
+
+impl Aggregations {
+    /// Reads the value of `aggs`.
+    ///
+    /// # Errors
+    /// What is wrong, with its place in the request in front.
+    pub fn parse(aggregations: &Value, bounds: Bounds) -> Result<Self> {
+        let mut reader = Reader {
+            bounds,
+            num_aggregations: 0,
+            filters: Vec::new(),
+        };
+        let list = reader.all("aggs", aggregations, 0)?;
+        Ok(Self {
+            list,
+            filters: reader.filters,
+            bounds,
+        })
+    }
+
+    /// All queries that aggregations are of, by their slots.
+    pub fn filters(&self) -> &[PlacedFilter] {
+        &self.filters
+    }
+
+    /// The names of all fields that are read.
+    pub fn fields(&self) -> Vec<&str> {
+        let mut fields = Vec::new();
+        self.list
+            .iter()
+            .for_each(|aggregation| aggregation.add_fields(&mut fields));
+        fields
+    }
+}
+
+impl Aggregation {
+    fn add_fields<'a>(&'a self, fields: &mut Vec<&'a str>) {
+        match &self.kind {
+            Kind::Terms(Terms { source, .. })
+            | Kind::RareTerms(RareTerms { source, .. })
+            | Kind::Histogram(Histogram { source, .. })
+            | Kind::DateHistogram(DateHistogram { source, .. })
+            | Kind::Range(Range { source, .. }) => fields.push(&source.field),
+            Kind::MultiTerms(terms) => {
+                fields.extend(terms.sources.iter().map(|source| source.field.as_str()));
+            }
+            Kind::Missing(missing) => fields.push(&missing.field),
+            Kind::Composite(composite) => {
+                fields.extend(composite.sources.iter().map(|source| source.field.as_str()));
+            }
+            Kind::Filter(_) | Kind::Filters(_) => {}
+            Kind::Metric(metric) => match &metric.what {
+                MetricOf::TopHits(hits) => {
+                    fields.extend(hits.sort.iter().map(|(field, _)| field.as_str()));
+                    fields.extend(hits.fields.iter().map(String::as_str));
+                }
+                MetricOf::WeightedAvg { weight } => {
+                    fields.extend([metric.source.field.as_str(), &weight.field]);
+                }
+                _ => fields.push(&metric.source.field),
+            },
+        }
+        self.inside
+            .iter()
+            .for_each(|aggregation| aggregation.add_fields(fields));
+    }
+}
+
+/// Reading the aggregations of one request.
+struct Reader {
+    bounds: Bounds,
+    num_aggregations: usize,
+    filters: Vec<PlacedFilter>,
+}
+
+impl Reader {
+    fn all(&mut self, path: &str, aggregations: &Value, depth: usize) -> Result<Vec<Aggregation>> {
+        let Value::Object(aggregations) = aggregations else {
+            return Err(invalid(path, "this must be a JSON object"));
+        };
+        if depth >= MAX_DEPTH && !aggregations.is_empty() {
+            let what = format!("aggregations nest deeper than {MAX_DEPTH}");
+            return Err(Error::limit(path, &what));
+        }
+        self.num_aggregations += aggregations.len();
+        if self.num_aggregations > MAX_AGGREGATIONS {
+            let what = format!("a request has at most {MAX_AGGREGATIONS} aggregations");
+            return Err(Error::limit(path, &what));
+        }
+        let mut list = Vec::with_capacity(aggregations.len());
+        for (name, aggregation) in aggregations {
+            check_name(path, name)?;
+            list.push(self.one(format!("{path}.{name}"), name, aggregation, depth)?);
+        }
+        list.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(list)
+    }
+
+    fn one(
+        &mut self,
+        path: String,
+        name: &str,
+        value: &Value,
+        depth: usize,
+    ) -> Result<Aggregation> {
+        let Value::Object(aggregation) = value else {
+            return Err(invalid(&path, "an aggregation is a JSON object"));
+        };
+        let is_kind = |key: &&String| !["aggs", "aggregations", "meta"].contains(&key.as_str());
+        let mut kinds = aggregation.keys().filter(is_kind);
+        let (Some(kind), None) = (kinds.next(), kinds.next()) else {
+            return Err(invalid(
+                &path,
+                "an aggregation has one key that says of which kind it is, and perhaps aggs",
+            ));
+        };
+        let children = children_of(&path, aggregation)?;
+        let inside_path = format!("{path}.aggs");
+        let inside = match children {
+            None => Vec::new(),
+            Some(children) => self.all(&inside_path, children, depth + 1)?,
+        };
+        let body = aggregation.get(kind).unwrap_or(&Value::Null);
+        let kind_path = format!("{path}.{kind}");
+        let kind_read = self.kind(&kind_path, kind, body, &inside)?;
+        if matches!(kind_read, Kind::Metric(_)) && !inside.is_empty() {
+            let what = format!("{kind} has no buckets, so there is nothing inside of it");
+            return Err(invalid(&inside_path, &what));
+        }
+        Ok(Aggregation {
+            name: name.to_owned(),
+            path: kind_path,
+            kind: kind_read,
+            inside,
+        })
+    }
+
+    fn kind(
+        &mut self,
+        path: &str,
+        kind: &str,
+        value: &Value,
+        inside: &[Aggregation],
+    ) -> Result<Kind> {
+        let read = |known: &[&str]| Body::read(path.to_owned(), value, known);
+        let bounds = &self.bounds;
+        Ok(match kind {
+            "terms" => Kind::Terms(terms::terms(&read(&terms::TERMS)?, inside, bounds)?),
+            "multi_terms" => {
+                let body = read(&terms::MULTI_TERMS)?;
+                Kind::MultiTerms(terms::multi_terms(&body, inside, bounds)?)
+            }
+            "rare_terms" => Kind::RareTerms(terms::rare_terms(&read(&terms::RARE_TERMS)?)?),
+            "histogram" => Kind::Histogram(histograms::histogram(
+                &read(&histograms::HISTOGRAM)?,
+                bounds,
+            )?),
+            "date_histogram" => {
+                let body = read(&histograms::DATE_HISTOGRAM)?;
+                Kind::DateHistogram(histograms::date_histogram(&body, bounds)?)
+            }
+            "range" => Kind::Range(ranges::range(&read(&ranges::RANGE)?)?),
+            "date_range" => Kind::Range(ranges::date_range(&read(&ranges::DATE_RANGE)?)?),
+            "ip_range" => Kind::Range(ranges::ip_range(&read(&ranges::RANGE)?)?),
+            "filter" => Kind::Filter(self.filter(path, value)?),
+            "filters" => Kind::Filters(self.filters_of(&read(&[
+                "filters",
+                "other_bucket",
+                "other_bucket_key",
+            ])?)?),
+            "missing" => {
+                let field = read(&["field"])?.field("field")?.to_owned();
+                Kind::Missing(Missing { field })
+            }
+            "composite" => {
+                Kind::Composite(composite::composite(&read(&composite::COMPOSITE)?, bounds)?)
+            }
+            _ => Kind::Metric(metrics::metric(path, kind, value)?),
+        })
+    }
+
+    /// A query, in the language of all queries.
+    fn filter(&mut self, path: &str, value: &Value) -> Result<Filter> {
+        let Value::String(query) = value else {
+            let what =
+                "this must be a query in the language of the key query, such as \"level:error\"";
+            return Err(invalid(path, what));
+        };
+        let slot = self.filters.len();
+        self.filters.push(PlacedFilter {
+            path: path.to_owned(),
+            query: query.clone(),
+        });
+        Ok(Filter {
+            query: query.clone(),
+            slot,
+        })
+    }
+
+    fn filters_of(&mut self, body: &Body<'_>) -> Result<Filters> {
+        let path = format!("{}.filters", body.path);
+        let (filters, names) = match body.get("filters") {
+            Some(Value::Object(named))
+                if !named.is_empty() && named.len() <= bounds::MAX_LIST_LEN =>
+            {
+                let mut named: Vec<(&String, &Value)> = named.iter().collect();
+                named.sort_by(|left, right| left.0.cmp(right.0));
+                let mut filters = Vec::with_capacity(named.len());
+                for (name, query) in &named {
+                    filters.push(self.filter(&format!("{path}.{name}"), query)?);
+                }
+                let names = named.into_iter().map(|(name, _)| name.clone()).collect();
+                (filters, Some(names))
+            }
+            Some(Value::Array(_)) => {
+                let queries = body.list("filters")?.unwrap_or_default();
+                let mut filters = Vec::with_capacity(queries.len());
+                for (place, query) in queries.iter().enumerate() {
+                    filters.push(self.filter(&format!("{path}.{place}"), query)?);
+                }
+                (filters, None)
+            }
+            _ => (Vec::new(), None),
+        };
+        if filters.is_empty() {
+            return Err(body.invalid(
+                "filters",
+                "this must be an object or a list of queries, not empty",
+            ));
+        }
+        let key = body.text("other_bucket_key")?;
+        let other = match (body.flag("other_bucket")?, key) {
+            (_, Some(key)) => Some(key.to_owned()),
+            (true, None) => Some("_other_".to_owned()),
+            (false, None) => None,
+        };
+        Ok(Filters {
+            filters,
+            names,
+            other,
+        })
+    }
+}
+
+fn children_of<'a>(path: &str, aggregation: &'a Map<String, Value>) -> Result<Option<&'a Value>> {
+    let given = ["aggs", "aggregations"].map(|name| aggregation.get(name));
+    let children = match given {
+        [Some(_), Some(_)] => return Err(invalid(path, "there are both aggs and aggregations")),
+        [Some(children), None] | [None, Some(children)] => children,
+        [None, None] => return Ok(None),
+    };
+    match children {
+        Value::Null => Ok(None),
+        Value::Object(children) if children.is_empty() => Ok(None),
+        Value::Object(_) => Ok(Some(children)),
+        _ => Err(invalid(
+            &format!("{path}.aggs"),
+            "this must be a JSON object",
+        )),
+    }
+}

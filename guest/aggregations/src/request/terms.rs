@@ -1,0 +1,318 @@
+//! `terms`, `multi_terms` and `rare_terms`: a bucket for each value.
+
+use serde_json::Value;
+
+use super::body::{Body, number_of};
+use super::bounds::{Bounds, MAX_KEY_FIELDS, MAX_PATTERN_BYTES, MAX_RARE_DOC_COUNT};
+use super::types::{
+    Aggregation, Choice, Kind, MetricOf, MultiTerms, OrderBy, RareTerms, Source, Terms, TermsOrder,
+};
+use crate::Result;
+use crate::key::Key;
+use crate::numbers::Number;
+
+pub(super) const TERMS: [&str; 11] = [
+    "field",
+    "size",
+    "segment_size",
+    "shard_size",
+    "split_size",
+    "show_term_doc_count_error",
+    "min_doc_count",
+    "order",
+    "missing",
+    "include",
+    "exclude",
+];
+pub(super) const MULTI_TERMS: [&str; 8] = [
+    "terms",
+    "size",
+    "segment_size",
+    "shard_size",
+    "split_size",
+    "show_term_doc_count_error",
+    "min_doc_count",
+    "order",
+];
+pub(super) const RARE_TERMS: [&str; 5] =
+    ["field", "max_doc_count", "missing", "include", "exclude"];
+
+/// Buckets that are shown unless the request says otherwise.
+const DEFAULT_SIZE: usize = 10;
+
+pub(super) fn terms(body: &Body<'_>, inside: &[Aggregation], bounds: &Bounds) -> Result<Terms> {
+    let sizes = Sizes::read(body, bounds)?;
+    Ok(Terms {
+        source: source(body)?,
+        size: sizes.size,
+        order: order(body, inside)?,
+        min_doc_count: sizes.min_doc_count,
+        include: choice(body, "include")?,
+        exclude: choice(body, "exclude")?,
+    })
+}
+
+pub(super) fn multi_terms(
+    body: &Body<'_>,
+    inside: &[Aggregation],
+    bounds: &Bounds,
+) -> Result<MultiTerms> {
+    let terms = body.list("terms")?.unwrap_or_default();
+    if terms.len() < 2 {
+        return Err(body.invalid("terms", "a list of two or more fields is missing"));
+    }
+    if terms.len() > MAX_KEY_FIELDS {
+        let what = format!("at most {MAX_KEY_FIELDS} fields are taken together");
+        return Err(body.too_large("terms", &what));
+    }
+    let mut sources = Vec::with_capacity(terms.len());
+    for (place, entry) in terms.iter().enumerate() {
+        let path = format!("{}.terms.{place}", body.path);
+        sources.push(source(&Body::read(path, entry, &["field", "missing"])?)?);
+    }
+    let sizes = Sizes::read(body, bounds)?;
+    Ok(MultiTerms {
+        sources,
+        size: sizes.size,
+        order: order(body, inside)?,
+        min_doc_count: sizes.min_doc_count,
+    })
+}
+
+pub(super) fn rare_terms(body: &Body<'_>) -> Result<RareTerms> {
+    let max_doc_count = body.count("max_doc_count", 1, MAX_RARE_DOC_COUNT)?;
+    Ok(RareTerms {
+        source: source(body)?,
+        max_doc_count: max_doc_count.unwrap_or(1),
+        include: choice(body, "include")?,
+        exclude: choice(body, "exclude")?,
+    })
+}
+
+/// A field and what stands in for a missing value: a text or a number.
+pub(super) fn source(body: &Body<'_>) -> Result<Source> {
+    let missing = match body.get("missing") {
+        None => None,
+        Some(Value::String(text)) => Some(Key::Text(text.clone())),
+        Some(Value::Bool(flag)) => Some(Key::Bool(*flag)),
+        Some(value) => match exact_number(value) {
+            Some(number) => Some(Key::Number(number)),
+            None => return Err(body.invalid("missing", "this must be a text or a number")),
+        },
+    };
+    Ok(Source {
+        field: body.field("field")?.to_owned(),
+        missing,
+    })
+}
+
+/// A field and the number that stands in for a missing value.
+pub(super) fn number_source(body: &Body<'_>) -> Result<Source> {
+    body.number("missing")?;
+    let missing = body.get("missing").and_then(|value| match value {
+        Value::String(_) => number_of(value).map(Number::from),
+        value => exact_number(value),
+    });
+    Ok(Source {
+        field: body.field("field")?.to_owned(),
+        missing: missing.map(Key::Number),
+    })
+}
+
+/// A JSON number, integers exactly.
+pub(super) fn exact_number(value: &Value) -> Option<Number> {
+    let integer = value
+        .as_i64()
+        .map(i128::from)
+        .or(value.as_u64().map(i128::from));
+    match integer {
+        Some(integer) => Some(Number::Integer(integer)),
+        None if value.is_number() => number_of(value).map(Number::from),
+        None => None,
+    }
+}
+
+fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
+    match body.get(name) {
+        None => Ok(None),
+        Some(Value::String(pattern)) if pattern.len() > MAX_PATTERN_BYTES => {
+            let what = format!("a pattern has at most {MAX_PATTERN_BYTES} bytes");
+            Err(body.too_large(name, &what))
+        }
+        Some(Value::String(pattern)) => match tantivy_fst::Regex::new(pattern) {
+            Ok(_) => Ok(Some(Choice::Pattern(pattern.clone()))),
+            Err(error) => Err(body.invalid(name, &format!("this is no pattern: {error}"))),
+        },
+        Some(Value::Array(_)) => {
+            let values = body.list(name)?.unwrap_or_default();
+            let texts = values.iter().map(|value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                Value::Bool(flag) => Some(flag.to_string()),
+                _ => None,
+            });
+            match texts.collect() {
+                Some(texts) => Ok(Some(Choice::Values(texts))),
+                None => Err(body.invalid(name, "each entry must be a text or a number")),
+            }
+        }
+        Some(_) => Err(body.invalid(name, "this must be a pattern or a list of values")),
+    }
+}
+
+/// What `terms` and `multi_terms` have alike.
+struct Sizes {
+    size: usize,
+    min_doc_count: u64,
+}
+
+impl Sizes {
+    fn read(body: &Body<'_>, bounds: &Bounds) -> Result<Self> {
+        let most = u64::from(bounds.max_buckets);
+        let size = body.count("size", 1, most)?;
+        // Counts are exact, whatever these say.
+        for name in ["segment_size", "shard_size", "split_size"] {
+            body.count(name, 1, most)?;
+        }
+        body.flag("show_term_doc_count_error")?;
+        let min_doc_count = body.count("min_doc_count", 0, u64::MAX)?;
+        // The terms with no document are all the others of a split's dictionary.
+        if bounds.is_filtered && min_doc_count == Some(0) {
+            return Err(body.invalid(
+                "min_doc_count",
+                "a min_doc_count of 0 is not allowed here: it would list terms of documents that may not be \
+                 searched; give 1 or more",
+            ));
+        }
+        Ok(Self {
+            size: size.map_or(DEFAULT_SIZE, |size| {
+                usize::try_from(size).unwrap_or(usize::MAX)
+            }),
+            min_doc_count: min_doc_count.unwrap_or(1),
+        })
+    }
+}
+
+/// An order is by count, by key, or by a metric in each bucket; or several of them.
+fn order(body: &Body<'_>, inside: &[Aggregation]) -> Result<Vec<TermsOrder>> {
+    let orders = match body.get("order") {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(_)) => body.list("order")?.unwrap_or_default(),
+        Some(order) => std::slice::from_ref(order),
+    };
+    orders
+        .iter()
+        .map(|order| one_order(body, order, inside))
+        .collect()
+}
+
+fn one_order(body: &Body<'_>, order: &Value, inside: &[Aggregation]) -> Result<TermsOrder> {
+    let by = order.as_object().filter(|by| by.len() == 1);
+    let Some((target, direction)) = by.and_then(|by| by.iter().next()) else {
+        return Err(body.invalid("order", "this must be such as {\"_count\": \"desc\"}"));
+    };
+    let is_descending = match direction.as_str() {
+        Some("asc") => false,
+        Some("desc") => true,
+        _ => return Err(body.invalid("order", "an order is \"asc\" or \"desc\"")),
+    };
+    let by = match target.as_str() {
+        "_count" => OrderBy::Count,
+        "_key" | "_term" => OrderBy::Key,
+        _ => metric_order(body, target, inside)?,
+    };
+    Ok(TermsOrder { by, is_descending })
+}
+
+/// `metric`, `metric.property`, `filter>metric` and so on, through aggregations that have one bucket.
+fn metric_order(body: &Body<'_>, target: &str, inside: &[Aggregation]) -> Result<OrderBy> {
+    let none_such = |name: &str| {
+        let what = format!("{name:?} is none of _count, _key and the aggregations inside");
+        body.invalid("order", &what)
+    };
+    let not_one = || {
+        let what = format!("{target:?} is not one number of each bucket");
+        body.invalid("order", &what)
+    };
+    let mut path = Vec::new();
+    let mut level = inside;
+    let mut rest = target;
+    while let Some((name, next)) = rest.split_once('>') {
+        let place = level
+            .iter()
+            .position(|aggregation| aggregation.name == name);
+        let found = place.and_then(|place| level.get(place).map(|found| (place, found)));
+        let (place, found) = found.ok_or_else(|| none_such(name))?;
+        if !matches!(found.kind, Kind::Filter(_) | Kind::Missing(_)) {
+            return Err(not_one());
+        }
+        path.push(place);
+        level = &found.inside;
+        rest = next;
+    }
+    if rest == "_count" && !path.is_empty() {
+        return Ok(OrderBy::Metric {
+            path,
+            property: "_count".to_owned(),
+        });
+    }
+    // A name may have dots in it.
+    let whole = level
+        .iter()
+        .position(|aggregation| aggregation.name == rest);
+    let (place, property) = match whole {
+        Some(place) => (place, ""),
+        None => {
+            let (name, property) = rest.split_once('.').unwrap_or((rest, ""));
+            let place = level
+                .iter()
+                .position(|aggregation| aggregation.name == name);
+            (place.ok_or_else(|| none_such(name))?, property)
+        }
+    };
+    path.push(place);
+    match level
+        .get(place)
+        .is_some_and(|metric| is_ordered_by(&metric.kind, property))
+    {
+        true => Ok(OrderBy::Metric {
+            path,
+            property: property.to_owned(),
+        }),
+        false => Err(not_one()),
+    }
+}
+
+/// Whether an aggregation has one number under that name; no name is the only one.
+fn is_ordered_by(kind: &Kind, property: &str) -> bool {
+    const STATS: [&str; 5] = ["count", "sum", "min", "max", "avg"];
+    const EXTENDED: [&str; 7] = [
+        "variance",
+        "variance_sampling",
+        "variance_population",
+        "sum_of_squares",
+        "std_deviation",
+        "std_deviation_sampling",
+        "std_deviation_population",
+    ];
+    let Kind::Metric(metric) = kind else {
+        return matches!(kind, Kind::Filter(_) | Kind::Missing(_)) && property == "_count";
+    };
+    match &metric.what {
+        MetricOf::Avg
+        | MetricOf::Sum
+        | MetricOf::Min
+        | MetricOf::Max
+        | MetricOf::ValueCount
+        | MetricOf::WeightedAvg { .. }
+        | MetricOf::MedianAbsoluteDeviation
+        | MetricOf::Cardinality => property.is_empty() || property == "value",
+        MetricOf::Stats => STATS.contains(&property),
+        MetricOf::ExtendedStats { .. } => STATS.contains(&property) || EXTENDED.contains(&property),
+        MetricOf::Percentiles { .. } => property
+            .parse::<f64>()
+            .is_ok_and(|percent| (0.0..=100.0).contains(&percent)),
+        MetricOf::PercentileRanks { .. } => property.parse::<f64>().is_ok_and(f64::is_finite),
+        MetricOf::TopHits(_) => false,
+    }
+}

@@ -1,0 +1,332 @@
+//! What is refused, and with which place in the request; and that what is right is let through.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+const BOUNDS: Bounds = Bounds {
+    max_buckets: 65_000,
+    max_bytes: 500_000_000,
+    is_filtered: false,
+};
+
+fn check(aggregations: &Value) -> Result<()> {
+    Aggregations::parse(aggregations, BOUNDS).map(drop)
+}
+
+/// Checks that one aggregation is refused, and that the message begins with this place.
+#[track_caller]
+fn refused(aggregation: Value, place: &str) {
+    let error = match check(&json!({"a": aggregation})) {
+        Err(error) => error,
+        Ok(()) => panic!("{place}: {aggregation} is let through"),
+    };
+    let message = error.to_string();
+    assert!(message.starts_with(place), "{place}: {message}");
+}
+
+#[test]
+fn numbers_have_bounds() {
+    let huge = 1_000_000_000_000u64;
+    for (aggregation, place) in [
+        (
+            json!({"top_hits": {"size": huge, "sort": [{"f": "asc"}]}}),
+            "aggs.a.top_hits.size",
+        ),
+        (
+            json!({"terms": {"field": "f", "size": huge}}),
+            "aggs.a.terms.size",
+        ),
+        (
+            json!({"terms": {"field": "f", "size": 0}}),
+            "aggs.a.terms.size",
+        ),
+        (
+            json!({"terms": {"field": "f", "shard_size": huge}}),
+            "aggs.a.terms.shard_size",
+        ),
+        (
+            json!({"terms": {"field": "f", "include": vec!["x"; 5000]}}),
+            "aggs.a.terms.include",
+        ),
+        (
+            json!({"terms": {"field": "f", "exclude": "x".repeat(5000)}}),
+            "aggs.a.terms.exclude",
+        ),
+        (
+            json!({"multi_terms": {"terms": [{"field": "f"}, {"field": "g"}], "size": u32::MAX}}),
+            "aggs.a.multi_terms.size",
+        ),
+        (
+            json!({"multi_terms": {"terms": vec![json!({"field": "f"}); 20]}}),
+            "aggs.a.multi_terms.terms",
+        ),
+        (
+            json!({"composite": {"size": huge, "sources": [{"s": {"terms": {"field": "f"}}}]}}),
+            "aggs.a.composite.size",
+        ),
+        (
+            json!({"percentiles": {"field": "f", "percents": vec![50; 5000]}}),
+            "aggs.a.percentiles.percents",
+        ),
+        (
+            json!({"percentiles": {"field": "f", "percents": [101]}}),
+            "aggs.a.percentiles.percents",
+        ),
+        (
+            json!({"cardinality": {"field": "f", "precision_threshold": huge}}),
+            "aggs.a.cardinality.precision_threshold",
+        ),
+        (
+            json!({"range": {"field": "f", "ranges": []}}),
+            "aggs.a.range.ranges",
+        ),
+        (
+            json!({"range": {"field": "f", "ranges": vec![json!({"to": 1}); 5000]}}),
+            "aggs.a.range.ranges",
+        ),
+        (
+            json!({"range": {"field": "f", "ranges": [{"from": 2, "to": 2}]}}),
+            "aggs.a.range.ranges.0.to",
+        ),
+    ] {
+        refused(aggregation, place);
+    }
+}
+
+#[test]
+fn a_histogram_is_bounded_before_its_buckets_are_made() {
+    let near = 1u64 << 59;
+    for (histogram, name) in [
+        (json!({"interval": 0}), "interval"),
+        (json!({"interval": -1}), "interval"),
+        (json!({"interval": "inf"}), "interval"),
+        (json!({"interval": 1e-300, "offset": 1}), "offset"),
+        (
+            json!({"interval": 1, "extended_bounds": {"min": 0, "max": near}}),
+            "extended_bounds.max",
+        ),
+        (
+            json!({"interval": 1, "extended_bounds": {"min": near, "max": near}}),
+            "extended_bounds.min",
+        ),
+        (
+            json!({"interval": 1, "extended_bounds": {"min": 0, "max": 65_001}}),
+            "extended_bounds",
+        ),
+        (
+            json!({"interval": 1, "extended_bounds": {"min": 9, "max": 1}}),
+            "extended_bounds",
+        ),
+        (
+            json!({"interval": 1e-9, "hard_bounds": {"min": 0, "max": 1e9}}),
+            "hard_bounds.max",
+        ),
+        (
+            json!({"interval": 1, "hard_bounds": {"min": 3, "max": 9}, "extended_bounds": {"min": 1, "max": 9}}),
+            "extended_bounds",
+        ),
+        (
+            json!({"interval": 1, "min_doc_count": 1, "extended_bounds": {"min": 1, "max": 9}}),
+            "extended_bounds",
+        ),
+        (json!({"interval": 1, "is_normalized_to_ns": true}), ""),
+    ] {
+        let mut histogram = histogram;
+        histogram["field"] = "f".into();
+        let place = format!(
+            "aggs.a.histogram{}{name}",
+            if name.is_empty() { ":" } else { "." }
+        );
+        refused(json!({ "histogram": histogram }), &place);
+    }
+}
+
+#[test]
+fn a_date_histogram_has_an_interval_that_is_one() {
+    for (histogram, name) in [
+        (json!({}), "fixed_interval"),
+        (json!({"fixed_interval": "0s"}), "fixed_interval"),
+        (
+            json!({"fixed_interval": "1d", "calendar_interval": "day"}),
+            "fixed_interval",
+        ),
+        (
+            json!({"fixed_interval": "9223372036854775807d"}),
+            "fixed_interval",
+        ),
+        (
+            json!({"fixed_interval": "99999999999999999999s"}),
+            "fixed_interval",
+        ),
+        (json!({"fixed_interval": "1w"}), "fixed_interval"),
+        (json!({"fixed_interval": "é"}), "fixed_interval"),
+        (json!({"fixed_interval": "1d", "offset": "é"}), "offset"),
+        (json!({"calendar_interval": "2d"}), "calendar_interval"),
+        (
+            json!({"calendar_interval": "month", "time_zone": "Mars/Olympus"}),
+            "time_zone",
+        ),
+        (
+            json!({"calendar_interval": "month", "format": "yyyy-QQQQQ"}),
+            "format",
+        ),
+        (
+            json!({"calendar_interval": "month", "order": {"x": "asc"}}),
+            "order",
+        ),
+        (
+            json!({"fixed_interval": "1s", "extended_bounds": {"min": 0, "max": 1_700_000_000_000u64}}),
+            "extended_bounds",
+        ),
+        (
+            json!({"fixed_interval": "1s", "extended_bounds": {"min": "2024-05-01T00:00:00Z", "max": "2025-05-01T00:00:00Z"}}),
+            "extended_bounds",
+        ),
+        (
+            json!({"fixed_interval": "1s", "extended_bounds": {"min": "yesterday", "max": 0}}),
+            "extended_bounds.min",
+        ),
+    ] {
+        let mut histogram = histogram;
+        histogram["field"] = "f".into();
+        refused(
+            json!({ "date_histogram": histogram }),
+            &format!("aggs.a.date_histogram.{name}"),
+        );
+    }
+}
+
+#[test]
+fn what_is_no_aggregation_is_refused() {
+    for (aggregation, place) in [
+        (
+            json!({"top_hits": {"size": 2, "sort": [{"f": "asc"}], "docvalue_fields": ["no*"]}}),
+            "aggs.a.top_hits.docvalue_fields",
+        ),
+        (
+            json!({"composite": {"size": 2, "sources": [{"s": {"histogram": {"field": "f", "interval": 0}}}]}}),
+            "aggs.a.composite.sources.0.s.histogram.interval",
+        ),
+        (
+            json!({"composite": {"size": 2, "sources": [{"s": {"date_histogram": {"field": "f", "fixed_interval": "0d"}}}]}}),
+            "aggs.a.composite.sources.0.s.date_histogram.fixed_interval",
+        ),
+        (
+            json!({"composite": {"size": 2, "after": {"t": "x"}, "sources": [{"s": {"terms": {"field": "f"}}}]}}),
+            "aggs.a.composite.after",
+        ),
+        (
+            json!({"composite": {"size": 2, "after": {"s": []}, "sources": [{"s": {"terms": {"field": "f"}}}]}}),
+            "aggs.a.composite.after",
+        ),
+        (json!({"filter": {"term": {"f": "x"}}}), "aggs.a.filter"),
+        (
+            json!({"filters": {"filters": {}}}),
+            "aggs.a.filters.filters",
+        ),
+        (json!({"avg": {"field": "f", "script": "x"}}), "aggs.a.avg"),
+        (
+            json!({"date_histogram": {"field": "f", "fixed_interval": "1d", "time_zone": "Nowhere"}}),
+            "aggs.a.date_histogram.time_zone",
+        ),
+        (
+            json!({"avg": {"field": "f"}, "aggs": {"x": {"avg": {"field": "f"}}}}),
+            "aggs.a.aggs",
+        ),
+        (
+            json!({"terms": {"field": "f", "order": {"x": "asc"}}}),
+            "aggs.a.terms.order",
+        ),
+        (
+            json!({"terms": {"field": "f", "order": {"x": "asc"}}, "aggs": {"x": {"stats": {"field": "f"}}}}),
+            "aggs.a.terms.order",
+        ),
+        (
+            json!({"terms": {"field": "f", "order": {"x>y": "asc"}}, "aggs": {"x": {"terms": {"field": "f"}, "aggs": {"y": {"avg": {"field": "g"}}}}}}),
+            "aggs.a.terms.order",
+        ),
+        (
+            json!({"terms": {"field": "f", "include": "a("}}),
+            "aggs.a.terms.include",
+        ),
+        (
+            json!({"ip_range": {"field": "f", "ranges": [{"mask": "10.0.0.0/33"}]}}),
+            "aggs.a.ip_range.ranges.0.mask",
+        ),
+        (
+            json!({"date_range": {"field": "f", "ranges": [{"from": "x"}]}}),
+            "aggs.a.date_range.ranges.0.from",
+        ),
+        (
+            json!({"rare_terms": {"field": "f", "max_doc_count": 101}}),
+            "aggs.a.rare_terms.max_doc_count",
+        ),
+        (
+            json!({"weighted_avg": {"value": {"field": "f"}}}),
+            "aggs.a.weighted_avg.weight",
+        ),
+        (
+            json!({"percentile_ranks": {"field": "f"}}),
+            "aggs.a.percentile_ranks.values",
+        ),
+        (json!({"avg": {"field": "a\0b"}}), "aggs.a.avg.field"),
+        (json!({"median": {"field": "f"}}), "aggs.a.median"),
+    ] {
+        refused(aggregation, place);
+    }
+}
+
+#[test]
+fn aggregations_are_counted_and_nest_only_so_deep() {
+    let mut nested = json!({"a": {"avg": {"field": "f"}}});
+    for _ in 1..MAX_DEPTH {
+        nested = json!({"a": {"terms": {"field": "f"}, "aggs": nested}});
+    }
+    check(&nested).unwrap();
+    let error = check(&json!({"a": {"terms": {"field": "f"}, "aggs": nested}})).unwrap_err();
+    assert!(matches!(error, Error::Limit(_)), "{error}");
+
+    let many = |count: usize| -> Value {
+        let names = (0..count).map(|n| (format!("a{n}"), json!({"avg": {"field": "f"}})));
+        Value::Object(names.collect())
+    };
+    check(&many(MAX_AGGREGATIONS)).unwrap();
+    let error = check(&many(MAX_AGGREGATIONS + 1)).unwrap_err();
+    assert!(matches!(error, Error::Limit(_)), "{error}");
+}
+
+#[test]
+fn what_is_right_is_let_through() {
+    for aggregation in [
+        json!({"terms": {"field": "f", "size": 65_000, "min_doc_count": 0, "order": {"x.avg": "desc"}},
+            "aggs": {"x": {"stats": {"field": "g", "missing": "1.5"}}}}),
+        json!({"terms": {"field": "f", "include": "a.*", "exclude": ["ab"], "missing": 3, "order": [{"_key": "asc"}]}}),
+        json!({"histogram": {"field": "f", "interval": "0.5", "offset": 0.25, "keyed": true,
+            "hard_bounds": {"min": -3, "max": 100}, "extended_bounds": {"min": 0, "max": 10}}}),
+        json!({"date_histogram": {"field": "f", "fixed_interval": "1000ms", "offset": "+1h",
+            "extended_bounds": {"min": "2024-05-01T00:00:00Z", "max": "2024-05-01T10:00:00Z"}}, "aggs": {}}),
+        json!({"range": {"field": "f", "ranges": [{"to": -1.5, "key": "low"}, {"from": 2}]}}),
+        json!({"filter": "a:b AND c:>3", "aggs": {"h": {"top_hits": {"size": 3, "from": 0, "sort": [{"f": "desc"}], "docvalue_fields": ["f"]}}}}),
+        json!({"multi_terms": {"terms": [{"field": "f"}, {"field": "g", "missing": "none"}], "size": 3}}),
+        json!({"composite": {"size": 5, "after": {"a": "x", "b": 10}, "sources": [
+            {"a": {"terms": {"field": "f", "order": "desc", "missing_bucket": true}}},
+            {"b": {"histogram": {"field": "g", "interval": 10}}}]}}),
+        json!({"composite": {"size": 5, "sources": [{"a": {"date_histogram": {"field": "f", "calendar_interval": "month"}}}]}}),
+        json!({"percentiles": {"field": "f", "percents": [0, 99.9, 100], "keyed": false}}),
+        json!({"cardinality": {"field": "f", "precision_threshold": 3000}}),
+        json!({"extended_stats": {"field": "f", "sigma": 2}}),
+        json!({"date_histogram": {"field": "f", "calendar_interval": "1M", "time_zone": "America/New_York", "offset": "+6h",
+            "format": "yyyy-MM", "order": {"_count": "desc"}, "missing": "2000-01-01"}}),
+        json!({"date_histogram": {"field": "f", "fixed_interval": "250ms", "min_doc_count": 1}}),
+        json!({"terms": {"field": "f", "order": [{"x>y": "asc"}, {"_key": "desc"}]},
+            "aggs": {"x": {"filter": "a:b", "aggs": {"y": {"avg": {"field": "g"}}}}}}),
+        json!({"date_range": {"field": "f", "ranges": [{"to": "2020-01-01"}, {"from": 1577836800000u64, "key": "since"}]}}),
+        json!({"ip_range": {"field": "f", "ranges": [{"to": "10.0.0.5"}, {"mask": "10.0.0.0/25"}, {"mask": "::/0"}]}}),
+        json!({"filters": {"filters": {"a": "x:1", "b": "x:2"}, "other_bucket_key": "rest"}}),
+        json!({"terms": {"field": "f"}, "aggs": {"h": {"top_hits": {"sort": [{"g": {"order": "desc"}}]}}}}),
+    ] {
+        check(&json!({ "a": aggregation }))
+            .unwrap_or_else(|error| panic!("{aggregation}: {error}"));
+    }
+}

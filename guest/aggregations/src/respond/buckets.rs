@@ -1,0 +1,174 @@
+//! The buckets of one aggregation in one bucket around it; and those whose number the request says.
+
+use std::ops::Range as Places;
+
+use serde_json::Value;
+
+use super::Writer;
+use super::keys::{Dates, address, float, milliseconds};
+use super::outcome::{Bucket, BucketList, Outcome};
+use crate::Result;
+use crate::key::Key;
+use crate::partial::{Buckets, Dropped, Node};
+use crate::request::{Aggregation, Filters, OneRange, Range, RangeOf};
+
+/// The buckets of one aggregation in one bucket around it.
+pub(super) struct Row<'r, 'p> {
+    pub(super) aggregation: &'r Aggregation,
+    buckets: Option<&'p Buckets>,
+    parent: usize,
+}
+
+impl<'r, 'p> Row<'r, 'p> {
+    pub(super) fn new(
+        aggregation: &'r Aggregation,
+        node: Option<&'p Node>,
+        bucket: Option<usize>,
+    ) -> Self {
+        let buckets = match (node, bucket) {
+            (Some(Node::Buckets(buckets)), Some(_)) => Some(buckets),
+            _ => None,
+        };
+        Self {
+            aggregation,
+            buckets,
+            parent: bucket.unwrap_or_default(),
+        }
+    }
+
+    /// The places of the buckets, in the order of their keys.
+    pub(super) fn places(&self) -> Places<usize> {
+        self.buckets.map_or(0..0, |buckets| buckets.of(self.parent))
+    }
+
+    pub(super) fn key(&self, place: usize) -> Option<&'p Key> {
+        self.buckets?.key(place)
+    }
+
+    pub(super) fn count(&self, place: usize) -> u64 {
+        self.buckets.map_or(0, |buckets| buckets.count(place))
+    }
+
+    pub(super) fn dropped(&self) -> Dropped {
+        self.buckets
+            .map_or_else(Dropped::default, |buckets| buckets.dropped(self.parent))
+    }
+
+    /// What is inside of the buckets.
+    pub(super) fn inside(&self) -> Option<&'p [Node]> {
+        self.buckets.map(|buckets| buckets.inside.as_slice())
+    }
+
+    /// The bucket of a place of the request, if any document was in it.
+    fn of_place(&self, place: usize) -> Option<usize> {
+        let is_it = |key: &Key| matches!(key, Key::Place(found) if *found as usize == place);
+        self.places()
+            .find(|bucket| self.key(*bucket).is_some_and(is_it))
+    }
+}
+
+impl Writer {
+    /// A bucket with what is inside of it; one without documents has no place.
+    pub(super) fn bucket<'r>(
+        &self,
+        row: &Row<'r, '_>,
+        place: Option<usize>,
+        name: Option<String>,
+        fields: Vec<(&'static str, Value)>,
+    ) -> Result<Bucket<'r>> {
+        Ok(Bucket {
+            name,
+            fields,
+            doc_count: place.map_or(0, |place| row.count(place)),
+            inside: self.level(&row.aggregation.inside, row.inside(), place)?,
+        })
+    }
+
+    pub(super) fn single<'r>(&self, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+        self.add_buckets(row.aggregation, 1)?;
+        let bucket = self.bucket(row, row.of_place(0), None, Vec::new())?;
+        Ok(Outcome::Bucket(bucket))
+    }
+
+    pub(super) fn filters<'r>(&self, request: &Filters, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+        let num_buckets = request.filters.len() + usize::from(request.other.is_some());
+        self.add_buckets(row.aggregation, num_buckets)?;
+        let mut buckets = Vec::with_capacity(num_buckets);
+        for place in 0..num_buckets {
+            let name = match place < request.filters.len() {
+                true => request.names.as_ref().and_then(|names| names.get(place)),
+                false => request.other.as_ref(),
+            };
+            buckets.push(self.bucket(row, row.of_place(place), name.cloned(), Vec::new())?);
+        }
+        Ok(Outcome::Buckets(BucketList {
+            buckets,
+            is_keyed: request.names.is_some(),
+            before: Vec::new(),
+        }))
+    }
+
+    pub(super) fn range<'r>(&self, request: &Range, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+        self.add_buckets(row.aggregation, request.ranges.len())?;
+        let mut order: Vec<usize> = (0..request.ranges.len()).collect();
+        // By their beginnings, then by their ends; an open beginning is before all others, an open end after.
+        order.sort_by_key(|place| {
+            let range = request.ranges.get(*place);
+            let from = range.and_then(|range| range.from.clone());
+            let to = range.and_then(|range| range.to.clone());
+            (from, to.is_none(), to)
+        });
+        let mut buckets = Vec::with_capacity(order.len());
+        for place in order {
+            let Some(range) = request.ranges.get(place) else {
+                continue;
+            };
+            let (name, mut fields) = shown(request, range);
+            if !request.is_keyed {
+                fields.insert(0, ("key", Value::from(name.as_str())));
+            }
+            buckets.push(self.bucket(row, row.of_place(place), Some(name), fields)?);
+        }
+        Ok(Outcome::Buckets(BucketList {
+            buckets,
+            is_keyed: request.is_keyed,
+            before: Vec::new(),
+        }))
+    }
+}
+
+/// The name of a range, and its ends.
+fn shown(request: &Range, range: &OneRange) -> (String, Vec<(&'static str, Value)>) {
+    let dates = Dates {
+        format: request.format.as_ref(),
+        zone: &request.zone,
+    };
+    let text = |key: &Option<Key>| match key {
+        None => "*".to_owned(),
+        Some(Key::Number(number)) => number.to_f64().to_string(),
+        Some(Key::Date(time_ns)) => dates.text(*time_ns),
+        Some(Key::Address(found)) => address(*found),
+        Some(_) => String::new(),
+    };
+    let mut fields = Vec::new();
+    for (name, name_as_text, end) in [
+        ("from", "from_as_string", &range.from),
+        ("to", "to_as_string", &range.to),
+    ] {
+        match end {
+            Some(Key::Number(number)) => fields.push((name, float(number.to_f64()))),
+            Some(Key::Date(time_ns)) => {
+                fields.push((name, milliseconds(*time_ns)));
+                fields.push((name_as_text, Value::from(dates.text(*time_ns))));
+            }
+            Some(Key::Address(found)) => fields.push((name, Value::from(address(*found)))),
+            _ => {}
+        }
+    }
+    let name = match (&range.key, &range.mask) {
+        (Some(key), _) => key.clone(),
+        (None, Some(mask)) if request.what == RangeOf::Addresses => mask.clone(),
+        _ => format!("{}-{}", text(&range.from), text(&range.to)),
+    };
+    (name, fields)
+}

@@ -1,0 +1,153 @@
+//! The buckets of histograms: a row from the first to the last, those without documents too.
+
+use serde_json::Value;
+
+use super::Writer;
+use super::buckets::Row;
+use super::keys::{Dates, float, milliseconds};
+use super::outcome::{Bucket, BucketList, Outcome};
+use crate::Result;
+use crate::key::Key;
+use crate::request::{self, DateHistogram, Histogram, HistogramOrder};
+
+impl Writer {
+    pub(super) fn histogram<'r>(
+        &self,
+        request: &Histogram,
+        row: &Row<'r, '_>,
+    ) -> Result<Outcome<'r>> {
+        let Histogram {
+            interval, offset, ..
+        } = request;
+        let place_of = |value: f64| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "bounds were checked to be within the range"
+            )]
+            let place = ((value - offset) / interval).floor() as i64;
+            place
+        };
+        let found = row.places().filter_map(|bucket| match row.key(bucket) {
+            Some(Key::Interval(place)) => Some((*place, bucket)),
+            _ => None,
+        });
+        let extended = request.row.extended_bounds;
+        let extended = extended.map(|(first, last)| (place_of(first), place_of(last)));
+        let next = |place: i64| place.checked_add(1);
+        let places = self.filled(
+            row,
+            found.collect(),
+            extended,
+            next,
+            request.row.min_doc_count,
+        )?;
+        let mut buckets = Vec::with_capacity(places.len());
+        for (place, bucket) in places {
+            let key = place as f64 * interval + offset;
+            let name = format!("{key:?}");
+            buckets.push(self.bucket(row, bucket, Some(name), vec![("key", float(key))])?);
+        }
+        Ok(listed(buckets, &request.row))
+    }
+
+    pub(super) fn date_histogram<'r>(
+        &self,
+        request: &DateHistogram,
+        row: &Row<'r, '_>,
+    ) -> Result<Outcome<'r>> {
+        let rounding = &request.rounding;
+        let found = row.places().filter_map(|bucket| match row.key(bucket) {
+            Some(Key::Date(start_ns)) => Some((*start_ns, bucket)),
+            _ => None,
+        });
+        let extended = request.row.extended_bounds;
+        let extended =
+            extended.map(|(first, last)| (rounding.start_of(first), rounding.start_of(last)));
+        let next = |start_ns: i64| Some(rounding.next(start_ns)).filter(|next| *next > start_ns);
+        let starts = self.filled(
+            row,
+            found.collect(),
+            extended,
+            next,
+            request.row.min_doc_count,
+        )?;
+        let dates = Dates {
+            format: request.format.as_ref(),
+            zone: &request.zone,
+        };
+        let mut buckets = Vec::with_capacity(starts.len());
+        for (start_ns, bucket) in starts {
+            let text = dates.text(start_ns);
+            let fields = vec![
+                ("key", milliseconds(start_ns)),
+                ("key_as_string", Value::from(text.as_str())),
+            ];
+            buckets.push(self.bucket(row, bucket, Some(text), fields)?);
+        }
+        Ok(listed(buckets, &request.row))
+    }
+
+    /// The keys of all buckets that are shown, in order, with the places of those that have documents.
+    fn filled(
+        &self,
+        row: &Row<'_, '_>,
+        found: Vec<(i64, usize)>,
+        extended: Option<(i64, i64)>,
+        next: impl Fn(i64) -> Option<i64>,
+        min_doc_count: u64,
+    ) -> Result<Vec<(i64, Option<usize>)>> {
+        if min_doc_count > 0 {
+            let found = found.into_iter();
+            let found = found.filter(|(_, bucket)| row.count(*bucket) >= min_doc_count);
+            let kept: Vec<_> = found.map(|(key, bucket)| (key, Some(bucket))).collect();
+            self.add_buckets(row.aggregation, kept.len())?;
+            return Ok(kept);
+        }
+        let first = found.first().map(|(key, _)| *key).into_iter();
+        let last = found.last().map(|(key, _)| *key).into_iter();
+        let first = first.chain(extended.map(|(first, _)| first)).min();
+        let last = last.chain(extended.map(|(_, last)| last)).max();
+        let (Some(first), Some(last)) = (first, last) else {
+            return Ok(Vec::new());
+        };
+        let mut all = Vec::new();
+        let mut found = found.into_iter().peekable();
+        let mut key = Some(first);
+        while let Some(at) = key.filter(|key| *key <= last) {
+            // One at a time, so that a row without end is given up when it is too long.
+            self.add_buckets(row.aggregation, 1)?;
+            all.push((
+                at,
+                found
+                    .next_if(|(key, _)| *key == at)
+                    .map(|(_, bucket)| bucket),
+            ));
+            key = next(at);
+        }
+        Ok(all)
+    }
+}
+
+fn listed<'r, T>(mut buckets: Vec<Bucket<'r>>, row: &request::Row<T>) -> Outcome<'r> {
+    match row.order {
+        HistogramOrder::Key {
+            is_descending: false,
+        } => {}
+        HistogramOrder::Key {
+            is_descending: true,
+        } => buckets.reverse(),
+        HistogramOrder::Count { is_descending } => buckets.sort_by(|left, right| {
+            let order = left.doc_count.cmp(&right.doc_count);
+            if is_descending {
+                order.reverse()
+            } else {
+                order
+            }
+        }),
+    }
+    Outcome::Buckets(BucketList {
+        buckets,
+        is_keyed: row.is_keyed,
+        before: Vec::new(),
+    })
+}

@@ -1,0 +1,281 @@
+//! The states of a metric → what an answer shows of it.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::{Dates, float, key_fields, part};
+use crate::calendar::{DateFormat, Zone};
+use crate::key::Key;
+use crate::numbers::{ExtendedStats, Number, QuantileSketch, Spread, Stats};
+use crate::partial::{self, Metrics};
+use crate::request::{Metric, MetricOf, TopHits};
+use crate::top_hits::TopList;
+
+/// A metric's numbers in one bucket.
+pub(super) struct Shown<'a> {
+    request: &'a Metric,
+    /// Nothing where no document was.
+    states: Option<(&'a Metrics, usize)>,
+    is_date: bool,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(request: &'a Metric, found: Option<(&'a partial::Metric, usize)>) -> Self {
+        Self {
+            request,
+            states: found.map(|(metric, place)| (&metric.states, place)),
+            is_date: found.is_some_and(|(metric, _)| metric.is_date),
+        }
+    }
+
+    fn stats(&self) -> Option<&'a Stats> {
+        match self.states? {
+            (Metrics::Stats(list), place) => list.get(place),
+            (Metrics::ExtendedStats(list), place) => list.get(place).map(ExtendedStats::stats),
+            _ => None,
+        }
+    }
+
+    fn extended(&self) -> Option<&'a ExtendedStats> {
+        match self.states? {
+            (Metrics::ExtendedStats(list), place) => list.get(place),
+            _ => None,
+        }
+    }
+
+    fn sketch(&self) -> Option<&'a QuantileSketch> {
+        match self.states? {
+            (Metrics::Quantiles(list), place) => list.get(place),
+            _ => None,
+        }
+    }
+
+    /// One number of a property of the stats; the sum of nothing is 0.
+    fn stat(&self, property: &str) -> Value {
+        let stats = self.stats();
+        let end = |end: Option<Number>| end.map_or(Value::Null, |end| float(end.to_f64()));
+        match property {
+            "count" => Value::from(stats.map_or(0, Stats::count)),
+            "sum" => float(stats.map_or(0.0, |stats| stats.sum().to_f64())),
+            "min" => end(stats.and_then(Stats::min)),
+            "max" => end(stats.and_then(Stats::max)),
+            "avg" => stats.and_then(Stats::avg).map_or(Value::Null, float),
+            _ => Value::Null,
+        }
+    }
+
+    fn extended_stat(&self, property: &str) -> Value {
+        let extended = self.extended();
+        let variance = |spread| extended.and_then(|stats| stats.variance(spread));
+        let deviation = |spread| extended.and_then(|stats| stats.std_deviation(spread));
+        let found = match property {
+            "sum_of_squares" => extended
+                .filter(|stats| stats.stats().count() > 0)
+                .map(|stats| stats.sum_of_squares().to_f64()),
+            "variance" | "variance_population" => variance(Spread::Population),
+            "variance_sampling" => variance(Spread::Sampling),
+            "std_deviation" | "std_deviation_population" => deviation(Spread::Population),
+            "std_deviation_sampling" => deviation(Spread::Sampling),
+            _ => return self.stat(property),
+        };
+        found.map_or(Value::Null, float)
+    }
+
+    /// The number that an order or a pipeline asks for; no property is the only one.
+    pub(super) fn property(&self, property: &str) -> Option<f64> {
+        let value = match &self.request.what {
+            MetricOf::Avg => self.stat("avg"),
+            MetricOf::Sum => self.stat("sum"),
+            MetricOf::Min => self.stat("min"),
+            MetricOf::Max => self.stat("max"),
+            MetricOf::Stats => self.stat(property),
+            MetricOf::ExtendedStats { .. } => self.extended_stat(property),
+            MetricOf::Percentiles { .. } => {
+                let percent: f64 = property.parse().ok()?;
+                return self.sketch()?.quantile(percent / 100.0);
+            }
+            MetricOf::PercentileRanks { .. } => return self.sketch()?.rank(property.parse().ok()?),
+            _ => self.to_json().get("value").cloned().unwrap_or_default(),
+        };
+        value.as_f64()
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        match &self.request.what {
+            MetricOf::Avg => self.value("avg"),
+            MetricOf::Sum => self.value("sum"),
+            MetricOf::Min => self.value("min"),
+            MetricOf::Max => self.value("max"),
+            MetricOf::Stats => self.stats_json(&["min", "max", "avg", "sum"]),
+            MetricOf::ExtendedStats { sigma } => self.extended_json(*sigma),
+            MetricOf::ValueCount => match self.states {
+                Some((Metrics::Counts(counts), place)) => {
+                    json!({ "value": counts.get(place).copied().unwrap_or_default() })
+                }
+                _ => json!({ "value": 0 }),
+            },
+            MetricOf::WeightedAvg { .. } => {
+                let value = match self.states {
+                    Some((Metrics::WeightedAverages(list), place)) => {
+                        list.get(place).and_then(|average| average.value())
+                    }
+                    _ => None,
+                };
+                json!({ "value": value.map_or(Value::Null, float) })
+            }
+            MetricOf::MedianAbsoluteDeviation => {
+                let value = self
+                    .sketch()
+                    .and_then(QuantileSketch::median_absolute_deviation);
+                json!({ "value": value.map_or(Value::Null, float) })
+            }
+            MetricOf::Cardinality => {
+                let value = match self.states {
+                    Some((Metrics::Cardinalities(list), place)) => {
+                        list.get(place).map_or(0, |sketch| sketch.estimate())
+                    }
+                    _ => 0,
+                };
+                json!({ "value": value })
+            }
+            MetricOf::Percentiles { percents, is_keyed } => {
+                let quantile = |percent: &f64| {
+                    self.sketch()
+                        .and_then(|sketch| sketch.quantile(percent / 100.0))
+                };
+                by_number(percents, *is_keyed, quantile)
+            }
+            MetricOf::PercentileRanks { values, is_keyed } => {
+                let rank = |value: &f64| self.sketch().and_then(|sketch| sketch.rank(*value));
+                by_number(values, *is_keyed, rank)
+            }
+            MetricOf::TopHits(request) => match self.states {
+                Some((Metrics::TopLists(lists), place)) => top_hits(request, lists.get(place)),
+                _ => top_hits(request, None),
+            },
+        }
+    }
+
+    /// One number, and its text if it is a date.
+    fn value(&self, property: &str) -> Value {
+        let value = self.stat(property);
+        match (self.as_text(&value), property) {
+            (Some(text), "avg" | "min" | "max") => {
+                json!({ "value": value, "value_as_string": text })
+            }
+            _ => json!({ "value": value }),
+        }
+    }
+
+    fn as_text(&self, value: &Value) -> Option<String> {
+        const MILLISECOND_NS: f64 = 1e6;
+        let time_ns = value.as_f64().filter(|_| self.is_date)? * MILLISECOND_NS;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "saturates, as times at the ends do"
+        )]
+        let time_ns = time_ns as i64;
+        let utc = Zone::utc();
+        let default = DateFormat::default();
+        let format = self.request.format.as_ref().unwrap_or(&default);
+        Some(format.format(time_ns, &utc))
+    }
+
+    fn stats_json(&self, properties: &[&str]) -> Value {
+        let mut fields = Map::new();
+        fields.insert("count".to_owned(), self.stat("count"));
+        for property in properties {
+            let value = self.extended_stat(property);
+            fields.insert((*property).to_owned(), value);
+        }
+        for property in ["min", "max", "avg"] {
+            if let Some(text) = fields.get(property).and_then(|value| self.as_text(value)) {
+                fields.insert(format!("{property}_as_string"), Value::from(text));
+            }
+        }
+        Value::Object(fields)
+    }
+
+    fn extended_json(&self, sigma: f64) -> Value {
+        const PROPERTIES: [&str; 11] = [
+            "min",
+            "max",
+            "avg",
+            "sum",
+            "sum_of_squares",
+            "variance",
+            "variance_population",
+            "variance_sampling",
+            "std_deviation",
+            "std_deviation_population",
+            "std_deviation_sampling",
+        ];
+        let mut json = self.stats_json(&PROPERTIES);
+        let bounds = |spread| {
+            let bounds = self
+                .extended()
+                .and_then(|stats| stats.std_deviation_bounds(sigma, spread));
+            let ends = bounds.map(|bounds| (float(bounds.upper), float(bounds.lower)));
+            ends.unwrap_or_default()
+        };
+        let (upper, lower) = bounds(Spread::Population);
+        let (upper_sampling, lower_sampling) = bounds(Spread::Sampling);
+        if let Value::Object(fields) = &mut json {
+            let bounds = json!({
+                "upper": upper,
+                "lower": lower,
+                "upper_population": upper,
+                "lower_population": lower,
+                "upper_sampling": upper_sampling,
+                "lower_sampling": lower_sampling,
+            });
+            fields.insert("std_deviation_bounds".to_owned(), bounds);
+        }
+        json
+    }
+}
+
+/// `values`, by their numbers or in a list.
+fn by_number(numbers: &[f64], is_keyed: bool, value_of: impl Fn(&f64) -> Option<f64>) -> Value {
+    let value = |number: &f64| value_of(number).map_or(Value::Null, float);
+    let values: Value = match is_keyed {
+        true => {
+            let named = numbers
+                .iter()
+                .map(|number| (format!("{number:?}"), value(number)));
+            Value::Object(named.collect())
+        }
+        false => numbers
+            .iter()
+            .map(|number| json!({ "key": number, "value": value(number) }))
+            .collect(),
+    };
+    json!({ "values": values })
+}
+
+fn top_hits(request: &TopHits, list: Option<&TopList>) -> Value {
+    let utc = Zone::utc();
+    let dates = Dates {
+        format: None,
+        zone: &utc,
+    };
+    let shown = |key: &Key| match key {
+        Key::Date(time_ns) => Value::from(dates.text(*time_ns)),
+        Key::Bool(flag) => Value::from(*flag),
+        key => key_fields(key, dates).0,
+    };
+    let hits = list.map_or(&[][..], |list| &list.hits);
+    let hits = hits.iter().skip(request.from).map(|hit| {
+        let sort: Vec<Value> = hit
+            .sort
+            .iter()
+            .map(|key| part(key.as_ref(), dates))
+            .collect();
+        let fields = request.fields.iter().zip(&hit.fields);
+        let fields = fields.map(|(name, values)| {
+            let values: Vec<Value> = values.iter().map(shown).collect();
+            (name.clone(), Value::from(values))
+        });
+        json!({ "sort": sort, "docvalue_fields": Value::Object(fields.collect()) })
+    });
+    json!({ "hits": hits.collect::<Vec<Value>>() })
+}

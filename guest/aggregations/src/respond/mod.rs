@@ -1,0 +1,101 @@
+//! Partial results → the answer: which buckets are shown, in which order, and in what words.
+
+mod buckets;
+mod composite;
+mod histogram;
+mod keys;
+mod metrics;
+mod outcome;
+mod terms;
+
+pub(crate) use composite::tuple_order;
+pub(crate) use keys::choice_text;
+
+use std::cell::Cell;
+
+use self::metrics::Shown;
+use self::outcome::{All, Level, Outcome};
+use crate::partial::{Node, Partial};
+use crate::request::{Aggregation, Aggregations, Kind};
+use crate::{Error, Result};
+
+impl Aggregations {
+    /// The answer as JSON. Without a partial result it is that of no documents.
+    ///
+    /// # Errors
+    /// If the answer would have more buckets than it may.
+    pub fn answer(&self, partial: Option<&Partial>) -> Result<String> {
+        let writer = Writer {
+            max_buckets: u64::from(self.bounds.max_buckets),
+            num_buckets: Cell::new(0),
+        };
+        let nodes = partial.map(|partial| partial.nodes.as_slice());
+        let level = writer.level(&self.list, nodes, Some(0))?;
+        serde_json::to_string(&All(level))
+            .map_err(|error| Error::Invalid(format!("aggs: the answer cannot be written: {error}")))
+    }
+}
+
+/// Writing one answer.
+struct Writer {
+    max_buckets: u64,
+    num_buckets: Cell<u64>,
+}
+
+impl Writer {
+    /// All aggregations of a level in one bucket; `None` is one without documents.
+    fn level<'r>(
+        &self,
+        aggregations: &'r [Aggregation],
+        nodes: Option<&[Node]>,
+        bucket: Option<usize>,
+    ) -> Result<Level<'r>> {
+        let mut level = Vec::with_capacity(aggregations.len());
+        for (place, aggregation) in aggregations.iter().enumerate() {
+            let node = nodes.and_then(|nodes| nodes.get(place));
+            let outcome = self.one(aggregation, node, bucket)?;
+            level.push((aggregation.name.as_str(), outcome));
+        }
+        Ok(level)
+    }
+
+    fn one<'r>(
+        &self,
+        aggregation: &'r Aggregation,
+        node: Option<&Node>,
+        bucket: Option<usize>,
+    ) -> Result<Outcome<'r>> {
+        let row = buckets::Row::new(aggregation, node, bucket);
+        match &aggregation.kind {
+            Kind::Metric(metric) => Ok(Outcome::Metric(match (node, bucket) {
+                (Some(Node::Metric(found)), Some(bucket)) => {
+                    Shown::new(metric, Some((found, bucket))).to_json()
+                }
+                _ => Shown::new(metric, None).to_json(),
+            })),
+            Kind::Terms(terms) => self.terms(terms, &row),
+            Kind::MultiTerms(terms) => self.multi_terms(terms, &row),
+            Kind::RareTerms(terms) => self.rare_terms(terms, &row),
+            Kind::Histogram(histogram) => self.histogram(histogram, &row),
+            Kind::DateHistogram(histogram) => self.date_histogram(histogram, &row),
+            Kind::Range(range) => self.range(range, &row),
+            Kind::Filter(_) | Kind::Missing(_) => self.single(&row),
+            Kind::Filters(filters) => self.filters(filters, &row),
+            Kind::Composite(composite) => self.composite(composite, &row),
+        }
+    }
+
+    /// Counts buckets before they are made.
+    fn add_buckets(&self, aggregation: &Aggregation, num_buckets: usize) -> Result<()> {
+        let total = self.num_buckets.get().saturating_add(num_buckets as u64);
+        if total > self.max_buckets {
+            let what = format!(
+                "the answer has more buckets than the limit of {}: ask for fewer, or raise the limit max_buckets",
+                self.max_buckets
+            );
+            return Err(Error::limit(&aggregation.path, &what));
+        }
+        self.num_buckets.set(total);
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! The buckets of terms: which are shown, and in which order.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::Writer;
+use super::buckets::Row;
+use super::keys::{Dates, key_fields, part, part_text};
+use super::metrics::Shown;
+use super::outcome::{BucketList, Outcome};
+use crate::Result;
+use crate::calendar::Zone;
+use crate::key::Key;
+use crate::partial::Node;
+use crate::request::{Aggregation, Kind, MultiTerms, OrderBy, RareTerms, Terms, TermsOrder};
+
+/// A bucket that may be shown.
+struct Candidate {
+    place: usize,
+    count: u64,
+    /// The metrics that buckets are ordered by.
+    metrics: Vec<Option<f64>>,
+}
+
+impl Writer {
+    pub(super) fn terms<'r>(&self, request: &Terms, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+        self.ordered(row, &request.order, request.size, request.min_doc_count)
+    }
+
+    pub(super) fn multi_terms<'r>(
+        &self,
+        request: &MultiTerms,
+        row: &Row<'r, '_>,
+    ) -> Result<Outcome<'r>> {
+        self.ordered(row, &request.order, request.size, request.min_doc_count)
+    }
+
+    fn ordered<'r>(
+        &self,
+        row: &Row<'r, '_>,
+        order: &[TermsOrder],
+        size: usize,
+        min_doc_count: u64,
+    ) -> Result<Outcome<'r>> {
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut num_other = row.dropped().doc_count;
+        for place in row.places() {
+            let count = row.count(place);
+            if count < min_doc_count {
+                continue;
+            }
+            let metrics = order.iter().filter_map(|order| match &order.by {
+                OrderBy::Metric { path, property } => Some(metric_of(
+                    &row.aggregation.inside,
+                    row.inside(),
+                    place,
+                    path,
+                    property,
+                )),
+                _ => None,
+            });
+            candidates.push(Candidate {
+                place,
+                count,
+                metrics: metrics.collect(),
+            });
+        }
+        let compare = |left: &Candidate, right: &Candidate| {
+            // Places are in the order of keys.
+            compare(left, right, order).then(left.place.cmp(&right.place))
+        };
+        if size < candidates.len() {
+            candidates.select_nth_unstable_by(size, compare);
+            let others = candidates.split_off(size);
+            num_other = others
+                .iter()
+                .fold(num_other, |sum, other| sum.saturating_add(other.count));
+        }
+        candidates.sort_by(compare);
+        self.add_buckets(row.aggregation, candidates.len())?;
+        let mut buckets = Vec::with_capacity(candidates.len());
+        for candidate in &candidates {
+            let fields = row.key(candidate.place).map(shown_key).unwrap_or_default();
+            buckets.push(self.bucket(row, Some(candidate.place), None, fields)?);
+        }
+        Ok(Outcome::Buckets(BucketList {
+            buckets,
+            is_keyed: false,
+            before: vec![
+                (
+                    "doc_count_error_upper_bound",
+                    Value::from(row.dropped().max_doc_count),
+                ),
+                ("sum_other_doc_count", Value::from(num_other)),
+            ],
+        }))
+    }
+
+    /// Those with the fewest documents first, then by key.
+    pub(super) fn rare_terms<'r>(
+        &self,
+        request: &RareTerms,
+        row: &Row<'r, '_>,
+    ) -> Result<Outcome<'r>> {
+        let places = row
+            .places()
+            .filter(|place| row.count(*place) <= request.max_doc_count);
+        let mut places: Vec<usize> = places.collect();
+        places.sort_by_key(|place| (row.count(*place), *place));
+        self.add_buckets(row.aggregation, places.len())?;
+        let mut buckets = Vec::with_capacity(places.len());
+        for place in places {
+            let fields = row.key(place).map(shown_key).unwrap_or_default();
+            buckets.push(self.bucket(row, Some(place), None, fields)?);
+        }
+        Ok(Outcome::Buckets(BucketList {
+            buckets,
+            is_keyed: false,
+            before: Vec::new(),
+        }))
+    }
+}
+
+fn shown_key(key: &Key) -> Vec<(&'static str, Value)> {
+    let utc = Zone::utc();
+    let dates = Dates {
+        format: None,
+        zone: &utc,
+    };
+    let (value, text) = match key {
+        Key::Tuple(keys) => {
+            let parts: Vec<Value> = keys.iter().map(|key| part(key.as_ref(), dates)).collect();
+            let texts: Vec<String> = keys
+                .iter()
+                .map(|key| part_text(key.as_ref(), dates))
+                .collect();
+            (Value::from(parts), Some(texts.join("|")))
+        }
+        key => key_fields(key, dates),
+    };
+    let mut fields = vec![("key", value)];
+    fields.extend(text.map(|text| ("key_as_string", Value::from(text))));
+    fields
+}
+
+fn compare(left: &Candidate, right: &Candidate, order: &[TermsOrder]) -> Ordering {
+    if order.is_empty() {
+        return right.count.cmp(&left.count);
+    }
+    let mut metrics = left.metrics.iter().zip(&right.metrics);
+    for order in order {
+        let found = match &order.by {
+            OrderBy::Count => left.count.cmp(&right.count),
+            OrderBy::Key => left.place.cmp(&right.place),
+            OrderBy::Metric { .. } => match metrics.next() {
+                // No number comes last, whichever way the order runs.
+                Some((None, Some(_))) => return Ordering::Greater,
+                Some((Some(_), None)) => return Ordering::Less,
+                Some((Some(left), Some(right))) => left.total_cmp(right),
+                _ => Ordering::Equal,
+            },
+        };
+        let found = if order.is_descending {
+            found.reverse()
+        } else {
+            found
+        };
+        if found.is_ne() {
+            return found;
+        }
+    }
+    Ordering::Equal
+}
+
+/// The number of a metric inside of a bucket.
+fn metric_of(
+    inside: &[Aggregation],
+    nodes: Option<&[Node]>,
+    bucket: usize,
+    path: &[usize],
+    property: &str,
+) -> Option<f64> {
+    let (first, rest) = path.split_first()?;
+    let aggregation = inside.get(*first)?;
+    let node = nodes?.get(*first)?;
+    match (&aggregation.kind, node) {
+        (Kind::Metric(metric), Node::Metric(found)) => {
+            Shown::new(metric, Some((found, bucket))).property(property)
+        }
+        (_, Node::Buckets(buckets)) => {
+            // One bucket, if any document was in it.
+            let only = buckets.of(bucket).next();
+            match (rest.is_empty(), only) {
+                (true, only) => only.map_or(Some(0.0), |only| Some(buckets.count(only) as f64)),
+                (false, only) => metric_of(
+                    &aggregation.inside,
+                    Some(&buckets.inside),
+                    only?,
+                    rest,
+                    property,
+                ),
+            }
+        }
+        _ => None,
+    }
+}
