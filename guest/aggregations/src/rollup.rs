@@ -35,9 +35,10 @@ impl RolledUp<'_> {
             Kind::DateHistogram(histogram) if histogram.source.field == self.sort_field => {
                 self.date_histogram(histogram, &aggregation.inside)
             }
-            Kind::Terms(terms) if aggregation.inside.is_empty() => {
-                self.terms(terms, &[0..self.rollup.num_docs().len()])
-            }
+            Kind::Terms(terms) if aggregation.inside.is_empty() => self.terms(
+                terms,
+                std::slice::from_ref(&(0..self.rollup.num_docs().len())),
+            ),
             _ => None,
         }
     }

@@ -28,3 +28,36 @@ pub(super) fn next_batch<'c>(
         }
     })
 }
+
+/// Columns that are held at once, in bytes: what a search reads of them beyond this, it reads when it has let go of
+/// the first. With what the guest needs besides, it stays within the 128 MB that edge platforms give.
+const MAX_COLUMN_BYTES: u64 = 64 << 20;
+
+/// Cuts splits into batches whose columns fit into memory together; a split whose own do not is one by itself.
+pub(super) fn batches_by_size<'b, 'c>(
+    candidates: &'b [&'c Candidate],
+) -> impl Iterator<Item = &'b [&'c Candidate]> {
+    let mut rest = candidates;
+    std::iter::from_fn(move || {
+        let mut num_bytes = 0u64;
+        let fits = rest.iter().take_while(|candidate| {
+            num_bytes = num_bytes.saturating_add(column_bytes(candidate));
+            num_bytes <= MAX_COLUMN_BYTES
+        });
+        let num_splits = fits.count().max(1).min(rest.len());
+        let (batch, others) = rest.split_at_checked(num_splits)?;
+        rest = others;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+/// The bytes of the columns that a split's search reads, as its head has their lengths.
+fn column_bytes(candidate: &Candidate) -> u64 {
+    let columns = candidate.split.segment().fast_fields();
+    let of_field = |field: &String| {
+        let handles = columns.dynamic_column_handles(field).unwrap_or_default();
+        let num_bytes = handles.iter().map(|handle| handle.num_bytes().get_bytes());
+        num_bytes.sum::<u64>()
+    };
+    candidate.built.needs.fast_fields.iter().map(of_field).sum()
+}

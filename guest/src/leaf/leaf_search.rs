@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use tantivy_query_grammar::UserInputAst;
 
 use super::aggregate::build_filters;
-use super::batch::next_batch;
+use super::batch::{batches_by_size, next_batch};
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
 use super::partial::{FailedSplit, PartialHit, PartialResult, compare_hits};
@@ -379,6 +379,17 @@ impl<'a> LeafSearch<'a> {
         statistics: Option<&Statistics>,
     ) -> Result<(), SearchError> {
         let candidates: Vec<&Candidate> = candidates.into_iter().collect();
+        for batch in batches_by_size(&candidates) {
+            self.run_batch(batch, statistics).await?;
+        }
+        Ok(())
+    }
+
+    async fn run_batch(
+        &mut self,
+        candidates: &[&Candidate],
+        statistics: Option<&Statistics>,
+    ) -> Result<(), SearchError> {
         let searches = candidates.iter().map(|candidate| {
             let work = Work {
                 window: self.prepared.window,
@@ -388,8 +399,8 @@ impl<'a> LeafSearch<'a> {
             self.search(candidate, work)
         });
         let mut results = join_all(searches).await;
-        self.finish_batch(&candidates, &mut results).await;
-        for (candidate, result) in candidates.into_iter().zip(results) {
+        self.finish_batch(candidates, &mut results).await;
+        for (candidate, result) in candidates.iter().zip(results) {
             match result {
                 Ok(result) => {
                     self.result.num_splits_searched += 1;

@@ -205,7 +205,15 @@ pub(super) async fn root(
     let exchange = exchange.with_prefix(&request.prefix);
     let question = &request.question;
     let mut merged = Merged::default();
+    let aggregations = question.request.aggregations(&question.limits)?;
     for partial in partials {
+        let fits = match (&partial.aggregations, &aggregations) {
+            (Some(partial), Some(aggregations)) => partial.fits(aggregations),
+            (partial, _) => partial.is_none(),
+        };
+        if !fits {
+            return Err(SearchError::internal("a leaf answered another request"));
+        }
         merged.add(partial)?;
     }
     let sources = sources_of(request.splits);

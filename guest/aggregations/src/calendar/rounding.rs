@@ -109,11 +109,6 @@ impl Rounding {
         }
     }
 
-    /// The zone that buckets are in.
-    pub(crate) fn zone(&self) -> &Zone {
-        &self.zone
-    }
-
     /// The start of the bucket that a time is in; the first time there is if the bucket began before it.
     pub(crate) fn start_of(&self, time_ns: i64) -> i64 {
         if let Grid::Line { step_ns, shift_ns } = self.grid {

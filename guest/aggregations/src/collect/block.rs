@@ -17,13 +17,6 @@ impl Docs<'_> {
             Self::List(docs) => docs.len(),
         }
     }
-
-    pub(crate) fn range(self) -> Option<Range<u32>> {
-        match self {
-            Self::Range(first, end) => Some(first..end),
-            Self::List(_) => None,
-        }
-    }
 }
 
 impl Iterator for DocsIter<'_> {

@@ -9,7 +9,7 @@ use super::budget::Taken;
 use super::counted::Counted;
 use super::distinct::Distinct;
 use super::field::{Field, is_number};
-use super::keyed::{KeyFilter, Keyed};
+use super::keyed::{KeyFilter, Keyed, TermChoice};
 use super::mapping::{
     ByFilter, ByMissing, ByRange, ByValue, ToCode, check_places, is_histogram_value,
 };
@@ -88,20 +88,26 @@ impl Builder<'_> {
         Ok(match &aggregation.kind {
             Kind::Terms(terms) => {
                 let mapping = self.by_value(&terms.source)?;
-                let is_taken = key_filter(terms.include.as_ref(), terms.exclude.as_ref())?;
+                let choice = TermChoice {
+                    is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
+                    has_empty: terms.min_doc_count == 0,
+                };
                 match aggregation.inside.is_empty() && Counted::fits(&mapping) {
-                    true => Box::new(Counted::new(mapping, is_taken)),
-                    false => Box::new(Keyed::new(mapping, inside()?, true, is_taken)),
+                    true => Box::new(Counted::new(mapping, choice)),
+                    false => Box::new(Keyed::new(mapping, inside()?, true, choice)),
                 }
             }
             Kind::RareTerms(terms) => {
-                let is_taken = key_filter(terms.include.as_ref(), terms.exclude.as_ref())?;
+                let choice = TermChoice {
+                    is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
+                    has_empty: false,
+                };
                 // What is rare here may not be elsewhere: none can be left out.
                 Box::new(Keyed::new(
                     self.by_value(&terms.source)?,
                     inside()?,
                     false,
-                    is_taken,
+                    choice,
                 ))
             }
             Kind::MultiTerms(terms) => {
@@ -116,14 +122,14 @@ impl Builder<'_> {
                 self.by_interval(path, histogram)?,
                 inside()?,
                 false,
-                None,
+                TermChoice::default(),
             )),
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, inside()?)?,
             Kind::Range(range) => Box::new(Keyed::new(
                 self.by_range(path, range)?,
                 inside()?,
                 false,
-                None,
+                TermChoice::default(),
             )),
             Kind::Filter(filter) => {
                 let filters = self.split.filters.get(filter.slot).cloned();
@@ -131,14 +137,22 @@ impl Builder<'_> {
                     filters: filters.into_iter().collect(),
                     has_other: false,
                 };
-                Box::new(Keyed::new(mapping, inside()?, false, None))
+                Box::new(Keyed::new(mapping, inside()?, false, TermChoice::default()))
             }
-            Kind::Filters(filters) => {
-                Box::new(Keyed::new(self.by_filters(filters), inside()?, false, None))
-            }
+            Kind::Filters(filters) => Box::new(Keyed::new(
+                self.by_filters(filters),
+                inside()?,
+                false,
+                TermChoice::default(),
+            )),
             Kind::Missing(missing) => {
                 let field = self.open(&missing.field, |_| true)?;
-                Box::new(Keyed::new(ByMissing { field }, inside()?, false, None))
+                Box::new(Keyed::new(
+                    ByMissing { field },
+                    inside()?,
+                    false,
+                    TermChoice::default(),
+                ))
             }
             Kind::Composite(composite) => Box::new(self.composite(path, composite, inside()?)?),
             Kind::Metric(metric) => self.metric(path, metric, is_top)?,
@@ -240,7 +254,12 @@ impl Builder<'_> {
             bounds: row.hard_bounds,
         };
         let mapping = ByValue::new(field, to_code, missing);
-        Ok(Box::new(Keyed::new(mapping, inside, false, None)))
+        Ok(Box::new(Keyed::new(
+            mapping,
+            inside,
+            false,
+            TermChoice::default(),
+        )))
     }
 
     fn by_range(&self, path: &str, range: &Range) -> Result<ByRange> {
@@ -370,9 +389,12 @@ impl Builder<'_> {
     }
 }
 
+/// Says whether the text of a key is taken.
+type TextFilter = Box<dyn Fn(&str) -> bool>;
+
 /// What `include` and `exclude` leave.
 fn key_filter(include: Option<&Choice>, exclude: Option<&Choice>) -> Result<Option<KeyFilter>> {
-    let matcher = |choice: Option<&Choice>| -> Result<Option<Box<dyn Fn(&str) -> bool>>> {
+    let matcher = |choice: Option<&Choice>| -> Result<Option<TextFilter>> {
         Ok(match choice {
             None => None,
             Some(Choice::Values(values)) => {

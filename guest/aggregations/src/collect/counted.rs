@@ -4,7 +4,7 @@ use super::block::{Block, Docs, Groups};
 use super::budget::{Budget, Taken};
 use super::field::{Column, RowRoom};
 use super::grouping::NONE;
-use super::keyed::{KeyFilter, all_keys, found_in};
+use super::keyed::{TermChoice, add_terms, all_keys, found_in};
 use super::mapping::{ByValue, Mapping};
 use super::table::{Found, Table, to_node};
 use super::{Collect, Places};
@@ -25,7 +25,7 @@ pub(super) struct Counted {
     taken: Taken,
     /// Buckets around that the counts have no room for.
     table: Table,
-    is_taken: Option<KeyFilter>,
+    choice: TermChoice,
     room: Room,
 }
 
@@ -54,14 +54,14 @@ impl Counted {
         countable(mapping).is_some()
     }
 
-    pub(super) fn new(mapping: ByValue, is_taken: Option<KeyFilter>) -> Self {
+    pub(super) fn new(mapping: ByValue, choice: TermChoice) -> Self {
         Self {
             width: countable(&mapping).map_or(1, |(_, _, width)| width),
             table: Table::new(mapping.num_codes().into_iter()),
             mapping,
             counts: Vec::new(),
             taken: Taken::default(),
-            is_taken,
+            choice,
             room: Room::default(),
         }
     }
@@ -142,6 +142,9 @@ impl Collect for Counted {
     }
 
     fn finish(mut self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
+        if self.choice.has_empty {
+            add_terms(&self.mapping, &mut self.table, budget)?;
+        }
         // Every value that occurs gets an entry in the table, so that it has a key.
         let mut of_raw = vec![false; self.width];
         for row in self.counts.chunks_exact(self.width) {
@@ -158,11 +161,11 @@ impl Collect for Counted {
         let keys = all_keys(&self.table, num_columns, |column, codes| {
             self.mapping.keys(column, codes)
         })?;
-        let mut found = found_in(&self.table, &keys, places, self.is_taken.as_ref());
+        let mut found = found_in(&self.table, &keys, places, &self.choice, budget)?;
         let key_of: Vec<Option<u32>> = (0..self.width)
             .map(|raw| {
                 let key = keys.place(0, raw as u64)?;
-                let is_taken = self.is_taken.as_ref();
+                let is_taken = self.choice.is_taken.as_ref();
                 let is_taken = is_taken
                     .is_none_or(|is_taken| keys.keys.get(key as usize).is_some_and(is_taken));
                 is_taken.then_some(key)

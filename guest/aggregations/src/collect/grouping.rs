@@ -152,12 +152,8 @@ fn hash(parent: u32, code: u64) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = (code ^ u64::from(parent).wrapping_mul(ODD)).wrapping_mul(ODD);
     let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(ODD);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a hash, of which any bits will do"
-    )]
-    let hash = (mixed >> 29) as usize;
-    hash
+    // Any of its bits will do.
+    usize::try_from((mixed >> 29) & 0xffff_ffff).unwrap_or_default()
 }
 
 #[cfg(test)]

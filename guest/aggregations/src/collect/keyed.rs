@@ -2,6 +2,7 @@
 
 use super::block::Block;
 use super::budget::Budget;
+use super::grouping::NONE;
 use super::mapping::Mapping;
 use super::table::{Found, Table, to_node};
 use super::{Collect, Places};
@@ -17,19 +18,27 @@ pub(super) struct Keyed<M> {
     ords: Vec<u32>,
     /// Whether buckets with few documents may be left out where there are very many.
     is_limited: bool,
-    /// Which keys are taken.
-    is_taken: Option<KeyFilter>,
+    choice: TermChoice,
 }
 
 /// Says whether a key is taken.
 pub(super) type KeyFilter = Box<dyn Fn(&Key) -> bool>;
+
+/// Which terms have a bucket.
+#[derive(Default)]
+pub(super) struct TermChoice {
+    /// Which keys are taken; all, if there is none.
+    pub(super) is_taken: Option<KeyFilter>,
+    /// Whether all terms of a column of texts have one, those without documents too.
+    pub(super) has_empty: bool,
+}
 
 impl<M: Mapping> Keyed<M> {
     pub(super) fn new(
         mapping: M,
         inside: Vec<Box<dyn Collect>>,
         is_limited: bool,
-        is_taken: Option<KeyFilter>,
+        choice: TermChoice,
     ) -> Self {
         Self {
             table: Table::new(mapping.num_codes().into_iter()),
@@ -37,7 +46,7 @@ impl<M: Mapping> Keyed<M> {
             inside,
             ords: Vec::new(),
             is_limited,
-            is_taken,
+            choice,
         }
     }
 }
@@ -61,12 +70,15 @@ impl<M: Mapping> Collect for Keyed<M> {
         })
     }
 
-    fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
+    fn finish(mut self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
+        if self.choice.has_empty {
+            add_terms(&self.mapping, &mut self.table, budget)?;
+        }
         let num_columns = self.mapping.num_codes().len();
         let keys = all_keys(&self.table, num_columns, |column, codes| {
             self.mapping.keys(column, codes)
         })?;
-        let found = found_in(&self.table, &keys, places, self.is_taken.as_ref());
+        let found = found_in(&self.table, &keys, places, &self.choice, budget)?;
         let num_ords = self.table.counts.len();
         to_node(
             found,
@@ -85,9 +97,10 @@ pub(super) fn found_in(
     table: &Table,
     keys: &AllKeys,
     places: Places<'_>,
-    is_taken: Option<&KeyFilter>,
-) -> Vec<Found> {
-    let is_taken: Vec<bool> = match is_taken {
+    choice: &TermChoice,
+    budget: &Budget,
+) -> Result<Vec<Found>> {
+    let is_taken: Vec<bool> = match &choice.is_taken {
         Some(is_taken) => keys.keys.iter().map(is_taken).collect(),
         None => vec![true; keys.keys.len()],
     };
@@ -107,7 +120,37 @@ pub(super) fn found_in(
             });
         }
     }
-    found
+    if choice.has_empty {
+        let taken = is_taken
+            .iter()
+            .enumerate()
+            .filter(|(_, is_taken)| **is_taken);
+        let taken: Vec<u32> = taken
+            .filter_map(|(key, _)| u32::try_from(key).ok())
+            .collect();
+        let num_empty = taken.len().saturating_mul(places.len);
+        budget.take(num_empty.saturating_mul(size_of::<Found>()))?;
+        for parent in 0..u32::try_from(places.len).unwrap_or(NONE) {
+            found.extend(taken.iter().map(|key| Found {
+                parent,
+                key: *key,
+                ord: NONE,
+                count: 0,
+            }));
+        }
+    }
+    Ok(found)
+}
+
+/// Gives every term of the columns of texts a key, whether or not a document was found to have it.
+pub(super) fn add_terms(mapping: &impl Mapping, table: &mut Table, budget: &Budget) -> Result<()> {
+    for (column, num_terms) in mapping.num_terms().into_iter().enumerate() {
+        for code in 0..num_terms {
+            table.ord(column, NONE, code);
+        }
+        table.take(budget)?;
+    }
+    Ok(())
 }
 
 /// All keys of a table, and where the codes of each column are among them.

@@ -29,6 +29,11 @@ pub(super) trait Mapping {
     /// For each column, the number below which all its codes are, if that is known.
     fn num_codes(&self) -> Vec<Option<u64>>;
 
+    /// For each column of texts whose terms are its codes, how many it has; 0 for others.
+    fn num_terms(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// Passes on the documents of a block; a document that is in several buckets comes several times, but never
     /// twice with one code.
     fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()>;
@@ -91,6 +96,17 @@ impl ByValue {
 }
 
 impl Mapping for ByValue {
+    fn num_terms(&self) -> Vec<u64> {
+        let of_columns = self.field.columns.iter().map(|column| {
+            let is_text = column.column_type == ColumnType::Str;
+            let is_text = is_text && matches!(self.to_code, ToCode::Value);
+            num_raw(&column.values)
+                .filter(|_| is_text)
+                .unwrap_or_default()
+        });
+        of_columns.collect()
+    }
+
     fn num_codes(&self) -> Vec<Option<u64>> {
         let of_columns = self.field.columns.iter().map(|column| match self.to_code {
             ToCode::Value => num_raw(&column.values),

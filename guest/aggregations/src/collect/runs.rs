@@ -7,7 +7,7 @@ use super::block::{Block, Docs, Groups};
 use super::budget::Budget;
 use super::field::Column;
 use super::grouping::NONE;
-use super::keyed::all_keys;
+use super::keyed::{TermChoice, all_keys, found_in};
 use super::table::{Table, to_node};
 use super::{Collect, Places};
 use crate::Result;
@@ -241,7 +241,7 @@ impl Collect for Runs {
             let key = |code: &u64| Some(Key::Date(i64::from_u64(*code)));
             Ok(codes.iter().map(key).collect())
         })?;
-        let found = super::keyed::found_in(&self.table, &keys, places, None);
+        let found = found_in(&self.table, &keys, places, &TermChoice::default(), budget)?;
         let num_ords = self.table.counts.len();
         to_node(
             found,

@@ -22,11 +22,6 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
-    /// Adds a value.
-    pub(crate) fn add(&mut self, value: impl Into<Number>) {
-        self.add_repeated(value, 1);
-    }
-
     /// Adds a value `count` times.
     pub(crate) fn add_repeated(&mut self, value: impl Into<Number>, count: u64) {
         let value = value.into();
@@ -145,6 +140,7 @@ pub(crate) struct ExtendedStats {
 }
 
 impl ExtendedStats {
+    #[cfg(test)]
     /// Adds a value.
     pub(crate) fn add(&mut self, value: impl Into<Number>) {
         self.add_repeated(value, 1);

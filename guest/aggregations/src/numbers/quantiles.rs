@@ -241,6 +241,7 @@ impl QuantileSketch {
         };
     }
 
+    #[cfg(test)]
     /// How many values there are.
     pub(crate) fn count(&self) -> u64 {
         fn total<K>(pairs: &[(K, u64)]) -> u64 {
@@ -254,6 +255,7 @@ impl QuantileSketch {
         }
     }
 
+    #[cfg(test)]
     /// Whether answers are exact.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(self.form, Form::Exact(_))

@@ -40,6 +40,7 @@ pub(crate) struct ExactSum {
 }
 
 impl ExactSum {
+    #[cfg(test)]
     /// Adds a number.
     #[inline]
     pub(crate) fn add_f64(&mut self, value: f64) {
@@ -89,6 +90,7 @@ impl ExactSum {
         }
     }
 
+    #[cfg(test)]
     /// Adds a number's square.
     pub(crate) fn add_f64_square(&mut self, value: f64) {
         self.add_product(value, value);
@@ -133,6 +135,7 @@ impl ExactSum {
         }
     }
 
+    #[cfg(test)]
     /// Adds the product of two numbers, left out where one of them is not finite.
     pub(crate) fn add_product(&mut self, left: f64, right: f64) {
         let parts = |value| Parts::of(value).map(Parts::shortened);
@@ -175,6 +178,7 @@ impl ExactSum {
         self.add_wide(value < 0, value.unsigned_abs(), u128::from(count), 0);
     }
 
+    #[cfg(test)]
     /// Adds a whole number's square; of any size, not only within 64 bits.
     pub(crate) fn add_integer_square(&mut self, value: i128) {
         self.add_wide(false, value.unsigned_abs(), value.unsigned_abs(), 0);
@@ -275,6 +279,7 @@ impl ExactSum {
         Some(total.ratio(&Magnitude::whole(count))?.round(negative))
     }
 
+    #[cfg(test)]
     /// Whether the sum is zero.
     pub(crate) fn is_zero(&self) -> bool {
         if self.far.is_none() {
@@ -362,6 +367,7 @@ impl PartialEq for ExactSum {
 
 impl Eq for ExactSum {}
 
+#[cfg(test)]
 /// `(count · sum_of_squares - sum²)`, computed exactly and rounded once: `count²` times the
 /// variance of a population. Never negative: sums that do not belong together and would give less
 /// give zero.

@@ -14,6 +14,7 @@ pub(crate) struct WeightedAverage {
 }
 
 impl WeightedAverage {
+    #[cfg(test)]
     /// Adds a value with its weight. The pair is left out where one of them is infinite or
     /// undefined.
     pub(crate) fn add(&mut self, value: f64, weight: f64) {
@@ -41,10 +42,5 @@ impl WeightedAverage {
     /// anything is added.
     pub(crate) fn value(&self) -> Option<f64> {
         self.products.divided_by(&self.weights)
-    }
-
-    /// The sum of the weights.
-    pub(crate) fn weight(&self) -> &ExactSum {
-        &self.weights
     }
 }

@@ -7,7 +7,9 @@ use super::bounds::{Bounds, MAX_BUCKET_PLACE};
 use super::terms::{number_source, source};
 use super::types::{DateHistogram, Histogram, HistogramOrder, Row, Source};
 use crate::Result;
-use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone, fixed_interval_ns, offset_ns};
+use crate::calendar::{
+    CalendarUnit, DateFormat, DateMath, Rounding, Zone, fixed_interval_ns, offset_ns,
+};
 use crate::key::Key;
 
 pub(super) const HISTOGRAM: [&str; 9] = [
@@ -184,12 +186,28 @@ pub(super) fn time(
             }
         }
         Value::String(text) => {
-            if let Some(time) = format.and_then(|format| format.read(text, zone, false).ok()) {
-                return Ok(time);
+            if text.starts_with("now") {
+                return Err(body.invalid(
+                    name,
+                    "now is not known here: write the time, or a date with || and what is added to it",
+                ));
             }
-            canter_doc_mapper::parse_datetime_literal(text)
-                .map(|time| time.into_timestamp_nanos())
-                .ok_or_else(|| body.invalid(name, "this is no time, such as 2024-05-01T00:00:00Z"))
+            let default = DateFormat::default();
+            let math = DateMath {
+                format: format.unwrap_or(&default),
+                zone,
+                now_ns: 0,
+            };
+            let found = math.resolve(text, false);
+            let literal = || canter_doc_mapper::parse_datetime_literal(text);
+            match (found, format) {
+                (Ok(time_ns), _) => Ok(time_ns),
+                (Err(what), Some(_)) => Err(body.invalid(name, &what)),
+                // As queries write times, too.
+                (Err(what), None) => literal()
+                    .map(|time| time.into_timestamp_nanos())
+                    .ok_or_else(|| body.invalid(name, &what)),
+            }
         }
         _ => Err(body.invalid(name, "this must be a time")),
     }

@@ -196,7 +196,6 @@ fn top_hits(body: &Body<'_>) -> Result<Metric> {
             from: to_usize(from),
             sort,
             fields,
-            is_metrics: false,
         }),
         format: None,
     })

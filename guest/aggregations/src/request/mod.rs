@@ -235,10 +235,7 @@ impl Reader {
             path: path.to_owned(),
             query: query.clone(),
         });
-        Ok(Filter {
-            query: query.clone(),
-            slot,
-        })
+        Ok(Filter { slot })
     }
 
     fn filters_of(&mut self, body: &Body<'_>) -> Result<Filters> {

@@ -168,7 +168,6 @@ pub(crate) struct OneRange {
 /// `search-aggregations-bucket-filter-aggregation`: a query, in the language of all queries.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    pub(crate) query: String,
     /// Its place among all filters of the request.
     pub(crate) slot: usize,
 }
@@ -248,8 +247,7 @@ pub(crate) enum MetricOf {
     TopHits(TopHits),
 }
 
-/// `search-aggregations-metrics-top-hits-aggregation`, with `docvalue_fields` alone, and
-/// `search-aggregations-metrics-top-metrics`.
+/// `search-aggregations-metrics-top-hits-aggregation`, with `docvalue_fields` alone.
 #[derive(Clone, Debug)]
 pub(crate) struct TopHits {
     pub(crate) size: usize,
@@ -257,6 +255,4 @@ pub(crate) struct TopHits {
     /// Fields, and whether they descend.
     pub(crate) sort: Vec<(String, bool)>,
     pub(crate) fields: Vec<String>,
-    /// Whether this is `top_metrics`, which writes its values in another form.
-    pub(crate) is_metrics: bool,
 }

@@ -31,11 +31,6 @@ impl<'a> RoundingCursor<'a> {
         }
         self.start_ns
     }
-
-    /// The start of the bucket after the one that the last time was in; as [`Rounding::next`].
-    pub(crate) fn end(&self) -> i64 {
-        self.end_ns
-    }
 }
 
 /// The starts of buckets in a range; see [`Rounding::boundaries`].

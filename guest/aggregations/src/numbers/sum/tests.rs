@@ -413,8 +413,10 @@ fn carries_are_handed_on_before_a_limb_overflows() {
         window.add(true, u128::MAX, 31);
         window.merge(&other);
     }
-    let mut sum = ExactSum::default();
-    sum.far = Some(Box::new(window));
+    let sum = ExactSum {
+        far: Some(Box::new(window)),
+        ..ExactSum::default()
+    };
     let exact = -(BigInt::from(u128::MAX) * ((1_u64 << 40) - 1)) << (31 + 2148);
     assert!(nearest(sum.to_f64(), &exact, &one()));
 }
@@ -427,8 +429,10 @@ fn a_window_hands_on_carries_when_its_terms_are_used_up() {
     window.add(true, u128::MAX, 7);
     window.use_up_terms();
     window.add(false, 1, 7);
-    let mut sum = ExactSum::default();
-    sum.far = Some(Box::new(window));
+    let sum = ExactSum {
+        far: Some(Box::new(window)),
+        ..ExactSum::default()
+    };
     let exact: BigInt = (BigInt::from(1) - BigInt::from(u128::MAX) * 2) << (7 + 2148);
     assert!(nearest(sum.to_f64(), &exact, &one()));
 }
