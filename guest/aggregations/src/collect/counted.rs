@@ -9,7 +9,6 @@ use super::mapping::{ByValue, Mapping};
 use super::table::{Found, Table, to_node};
 use super::{Collect, Places};
 use crate::Result;
-use crate::columns::{MAX_COUNTED_WIDTH, PackedValues, Values};
 use crate::partial::Node;
 
 /// Most counts that are kept in one table of all raw values: what is beyond is kept by bucket.
@@ -37,15 +36,9 @@ struct Room {
 }
 
 /// The column, if its values can be counted like this, and how many raw values it has.
-fn countable(mapping: &ByValue) -> Option<(&Column, &PackedValues, usize)> {
+fn countable(mapping: &ByValue) -> Option<(&Column, usize)> {
     let column = mapping.only_raw()?;
-    match &column.values {
-        Values::Packed(packed) if packed.raw_width() <= MAX_COUNTED_WIDTH => {
-            let width = usize::try_from(packed.raw_max()).ok()?.checked_add(1)?;
-            Some((column, packed, width))
-        }
-        _ => None,
-    }
+    Some((column, column.values.num_counted()?))
 }
 
 impl Counted {
@@ -56,7 +49,7 @@ impl Counted {
 
     pub(super) fn new(mapping: ByValue, choice: TermChoice) -> Self {
         Self {
-            width: countable(&mapping).map_or(1, |(_, _, width)| width),
+            width: countable(&mapping).map_or(1, |(_, width)| width),
             table: Table::new(mapping.num_codes().into_iter()),
             mapping,
             counts: Vec::new(),
@@ -83,7 +76,7 @@ impl Counted {
     }
 
     fn count(&mut self, block: Block<'_>) -> Result<()> {
-        let Some((column, packed, width)) = countable(&self.mapping) else {
+        let Some((column, width)) = countable(&self.mapping) else {
             return Ok(());
         };
         let rows = column.rows_alone(block, &mut self.room.rows);
@@ -95,22 +88,23 @@ impl Counted {
                     .get_mut(first..first + width)
                     .unwrap_or_default();
                 match rows.rows {
-                    Docs::Range(first, end) => packed.count_raw(first..end, row)?,
-                    Docs::List(list) => packed.count_raw_at(list, row)?,
+                    Docs::Range(first, end) => column.values.count_raw(first..end, row)?,
+                    Docs::List(list) => column.values.count_raw_at(list, row)?,
                 }
                 return Ok(());
             }
             Groups::Each(groups) => groups,
         };
+        let raw = &mut self.room.raw;
         match rows.rows {
-            Docs::Range(first, end) => packed.decode_raw_u32(first..end, &mut self.room.raw)?,
-            Docs::List(list) => packed.gather_raw_u32(list, &mut self.room.raw)?,
+            Docs::Range(first, end) => column.values.decode_raw(first..end, raw)?,
+            Docs::List(list) => column.values.gather_raw(list, raw)?,
         }
-        for (group, raw) in groups.iter().zip(&self.room.raw) {
-            if let Some(count) = self
-                .counts
-                .get_mut((*group as usize) * width + (*raw as usize))
-            {
+        for (group, raw) in groups.iter().zip(raw) {
+            let place = (*group as usize)
+                .saturating_mul(width)
+                .saturating_add(*raw as usize);
+            if let Some(count) = self.counts.get_mut(place) {
                 *count += 1;
             }
         }

@@ -6,7 +6,6 @@ use tantivy::columnar::ColumnType;
 use super::block::Block;
 use super::budget::{Budget, Taken};
 use super::field::{Column, Field, RowRoom, without_value};
-use super::mapping::{min_and_gcd, num_raw};
 use super::metrics::{arrange, grow};
 use super::{Collect, Places};
 use crate::Result;
@@ -44,7 +43,10 @@ impl Distinct {
         // Inside of other buckets, a row of bits for each of them is only kept if it is short.
         let most_bits = if is_top { MAX_BITS } else { 4096 };
         let seen = field.columns.iter().map(|column| -> Result<Seen> {
-            let width = num_raw(&column.values).and_then(|width| usize::try_from(width).ok());
+            let width = column
+                .values
+                .num_raw()
+                .and_then(|width| usize::try_from(width).ok());
             match width.filter(|width| *width <= most_bits) {
                 Some(width) => Ok(Seen::Bits {
                     width: width.next_multiple_of(64),
@@ -110,7 +112,7 @@ impl Collect for Distinct {
             match seen {
                 Seen::Bits { width, words } => {
                     words.resize(states.len().saturating_mul(*width / 64), 0);
-                    let (min, gcd) = min_and_gcd(&column.values);
+                    let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd());
                     for (place, code) in codes.iter().enumerate() {
                         let raw = code.wrapping_sub(min) / gcd.max(1);
                         let first = (rows.groups.at(place) as usize) * (*width / 64);
@@ -179,7 +181,7 @@ fn flush(column: &Column, seen: &Seen, states: &mut [Cardinality]) -> Result<()>
     for row in words.chunks_exact(num_words) {
         any.iter_mut().zip(row).for_each(|(any, word)| *any |= word);
     }
-    let (min, gcd) = min_and_gcd(&column.values);
+    let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd());
     let code_of = |raw: u64| min.wrapping_add(raw.wrapping_mul(gcd));
     let raws: Vec<u64> = bits_of(&any).collect();
     let codes: Vec<u64> = raws.iter().map(|raw| code_of(*raw)).collect();

@@ -9,7 +9,6 @@ use super::build::BitSet;
 use super::field::{Column, Field, RowRoom, without_value};
 use crate::Result;
 use crate::calendar::Rounding;
-use crate::columns::Values;
 use crate::key::Key;
 use crate::request::MAX_BUCKET_PLACE;
 
@@ -100,7 +99,9 @@ impl Mapping for ByValue {
         let of_columns = self.field.columns.iter().map(|column| {
             let is_text = column.column_type == ColumnType::Str;
             let is_text = is_text && matches!(self.to_code, ToCode::Value);
-            num_raw(&column.values)
+            column
+                .values
+                .num_raw()
                 .filter(|_| is_text)
                 .unwrap_or_default()
         });
@@ -109,7 +110,7 @@ impl Mapping for ByValue {
 
     fn num_codes(&self) -> Vec<Option<u64>> {
         let of_columns = self.field.columns.iter().map(|column| match self.to_code {
-            ToCode::Value => num_raw(&column.values),
+            ToCode::Value => column.values.num_raw(),
             _ => None,
         });
         of_columns.chain([Some(1)]).collect()
@@ -164,7 +165,7 @@ impl Mapping for ByValue {
         };
         Ok(match &self.to_code {
             ToCode::Value => {
-                let (min, gcd) = min_and_gcd(&column.values);
+                let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd());
                 let of_raw = |raw: &u64| min.wrapping_add(raw.wrapping_mul(gcd));
                 let codes: Vec<u64> = codes.iter().map(of_raw).collect();
                 column.keys(&codes)?.into_iter().map(Some).collect()
@@ -181,22 +182,6 @@ impl Mapping for ByValue {
     }
 }
 
-/// The smallest code of a column, and how far apart codes are.
-pub(super) fn min_and_gcd(values: &Values) -> (u64, u64) {
-    match values {
-        Values::Packed(packed) => (packed.raw_min(), packed.raw_gcd()),
-        _ => (values.min(), 1),
-    }
-}
-
-/// The number below which all raw values of a column are.
-pub(super) fn num_raw(values: &Values) -> Option<u64> {
-    match values {
-        Values::Packed(packed) => packed.raw_max().checked_add(1),
-        _ => values.max().checked_sub(values.min())?.checked_add(1),
-    }
-}
-
 /// What stands for a value that is in no bucket.
 const NO_BUCKET: u64 = u64::MAX;
 
@@ -204,19 +189,7 @@ const NO_BUCKET: u64 = u64::MAX;
 fn to_codes(column: &Column, to_code: &ToCode, codes: &mut [u64]) -> bool {
     match to_code {
         ToCode::Value => {
-            let (min, gcd) = min_and_gcd(&column.values);
-            match gcd {
-                1 if min == 0 => {}
-                1 => codes
-                    .iter_mut()
-                    .for_each(|code| *code = code.wrapping_sub(min)),
-                _ => {
-                    let divisor = gcd.max(1);
-                    for code in codes {
-                        *code = code.wrapping_sub(min) / divisor;
-                    }
-                }
-            }
+            column.values.to_raw(codes);
             false
         }
         ToCode::Interval {

@@ -4,7 +4,7 @@ use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
 use super::block::{Block, Docs, Groups};
 use super::budget::{Budget, Taken};
-use super::field::{Column, Field, RowRoom, without_value};
+use super::field::{Column, Field, RowRoom, Rows, without_value};
 use super::{Collect, Places};
 use crate::Result;
 use crate::key::Key;
@@ -18,6 +18,9 @@ const ROWS_AT_ONCE: usize = 4096;
 pub(super) trait State: Merge + Clone {
     /// Adds the values of rows, as codes of the column.
     fn add_codes(&mut self, column: &Column, codes: &[u64], room: &mut Vec<f64>);
+
+    /// Adds values that occur so many times, as codes of the column.
+    fn add_counted(&mut self, column: &Column, counted: impl Iterator<Item = (u64, u64)>);
 
     /// Adds what stands in for missing values, for so many documents.
     fn add_missing(&mut self, key: &Key, num_docs: u64);
@@ -41,7 +44,11 @@ struct Room {
     numbers: Vec<f64>,
     docs: Vec<u32>,
     groups: Vec<u32>,
+    counts: Vec<u64>,
 }
+
+/// Where a block has so many rows for each raw value of its column, it is counted before it is added.
+const ROWS_PER_COUNT: usize = 8;
 
 impl<S: State> OfField<S> {
     pub(super) fn new(field: Field, missing: Option<Key>) -> Self {
@@ -100,6 +107,9 @@ impl<S: State> Collect for OfField<S> {
         grow(states, block.groups, taken, budget)?;
         for column in &field.columns {
             let rows = column.rows_alone(block, &mut room.rows);
+            if add_counts(column, rows, states, &mut room.counts)? {
+                continue;
+            }
             let mut from = 0;
             while from < rows.rows.len() {
                 let (part, groups) = part_of(rows.rows, rows.groups, from);
@@ -128,6 +138,35 @@ impl<S: State> Collect for OfField<S> {
             states: S::wrap(arrange(self.states, places)),
         }))
     }
+}
+
+/// Adds the values of a column with few of them by counting. `false` if that would take longer.
+fn add_counts<S: State>(
+    column: &Column,
+    rows: Rows<'_>,
+    states: &mut [S],
+    counts: &mut Vec<u64>,
+) -> Result<bool> {
+    let (Groups::One(group), Some(num_raw)) = (rows.groups, column.values.num_counted()) else {
+        return Ok(false);
+    };
+    let Some(state) = states.get_mut(group as usize) else {
+        return Ok(false);
+    };
+    if rows.rows.len() / ROWS_PER_COUNT < num_raw {
+        return Ok(false);
+    }
+    counts.clear();
+    counts.resize(num_raw, 0);
+    match rows.rows {
+        Docs::Range(first, end) => column.values.count_raw(first..end, counts)?,
+        Docs::List(list) => column.values.count_raw_at(list, counts)?,
+    }
+    let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd());
+    let code = |raw: u64| min.wrapping_add(raw.wrapping_mul(gcd));
+    let found = (0u64..).zip(counts.iter()).filter(|(_, count)| **count > 0);
+    state.add_counted(column, found.map(|(raw, count)| (code(raw), *count)));
+    Ok(true)
 }
 
 /// Some rows from a place on, and their buckets.
@@ -204,6 +243,14 @@ fn integer(column_type: ColumnType, code: u64) -> i128 {
     }
 }
 
+/// The number that a code of a column stands for.
+fn number(column: &Column, code: u64) -> Number {
+    match is_integer(column.column_type) {
+        true => Number::Integer(integer(column.column_type, code)),
+        false => Number::from(column.number(code)),
+    }
+}
+
 fn is_integer(column_type: ColumnType) -> bool {
     matches!(
         column_type,
@@ -231,6 +278,12 @@ impl State for Stats {
         let sum = i128::try_from(sum).unwrap_or(i128::MAX) - zero * i128::from(count);
         let end = |code: u64| integer(column.column_type, code);
         self.add_integers(count, sum, end(min), end(max));
+    }
+
+    fn add_counted(&mut self, column: &Column, counted: impl Iterator<Item = (u64, u64)>) {
+        for (code, count) in counted {
+            self.add_repeated(number(column, code), count);
+        }
     }
 
     fn add_missing(&mut self, key: &Key, num_docs: u64) {
@@ -272,6 +325,12 @@ impl State for ExtendedStats {
         }
     }
 
+    fn add_counted(&mut self, column: &Column, counted: impl Iterator<Item = (u64, u64)>) {
+        for (code, count) in counted {
+            self.add_repeated(number(column, code), count);
+        }
+    }
+
     fn add_missing(&mut self, key: &Key, num_docs: u64) {
         if let Some(number) = number_of(key) {
             self.add_repeated(number, num_docs);
@@ -289,6 +348,12 @@ impl State for QuantileSketch {
         self.extend(room);
     }
 
+    fn add_counted(&mut self, column: &Column, counted: impl Iterator<Item = (u64, u64)>) {
+        for (code, count) in counted {
+            self.add_repeated(column.number(code), count);
+        }
+    }
+
     fn add_missing(&mut self, key: &Key, num_docs: u64) {
         if let Some(number) = number_of(key) {
             self.add_repeated(number.to_f64(), num_docs);
@@ -304,6 +369,10 @@ impl State for QuantileSketch {
 impl State for u64 {
     fn add_codes(&mut self, _: &Column, codes: &[u64], _: &mut Vec<f64>) {
         *self += codes.len() as u64;
+    }
+
+    fn add_counted(&mut self, _: &Column, counted: impl Iterator<Item = (u64, u64)>) {
+        *self += counted.map(|(_, count)| count).sum::<u64>();
     }
 
     fn add_missing(&mut self, _: &Key, num_docs: u64) {
@@ -360,11 +429,7 @@ fn numbers_of(
     for column in &field.columns {
         let rows = column.index.value_row_ids(doc);
         column.codes(Docs::Range(rows.start, rows.end), codes)?;
-        let of_code = |code: &u64| match is_integer(column.column_type) {
-            true => Number::Integer(integer(column.column_type, *code)),
-            false => Number::from(column.number(*code)),
-        };
-        numbers.extend(codes.iter().map(of_code));
+        numbers.extend(codes.iter().map(|code| number(column, *code)));
     }
     if numbers.is_empty() {
         numbers.extend(missing.as_ref().and_then(number_of));

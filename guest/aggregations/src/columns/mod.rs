@@ -11,4 +11,4 @@ mod kernels;
 mod layout;
 mod values;
 
-pub(crate) use values::{MAX_COUNTED_WIDTH, PackedValues, Values};
+pub(crate) use values::Values;

@@ -317,7 +317,7 @@ fn what_is_right_is_let_through() {
         json!({"cardinality": {"field": "f", "precision_threshold": 3000}}),
         json!({"extended_stats": {"field": "f", "sigma": 2}}),
         json!({"date_histogram": {"field": "f", "calendar_interval": "1M", "time_zone": "America/New_York", "offset": "+6h",
-            "format": "yyyy-MM", "order": {"_count": "desc"}, "missing": "2000-01-01"}}),
+            "format": "yyyy-MM", "order": {"_count": "desc"}, "missing": "2000-01"}}),
         json!({"date_histogram": {"field": "f", "fixed_interval": "250ms", "min_doc_count": 1}}),
         json!({"terms": {"field": "f", "order": [{"x>y": "asc"}, {"_key": "desc"}]},
             "aggs": {"x": {"filter": "a:b", "aggs": {"y": {"avg": {"field": "g"}}}}}}),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tantivy::directory::OwnedBytes;
 
 use super::{count_rows, index, no_such_rows};
-use crate::columns::kernels::{GROUP_ROWS, gather, unpack};
+use crate::columns::kernels::{GROUP_ROWS, MAX_PLANES, count_planes, gather, unpack};
 use crate::columns::layout::{Cursor, Stats, check_width, damaged, packed_len_bytes};
 
 /// Rows of a block; those of the last may be fewer.
@@ -121,6 +121,67 @@ impl LinearValues {
         Ok(())
     }
 
+    /// See [`Values::raw_gcd`](super::Values::raw_gcd).
+    pub(crate) fn raw_gcd(&self) -> u64 {
+        self.stats.gcd
+    }
+
+    /// See [`Values::count_raw`](super::Values::count_raw).
+    ///
+    /// # Errors
+    /// `InvalidInput` if rows of the range do not exist.
+    pub(crate) fn count_raw(&self, rows: Range<u32>, counts: &mut [u64]) -> io::Result<()> {
+        let len = u32::try_from(count_rows(&rows, self.num_rows())?).unwrap_or(u32::MAX);
+        let end = rows.start.saturating_add(len);
+        let mut from = rows.start;
+        let mut codes = [0u64; BLOCK_ROWS as usize];
+        while from < end {
+            let next = from
+                .saturating_sub(from % BLOCK_ROWS)
+                .saturating_add(BLOCK_ROWS)
+                .min(end);
+            let len = next.saturating_sub(from);
+            if !self.count_flat(from, len, counts) {
+                let codes = codes.get_mut(..index(len)).unwrap_or_default();
+                self.decode_in_block(from, codes);
+                for code in codes {
+                    let raw = code.wrapping_sub(self.stats.min) / self.stats.gcd.max(1);
+                    add(counts, raw, 1);
+                }
+            }
+            from = next;
+        }
+        Ok(())
+    }
+
+    /// Counts rows of one block as they lie packed, if its line is level and its distances are narrow.
+    fn count_flat(&self, from: u32, len: u32, counts: &mut [u64]) -> bool {
+        let Some(block) = self.blocks.get(index(from / BLOCK_ROWS)) else {
+            return false;
+        };
+        let last = u64::from(BLOCK_ROWS - 1);
+        let is_level =
+            block.slope <= u64::from(u32::MAX) && rise(block.slope.wrapping_mul(last)) == 0;
+        let first = from % BLOCK_ROWS;
+        if !is_level || block.width > MAX_PLANES || block.width > 0 && !first.is_multiple_of(8) {
+            return false;
+        }
+        if block.width == 0 {
+            add(counts, block.intercept, u64::from(len));
+            return true;
+        }
+        let at = index(first / 8).saturating_mul(usize::from(block.width));
+        let data = self
+            .data
+            .get(block.at.saturating_add(at)..)
+            .unwrap_or_default();
+        let found = count_planes(data, block.width, len);
+        for (distance, number) in (0u64..).zip(found).filter(|(_, number)| *number > 0) {
+            add(counts, block.intercept.wrapping_add(distance), number);
+        }
+        true
+    }
+
     /// The codes of rows from `start` on, all of which are in one block.
     fn decode_in_block(&self, start: u32, out: &mut [u64]) {
         let Some(block) = self.blocks.get(index(start / BLOCK_ROWS)) else {
@@ -203,6 +264,14 @@ impl LinearValues {
             .get(ord.saturating_add(1))
             .map_or(self.data.len(), |next| next.at);
         Some((block, self.data.get(block.at..end)?))
+    }
+}
+
+/// Adds to the count of a raw value; one that has none is damage, and is left out.
+fn add(counts: &mut [u64], raw: u64, number: u64) {
+    let place = usize::try_from(raw).unwrap_or(usize::MAX);
+    if let Some(count) = counts.get_mut(place) {
+        *count = count.saturating_add(number);
     }
 }
 

@@ -9,6 +9,7 @@ mod linear;
 mod open;
 mod other;
 mod packed;
+mod raw;
 
 pub(crate) use linear::LinearValues;
 pub(crate) use other::OtherValues;
