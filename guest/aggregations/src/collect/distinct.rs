@@ -3,7 +3,7 @@
 use datasketches::hll::Coupon;
 use tantivy::columnar::ColumnType;
 
-use super::block::Block;
+use super::block::{Block, Docs, Groups};
 use super::budget::{Budget, Taken};
 use super::field::{Column, Field, RowRoom, without_value};
 use super::metrics::{arrange, grow};
@@ -26,6 +26,7 @@ pub(super) struct Distinct {
     taken: Taken,
     rows: RowRoom,
     codes: Vec<u64>,
+    counts: Vec<u64>,
 }
 
 /// The values of one column that were seen.
@@ -68,6 +69,7 @@ impl Distinct {
             taken: Taken::default(),
             rows: RowRoom::default(),
             codes: Vec::new(),
+            counts: Vec::new(),
         })
     }
 }
@@ -99,11 +101,11 @@ impl Collect for Distinct {
             taken,
             rows: room,
             codes,
+            counts,
         } = self;
         grow(states, block.groups, taken, budget)?;
         for (column, seen) in field.columns.iter().zip(seen) {
             let rows = column.rows_alone(block, room);
-            column.codes(rows.rows, codes)?;
             let too_many = matches!(seen, Seen::Bits { width, .. } if states.len().saturating_mul(*width) > MAX_BITS);
             if too_many {
                 flush(column, seen, states)?;
@@ -111,11 +113,32 @@ impl Collect for Distinct {
             }
             match seen {
                 Seen::Bits { width, words } => {
-                    words.resize(states.len().saturating_mul(*width / 64), 0);
-                    let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd());
-                    for (place, code) in codes.iter().enumerate() {
-                        let raw = code.wrapping_sub(min) / gcd.max(1);
-                        let first = (rows.groups.at(place) as usize) * (*width / 64);
+                    let num_words = *width / 64;
+                    words.resize(states.len().saturating_mul(num_words), 0);
+                    let counted = column.values.num_counted();
+                    let counted = counted.filter(|num_raw| *num_raw <= rows.rows.len());
+                    if let (Groups::One(group), Some(num_raw)) = (rows.groups, counted) {
+                        counts.clear();
+                        counts.resize(num_raw, 0);
+                        match rows.rows {
+                            Docs::Range(first, end) => {
+                                column.values.count_raw(first..end, counts)?
+                            }
+                            Docs::List(list) => column.values.count_raw_at(list, counts)?,
+                        }
+                        let first = (group as usize).saturating_mul(num_words);
+                        let row = words.get_mut(first..).unwrap_or_default();
+                        for (word, counts) in row.iter_mut().zip(counts.chunks(64)) {
+                            for (bit, count) in counts.iter().enumerate() {
+                                *word |= u64::from(*count > 0) << bit;
+                            }
+                        }
+                        continue;
+                    }
+                    column.codes(rows.rows, codes)?;
+                    column.values.to_raw(codes);
+                    for (place, raw) in codes.iter().enumerate() {
+                        let first = (rows.groups.at(place) as usize) * num_words;
                         let word = usize::try_from(raw / 64).unwrap_or(usize::MAX);
                         if let Some(word) = words.get_mut(first.saturating_add(word)) {
                             *word |= 1 << (raw % 64);
@@ -123,6 +146,7 @@ impl Collect for Distinct {
                     }
                 }
                 Seen::Coupons(coupons) => {
+                    column.codes(rows.rows, codes)?;
                     for (place, code) in codes.iter().enumerate() {
                         let ord = usize::try_from(*code).unwrap_or(usize::MAX);
                         let state = states.get_mut(rows.groups.at(place) as usize);
@@ -132,6 +156,7 @@ impl Collect for Distinct {
                     }
                 }
                 Seen::Direct => {
+                    column.codes(rows.rows, codes)?;
                     let mut last = None;
                     for (place, code) in codes.iter().enumerate() {
                         let group = rows.groups.at(place);
