@@ -76,7 +76,9 @@ fn examples() -> Vec<Map<String, Value>> {
 /// The answer to aggregations, or why they are refused.
 fn answer(aggregations: &Map<String, Value>) -> Result<Map<String, Value>, String> {
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggregations});
-    let answer = INDEX.search(&request).map_err(|error| format!("{error:#}"))?;
+    let answer = INDEX
+        .search(&request)
+        .map_err(|error| format!("{error:#}"))?;
     let found = answer.json["aggregations"].as_object().cloned();
     found.ok_or_else(|| "there are no aggregations in the answer".to_owned())
 }
