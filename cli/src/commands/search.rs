@@ -11,6 +11,7 @@ mod run;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use serde_json::Value;
 
 pub(crate) use args::SearchArgs;
 #[cfg(feature = "serve")]
@@ -50,6 +51,7 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     let chart = Chart::of_response(&response, &attempts).titled(&args.query, facts);
     let shown = Shown {
         response: &response,
+        aggs: args.aggs.as_ref().unwrap_or(&Value::Null),
         cache: index.cache_stats(),
         profile: args.profile.then_some(&chart),
         simulated: simulated.as_deref(),
@@ -70,7 +72,7 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
 }
 
 /// One JSON object on a line, or on many for a person.
-fn write_json(out: &mut impl Write, json: &serde_json::Value, screen: &Screen) -> io::Result<()> {
+fn write_json(out: &mut impl Write, json: &Value, screen: &Screen) -> io::Result<()> {
     match screen.is_terminal {
         true => writeln!(out, "{json:#}"),
         false => writeln!(out, "{json}"),
