@@ -126,6 +126,11 @@ fn bucket_table(
         at_depth.filter_map(|row| row.num_docs).max().unwrap_or(0)
     };
     for row in rows.iter().take(MAX_ROWS) {
+        if row.num_docs.is_none() {
+            let text = format!("{}{}", STEP.repeat(row.depth), row.label);
+            table.push_line(Cell::new(text));
+            continue;
+        }
         let max = max_at(row.depth);
         let drawn = match stack {
             Some(_) => stacked(row, &fills, max, bar_width, screen),
@@ -205,6 +210,7 @@ fn bar_width(
     let width = |text: &str| console::measure_text_width(text);
     let labels = rows
         .iter()
+        .filter(|row| row.num_docs.is_some())
         .map(|row| width(&row.label) + STEP.len() * row.depth);
     let label = labels
         .max()

@@ -8,7 +8,7 @@ use super::rows::key_text;
 use super::{Align, Cell, Colour, Column, MAX_BAR_WIDTH, MIN_BAR_WIDTH, Screen, Table, numbers};
 
 /// Extended statistics that fit into a row; the others follow from these.
-const SPREAD: [&str; 6] = ["count", "min", "max", "avg", "sum", "std_deviation"];
+const SPREAD: [&str; 5] = ["count", "min", "max", "avg", "std_deviation"];
 
 /// What has a picture of its own: percentiles, ranks and extended statistics. `None` for all else.
 pub(super) fn figures(
@@ -177,7 +177,7 @@ fn ranks(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) -> Str
     table.text(screen, &format!("{indent}  "))
 }
 
-/// Extended statistics in three rows: of all values, of their squares, and the bounds around the average.
+/// Extended statistics in four rows: of all values, of their squares, and the bounds around the average.
 fn spread(result: &Value, screen: &Screen, indent: &str) -> String {
     let text = |value: &Value| shown(value).unwrap_or_default();
     let stat = |key: &str| match result.get(&format!("{key}_as_string")) {
@@ -185,14 +185,6 @@ fn spread(result: &Value, screen: &Screen, indent: &str) -> String {
         _ => text(&result[key]),
     };
     let bounds = &result["std_deviation_bounds"];
-    let mut table = Table::new(vec![
-        Column::new("", Align::Left),
-        Column::new("", Align::Right),
-        Column::new("", Align::Left),
-        Column::new("", Align::Right),
-        Column::new("", Align::Left),
-        Column::new("", Align::Right),
-    ]);
     let rows = [
         ["count", "min", "max"].map(|key| (key, stat(key))),
         ["avg", "sum", "sum_of_squares"].map(|key| (key, stat(key))),
@@ -203,16 +195,30 @@ fn spread(result: &Value, screen: &Screen, indent: &str) -> String {
         ],
         [
             ("of a sample", stat("std_deviation_sampling")),
-            ("lower", text(&bounds["lower_sampling"])),
-            ("upper", text(&bounds["upper_sampling"])),
+            ("its lower", text(&bounds["lower_sampling"])),
+            ("its upper", text(&bounds["upper_sampling"])),
         ],
     ];
+    let indent = format!("{indent}  ");
+    // Where four rows are too wide, each number has its own.
+    let wide = pairs(rows.iter().map(|row| row.as_slice()), 3);
+    wide.fitted(screen, &indent).unwrap_or_else(|| {
+        let narrow = rows.iter().flatten().map(std::slice::from_ref);
+        pairs(narrow, 1).text(screen, &indent)
+    })
+}
+
+/// Names and texts, so many pairs in a row.
+fn pairs<'a>(rows: impl Iterator<Item = &'a [(&'static str, String)]>, num_pairs: usize) -> Table {
+    let pair = [Align::Whole, Align::Right].map(|align| Column::new("", align));
+    let columns = (0..num_pairs).flat_map(|_| pair.clone());
+    let mut table = Table::new(columns.collect());
     for row in rows {
-        let cells = row.into_iter().flat_map(|(key, text)| {
+        let cells = row.iter().flat_map(|(key, text)| {
             let key = key.replace('_', " ");
             [Cell::new(key).in_colour(Some(Colour::Dim)), Cell::new(text)]
         });
         table.push(cells.collect());
     }
-    table.text(screen, &format!("{indent}  "))
+    table
 }

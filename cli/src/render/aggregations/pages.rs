@@ -54,6 +54,11 @@ pub(super) fn page(
         let mut rows = Vec::new();
         push_inner_rows(&mut rows, bucket, one.inside, 1);
         for row in rows {
+            if row.num_docs.is_none() {
+                let text = format!("{}{}", STEP.repeat(row.depth), row.label);
+                table.push_line(Cell::new(text));
+                continue;
+            }
             let label = Cell::new(format!("{}{}", STEP.repeat(row.depth), row.label));
             let blank = (1..keys.len()).map(|_| Cell::new(""));
             let count = Cell::new(row.num_docs.map(numbers::count).unwrap_or_default());

@@ -211,8 +211,8 @@ fn hits_inside_of_buckets_are_lines() {
         json!({"v": {"buckets": [{"key": "x", "doc_count": 4, "top": {"hits": [
             {"sort": [9.0], "docvalue_fields": {"name": ["a"]}}]}}]}}),
         "
-v                    documents
-x                            4  ############################
+v  documents
+x          4  ##############################################
   price: 9, name: a
 ",
     );
@@ -226,10 +226,10 @@ fn extended_statistics_are_four_rows() {
             "std_deviation_bounds": {"upper": 6.0, "lower": 0.0, "upper_sampling": 6.2, "lower_sampling": -0.2}}}),
         "
 s
-  count          4  min       1  max               5
-  avg            3  sum      12  sum of squares   44
-  deviation    1.5  lower     0  upper             6
-  of a sample  1.6  lower  -0.2  upper           6.2
+  count          4  min           1  max               5
+  avg            3  sum          12  sum of squares   44
+  deviation    1.5  lower         0  upper             6
+  of a sample  1.6  its lower  -0.2  its upper       6.2
 ",
     );
 }
