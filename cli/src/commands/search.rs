@@ -67,6 +67,11 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     }
     out.flush()?;
     args.simulate.write_timeline(&args.query, &chart)?;
+    if let Some(file) = &args.chart {
+        let asked = args.aggs.as_ref().unwrap_or(&Value::Null);
+        file.write(&args.query, &response.json["aggregations"], asked)?;
+        note(format_args!("chart: {}", file.path().display()));
+    }
     missing::warn_of(&response.json);
     missing::check_answered(&response.json)
 }

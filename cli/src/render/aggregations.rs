@@ -8,12 +8,14 @@ mod asked;
 mod figures;
 mod hits;
 mod pages;
+mod picture;
 mod rows;
 
 use serde_json::Value;
 
 use self::asked::Asked;
 use self::figures::{figures, named_numbers};
+pub(crate) use self::picture::ChartFile;
 use self::rows::{Row, Stack, buckets_of, push_rows};
 use super::bars::{bar, stacked_bar};
 use super::palette::{Fill, fills_of};
