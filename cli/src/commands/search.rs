@@ -11,6 +11,7 @@ mod run;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use serde_json::Value;
 
 pub(crate) use args::SearchArgs;
 #[cfg(feature = "serve")]
@@ -50,6 +51,7 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     let chart = Chart::of_response(&response, &attempts).titled(&args.query, facts);
     let shown = Shown {
         response: &response,
+        aggs: args.aggs.as_ref().unwrap_or(&Value::Null),
         cache: index.cache_stats(),
         profile: args.profile.then_some(&chart),
         simulated: simulated.as_deref(),
@@ -65,12 +67,17 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     }
     out.flush()?;
     args.simulate.write_timeline(&args.query, &chart)?;
+    if let Some(file) = &args.chart {
+        let asked = args.aggs.as_ref().unwrap_or(&Value::Null);
+        file.write(&args.query, &response.json["aggregations"], asked)?;
+        note(format_args!("chart: {}", file.path().display()));
+    }
     missing::warn_of(&response.json);
     missing::check_answered(&response.json)
 }
 
 /// One JSON object on a line, or on many for a person.
-fn write_json(out: &mut impl Write, json: &serde_json::Value, screen: &Screen) -> io::Result<()> {
+fn write_json(out: &mut impl Write, json: &Value, screen: &Screen) -> io::Result<()> {
     match screen.is_terminal {
         true => writeln!(out, "{json:#}"),
         false => writeln!(out, "{json}"),

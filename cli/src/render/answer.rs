@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{Colour, Screen, aggregations, hits, numbers};
 
-/// Hits and aggregations.
-pub(crate) fn answer(response: &Value, screen: &Screen) -> String {
+/// Hits and aggregations; `asked` is the `aggs` of the request, or nothing.
+pub(crate) fn answer(response: &Value, asked: &Value, screen: &Screen) -> String {
     let found = response["hits"].as_array().map_or(&[][..], Vec::as_slice);
     let num_hits = response["num_hits"].as_u64().unwrap_or(0);
     let mut text = hits(found, screen, "");
@@ -20,7 +20,7 @@ pub(crate) fn answer(response: &Value, screen: &Screen) -> String {
     let total = format!("{}{shown}", numbers::counted(num_hits, "hit"));
     text.push_str(&screen.paint(Colour::Bold, &total));
     text.push('\n');
-    let aggregations = aggregations(&response["aggregations"], screen, "");
+    let aggregations = aggregations(&response["aggregations"], asked, screen, "");
     if !aggregations.is_empty() {
         text.push('\n');
         text.push_str(&aggregations);
@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn an_answer_says_how_many_hits_there_are() {
         let check = |response: Value, expect: &str| {
-            assert_eq!(answer(&response, &Screen::plain(80, true)), expect);
+            let text = answer(&response, &Value::Null, &Screen::plain(80, true));
+            assert_eq!(text, expect);
         };
         check(json!({"hits": [], "num_hits": 0}), "0 hits\n");
         check(

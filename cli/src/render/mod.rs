@@ -18,7 +18,7 @@ mod split;
 mod table;
 mod timeline;
 
-pub(crate) use aggregations::aggregations;
+pub(crate) use aggregations::{ChartFile, aggregations};
 pub(crate) use answer::{answer, cost_line};
 pub(crate) use cache::cache_line;
 #[cfg(feature = "doctor")]

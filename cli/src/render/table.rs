@@ -93,6 +93,16 @@ impl Table {
         }
     }
 
+    /// Adds a line that is no row: it takes the whole width, and is cut where that ends.
+    pub(crate) fn push_line(&mut self, line: Cell) {
+        self.rows.push(vec![line]);
+    }
+
+    /// Whether a row of the table is a line without columns.
+    fn is_line(&self, row: &[Cell]) -> bool {
+        row.len() == 1 && self.columns.len() > 1
+    }
+
     /// Adds a row, a cell per column.
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
         self.rows.push(row);
@@ -123,7 +133,7 @@ impl Table {
             .iter()
             .map(|column| console::measure_text_width(&column.title))
             .collect();
-        for row in &self.rows {
+        for row in self.rows.iter().filter(|row| !self.is_line(row)) {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = cell.width().max(*width);
             }
@@ -159,6 +169,11 @@ impl Table {
             self.push_row(&mut text, screen, indent, widths, &titles);
         }
         for row in &self.rows {
+            let whole = [screen.width.saturating_sub(indent.len())];
+            let widths = match self.is_line(row) {
+                true => &whole[..],
+                false => widths,
+            };
             self.push_row(&mut text, screen, indent, widths, row);
         }
         text
@@ -284,6 +299,18 @@ id  level  message
  7  \u{fffd}[2J   two lines
 ",
         );
+    }
+
+    #[test]
+    fn a_line_without_columns_takes_the_whole_width() {
+        let mut table = Table::new(vec![
+            Column::new("a", Align::Left),
+            Column::new("b", Align::Right),
+        ]);
+        table.push(vec![Cell::new("x"), Cell::new("1")]);
+        table.push_line(Cell::new("longer than both columns are together"));
+        let text = table.text(&Screen::plain(20, true), "");
+        assert_eq!(text, "a  b\nx  1\nlonger than both co…\n");
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use canter_doc_mapper::{DocMapper, FieldKind};
 
-use crate::request::{Aggregation, Aggregations, CompositeBy, Kind, MetricOf, RangeOf, Source};
+use crate::key::Key;
+use crate::numbers::Number;
+use crate::request::{
+    Aggregation, Aggregations, Composite, CompositeBy, Kind, MetricOf, RangeOf, Source, address,
+};
 use crate::{Error, Result};
 
 /// What an aggregation takes.
@@ -85,6 +89,7 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
                 };
                 named(&source.field, takes)?;
             }
+            check_after(mapper, &aggregation.path, composite)?;
         }
         Kind::Filter(_) | Kind::Filters(_) => {}
         Kind::Metric(metric) => match &metric.what {
@@ -137,4 +142,56 @@ fn check_field(
         return invalid(&format!("has type {kind}; this takes {takes}"));
     }
     Ok(())
+}
+
+/// The key that a page of a composite comes after has values that its fields can have.
+fn check_after(mapper: &DocMapper, path: &str, composite: &Composite) -> Result<()> {
+    for (source, key) in composite
+        .sources
+        .iter()
+        .zip(composite.after.iter().flatten())
+    {
+        if let (CompositeBy::Terms, Some(key)) = (&source.by, key)
+            && after_key(mapper, &source.field, key).is_none()
+        {
+            let path = format!("{path}.after");
+            let what = format!(
+                "the value of {:?} is none that such a source has",
+                source.name
+            );
+            return Err(Error::invalid(&path, &what));
+        }
+    }
+    Ok(())
+}
+
+/// A key of terms as it stands in a request → as columns have it. An answer shows dates as numbers and addresses as
+/// texts, which are keys of another kind, with another place in the order of keys.
+pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Key> {
+    let kind = mapper.resolve(field)?.kind;
+    match (kind, key) {
+        (FieldKind::Date(_), Key::Number(ms)) => nanoseconds(*ms).map(Key::Date),
+        (FieldKind::Ip, Key::Text(text)) => address(text).map(Key::Address),
+        (FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_), Key::Number(_))
+        | (FieldKind::Bool, Key::Bool(_))
+        | (FieldKind::Text(_), Key::Text(_))
+        | (FieldKind::Json(_), _) => Some(key.clone()),
+        _ => None,
+    }
+}
+
+/// Milliseconds → nanoseconds.
+fn nanoseconds(ms: Number) -> Option<i64> {
+    const MILLISECOND_NS: i64 = 1_000_000;
+    match ms {
+        Number::Integer(ms) => i64::try_from(ms).ok()?.checked_mul(MILLISECOND_NS),
+        Number::Float(ms) => {
+            let ns = (ms * MILLISECOND_NS as f64).round();
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "it was checked to be within the range"
+            )]
+            (ns.abs() < 9.2e18).then_some(ns as i64)
+        }
+    }
 }

@@ -35,6 +35,14 @@ const FILES: &[(&str, &str)] = &[
         "aggregations.toml",
         include_str!("requests/aggregations.toml"),
     ),
+    (
+        "aggregations/buckets.toml",
+        include_str!("requests/aggregations/buckets.toml"),
+    ),
+    (
+        "aggregations/numbers.toml",
+        include_str!("requests/aggregations/numbers.toml"),
+    ),
     ("api.toml", include_str!("requests/api.toml")),
     ("stores.toml", include_str!("requests/stores.toml")),
     ("audit_d2.toml", include_str!("requests/audit_d2.toml")),

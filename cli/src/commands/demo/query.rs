@@ -74,7 +74,7 @@ impl DemoQuery {
         format!(
             "{}{}{}\n",
             hits(&shown, screen, ""),
-            aggregations(&response.json["aggregations"], screen, ""),
+            aggregations(&response.json["aggregations"], &Value::Null, screen, ""),
             screen.paint(Colour::Bold, &total)
         )
     }

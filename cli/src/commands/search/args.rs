@@ -11,6 +11,7 @@ use super::limits::LimitArgs;
 use crate::cli::FormatArg;
 use crate::observe::MetricsArg;
 use crate::open::EngineArgs;
+use crate::render::ChartFile;
 use crate::simulate::SimulateArgs;
 
 const AFTER_HELP: &str = "\
@@ -86,6 +87,10 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) format: FormatArg,
+
+    /// Draw the buckets of the aggregations into FILE.svg, or into FILE.html together with tables.
+    #[arg(long, value_name = "FILE", requires = "aggs")]
+    pub(super) chart: Option<ChartFile>,
 
     /// Show what the search cost: every request, wave by wave.
     #[arg(long)]

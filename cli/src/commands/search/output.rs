@@ -10,6 +10,8 @@ use crate::render::{Chart, Colour, Screen, answer, cache_line, cost_line, timeli
 /// What there is to show.
 pub(super) struct Shown<'a> {
     pub(super) response: &'a SearchResponse,
+    /// The aggregations that were asked for, if any.
+    pub(super) aggs: &'a Value,
     /// What the cache did, if there is one.
     pub(super) cache: Option<CacheStats>,
     /// The requests over time, if they were asked for.
@@ -63,7 +65,7 @@ pub(super) fn table_of(shown: &Shown<'_>, screen: &Screen) -> String {
         shown.simulated.map(str::to_owned),
         cache.map(|stats| cache_line(&response.profile, stats)),
     ];
-    let mut text = format!("{}\n", answer(&response.json, screen));
+    let mut text = format!("{}\n", answer(&response.json, shown.aggs, screen));
     for line in lines.iter().flatten() {
         text.push_str(&format!("{}\n", screen.paint(Colour::Dim, line)));
     }
@@ -92,6 +94,7 @@ mod tests {
         };
         let shown = Shown {
             response: &response,
+            aggs: &Value::Null,
             cache: None,
             profile: None,
             simulated: None,

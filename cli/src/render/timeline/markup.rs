@@ -6,28 +6,28 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 
 /// A document that is being written.
-pub(super) struct Markup {
+pub(in crate::render) struct Markup {
     writer: Writer<Vec<u8>>,
 }
 
 /// Name and value.
-pub(super) type Attribute<'a> = (&'a str, &'a str);
+pub(in crate::render) type Attribute<'a> = (&'a str, &'a str);
 
 impl Markup {
-    pub(super) fn new() -> Self {
+    pub(in crate::render) fn new() -> Self {
         Self {
             writer: Writer::new_with_indent(Vec::new(), b' ', 1),
         }
     }
 
     /// `<!DOCTYPE html>`.
-    pub(super) fn doctype(&mut self) -> io::Result<()> {
+    pub(in crate::render) fn doctype(&mut self) -> io::Result<()> {
         self.writer
             .write_event(Event::DocType(BytesText::from_escaped("html")))
     }
 
     /// An element around what `inside` writes.
-    pub(super) fn element(
+    pub(in crate::render) fn element(
         &mut self,
         name: &str,
         attributes: &[Attribute<'_>],
@@ -40,13 +40,17 @@ impl Markup {
     }
 
     /// An element that holds nothing and needs no end: `rect`, `meta`.
-    pub(super) fn empty(&mut self, name: &str, attributes: &[Attribute<'_>]) -> io::Result<()> {
+    pub(in crate::render) fn empty(
+        &mut self,
+        name: &str,
+        attributes: &[Attribute<'_>],
+    ) -> io::Result<()> {
         let start = start_of(name, attributes);
         self.writer.write_event(Event::Empty(start))
     }
 
     /// An element around text.
-    pub(super) fn text(
+    pub(in crate::render) fn text(
         &mut self,
         name: &str,
         attributes: &[Attribute<'_>],
@@ -61,7 +65,7 @@ impl Markup {
     }
 
     /// What was written.
-    pub(super) fn finish(self) -> String {
+    pub(in crate::render) fn finish(self) -> String {
         let mut text = String::from_utf8_lossy(&self.writer.into_inner()).into_owned();
         text.push('\n');
         text

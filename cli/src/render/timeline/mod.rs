@@ -25,5 +25,8 @@ mod tests;
 pub(crate) use attempts::Attempts;
 pub(crate) use chart::Chart;
 pub(crate) use file::TimelineFile;
+pub(super) use markup::Markup;
+pub(super) use scale::round_step;
+pub(super) use svg::{cut, px, write_rect};
 pub(crate) use text::timeline;
 pub(super) use words::short_name;

@@ -70,7 +70,7 @@ impl Scale {
 }
 
 /// The smallest of 1, 2, 5, 10, 20, 50, … (and 0.5, 0.2, …) that is at least `min`.
-fn round_step(min: f64) -> f64 {
+pub(in crate::render) fn round_step(min: f64) -> f64 {
     let power = 10f64.powi(min.max(1e-9).log10().floor() as i32);
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
     steps

@@ -376,7 +376,11 @@ fn class_of(what: &What) -> &'static str {
     }
 }
 
-fn write_rect(svg: &mut Markup, class: &str, [x, y, width, height]: [f64; 4]) -> io::Result<()> {
+pub(in crate::render) fn write_rect(
+    svg: &mut Markup,
+    class: &str,
+    [x, y, width, height]: [f64; 4],
+) -> io::Result<()> {
     let [x, y, width, height] = [x, y, width, height].map(px);
     let attributes = [
         ("class", class),
@@ -407,7 +411,7 @@ fn write_right(svg: &mut Markup, x: f64, y: f64, text: &str) -> io::Result<()> {
 }
 
 /// At most so many characters, the last of which says that there are more.
-fn cut(text: &str, max_chars: usize) -> String {
+pub(in crate::render) fn cut(text: &str, max_chars: usize) -> String {
     match text.chars().count() > max_chars {
         true => text.chars().take(max_chars - 1).chain(['…']).collect(),
         false => text.to_owned(),
@@ -415,7 +419,7 @@ fn cut(text: &str, max_chars: usize) -> String {
 }
 
 /// A coordinate: a hundredth of a pixel is fine enough, and the same on every machine.
-fn px(value: f64) -> String {
+pub(in crate::render) fn px(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -17,6 +17,7 @@ use super::metrics::{OfField, Weighted};
 use super::runs::Runs;
 use super::top::Top;
 use super::tuples::{Page, Tuples};
+use crate::check::after_key;
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
 use crate::request::{
@@ -334,10 +335,21 @@ impl Builder<'_> {
         }
         let page = Page {
             size: composite.size,
-            after: composite.after.clone(),
+            after: self.after(composite),
             order: tuple_order(composite),
         };
         Ok(Tuples::new(mappings, inside, Some(page)))
+    }
+
+    /// The key that the page comes after, as columns have it.
+    fn after(&self, composite: &Composite) -> Option<Vec<Option<Key>>> {
+        let keys = composite.sources.iter().zip(composite.after.as_ref()?);
+        let keys = keys.map(|(source, key)| match (&source.by, key) {
+            // It was checked that the field can have it.
+            (CompositeBy::Terms, Some(key)) => after_key(self.split.mapper, &source.field, key),
+            (_, key) => key.clone(),
+        });
+        Some(keys.collect())
     }
 
     fn metric(&self, path: &str, metric: &Metric, is_top: bool) -> Result<Box<dyn Collect>> {

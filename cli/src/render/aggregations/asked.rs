@@ -1,0 +1,57 @@
+//! What was asked for, beside what was answered: the kind of each aggregation and its parameters.
+
+use serde_json::Value;
+
+static NOTHING: Value = Value::Null;
+
+/// The aggregations of one level of a request, or nothing where it is not known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a>(&'a Value);
+
+/// One aggregation of a request; empty where it is not known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct One<'a> {
+    pub(super) kind: &'a str,
+    pub(super) body: &'a Value,
+    pub(super) inside: Asked<'a>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(aggregations: &'a Value) -> Self {
+        Self(aggregations)
+    }
+
+    /// The aggregation of this name.
+    pub(super) fn of(self, name: &str) -> One<'a> {
+        let found = self.0.get(name).and_then(Value::as_object);
+        let inside = found.and_then(|found| found.get("aggs").or(found.get("aggregations")));
+        let is_kind = |key: &&String| !["aggs", "aggregations", "meta"].contains(&key.as_str());
+        let kind = found.and_then(|found| found.iter().find(|(key, _)| is_kind(key)));
+        One {
+            kind: kind.map_or("", |(kind, _)| kind),
+            body: kind.map_or(&NOTHING, |(_, body)| body),
+            inside: Asked(inside.unwrap_or(&NOTHING)),
+        }
+    }
+}
+
+impl One<'_> {
+    /// The names of the fields that hits are sorted by.
+    pub(super) fn sort_fields(&self) -> Vec<&str> {
+        let sort = self.body.get("sort").and_then(Value::as_array);
+        let keys = sort.into_iter().flatten().filter_map(Value::as_object);
+        keys.filter_map(|key| key.keys().next().map(String::as_str))
+            .collect()
+    }
+
+    /// What a bucket without a key is called: the query of a filter, or the one for all others.
+    pub(super) fn filter_at(&self, place: usize) -> String {
+        match self.body.get("filters").and_then(Value::as_array) {
+            Some(filters) => match filters.get(place).and_then(Value::as_str) {
+                Some(query) => query.to_owned(),
+                None => "all others".to_owned(),
+            },
+            None => format!("#{}", place + 1),
+        }
+    }
+}

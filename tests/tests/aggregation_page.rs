@@ -1,0 +1,205 @@
+//! What `docs/aggregations.md` shows is what the engine takes: every example of the page is run over a small index,
+//! and every kind of aggregation that there is has an example.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use canter_tests::TestIndex;
+use serde_json::{Map, Value, json};
+
+const PAGE: &str = "docs/aggregations.md";
+const TYPES: &str = "guest/aggregations/src/request/types.rs";
+
+/// Variants of `Kind` that stand for many kinds, each of which has a name of its own.
+const GROUPS: [&str; 1] = ["metric"];
+
+const CONFIG: &str = "
+version: 0.8
+index_id: samples
+doc_mapping:
+  timestamp_field: time
+  field_mappings:
+    - {name: time, type: datetime, fast: true, input_formats: [unix_timestamp], fast_precision: milliseconds}
+    - {name: service, type: text, tokenizer: raw, fast: true}
+    - {name: duration, type: f64, fast: true}
+    - {name: bytes, type: i64, fast: true}
+    - {name: ok, type: bool, fast: true}
+    - {name: client, type: ip, fast: true}
+    - {name: labels, type: array<text>, tokenizer: raw, fast: true}
+";
+
+static INDEX: LazyLock<TestIndex> =
+    LazyLock::new(|| TestIndex::build(CONFIG, &samples(), 70).unwrap());
+
+/// Requests to three services and a test in the spring and summer of 2024; some lack a service or a size.
+fn samples() -> Vec<String> {
+    let sample = |n: u64| {
+        let mut document = json!({
+            "time": 1_709_250_000 + n * 86_000,
+            "duration": (n * 37 % 700) as f64 / 1.5,
+            "ok": n % 5 != 0,
+            "client": format!("{}.0.0.{}", if n.is_multiple_of(3) { 10 } else { 192 }, n % 30),
+            "labels": if n.is_multiple_of(2) { vec!["blue", "canary"] } else { vec!["green"] },
+        });
+        if n % 7 != 0 {
+            document["service"] = json!(["cart", "checkout", "search"][(n % 3) as usize]);
+        }
+        if n == 100 {
+            document["service"] = json!("test-7");
+        }
+        if n % 4 != 0 {
+            document["bytes"] = json!(n * 13 % 2_500);
+        }
+        document.to_string()
+    };
+    (0..200).map(sample).collect()
+}
+
+fn file(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    fs::read_to_string(root.join(path)).unwrap()
+}
+
+/// The examples of the page: what stands in its blocks of JSON.
+fn examples() -> Vec<Map<String, Value>> {
+    let page = file(PAGE);
+    let blocks = page.split("```json\n").skip(1);
+    let blocks = blocks.map(|block| block.split("```").next().unwrap());
+    let read = |block: &str| {
+        serde_json::from_str(block).unwrap_or_else(|error| panic!("{error}: {block}"))
+    };
+    blocks.map(read).collect()
+}
+
+/// The answer to aggregations, or why they are refused.
+fn answer(aggregations: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let request = json!({"query": "*", "max_hits": 0, "aggs": aggregations});
+    let answer = INDEX
+        .search(&request)
+        .map_err(|error| format!("{error:#}"))?;
+    let found = answer.json["aggregations"].as_object().cloned();
+    found.ok_or_else(|| "there are no aggregations in the answer".to_owned())
+}
+
+/// Calls a function with each aggregation, those inside others too.
+fn each(aggregations: &Map<String, Value>, with: &mut impl FnMut(&str, &Map<String, Value>)) {
+    for (name, aggregation) in aggregations {
+        let aggregation = aggregation.as_object().unwrap();
+        with(name, aggregation);
+        if let Some(Value::Object(inside)) = aggregation.get("aggs") {
+            each(inside, with);
+        }
+    }
+}
+
+fn kind_of(aggregation: &Map<String, Value>) -> &str {
+    let mut keys = aggregation.keys().filter(|key| *key != "aggs");
+    keys.next().unwrap()
+}
+
+/// The variants of an enum in a source file, as a request writes them.
+fn variants(source: &str, name: &str) -> BTreeSet<String> {
+    let (_, body) = source.split_once(&format!("enum {name} {{")).unwrap();
+    let (body, _) = body.split_once("\n}").unwrap();
+    let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
+    let names = lines.filter_map(|line| {
+        let end = line
+            .find(|c: char| !c.is_ascii_alphanumeric())
+            .unwrap_or(line.len());
+        Some(&line[..end]).filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
+    });
+    names.map(in_snake_case).collect()
+}
+
+fn in_snake_case(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(c.to_ascii_lowercase());
+    }
+    text
+}
+
+#[test]
+fn every_example_of_the_page_is_answered_with_something() {
+    let examples = examples();
+    assert!(examples.len() >= 20, "{}", examples.len());
+    for example in examples {
+        let shown = Value::Object(example.clone());
+        let found = answer(&example).unwrap_or_else(|error| panic!("{error}: {shown}"));
+        assert_eq!(found.len(), example.len(), "{shown}");
+        for (name, result) in &found {
+            let is_empty = match (&result["buckets"], &result["values"], &result["value"]) {
+                (Value::Array(buckets), ..) => buckets.is_empty(),
+                (Value::Object(buckets), ..) => buckets.is_empty(),
+                (_, Value::Array(values), _) => values.iter().any(|value| value["value"].is_null()),
+                (_, Value::Object(values), _) => values.values().any(Value::is_null),
+                (.., value) => {
+                    value.is_null() && result["count"].is_null() && result["doc_count"].is_null()
+                }
+            };
+            assert!(
+                !is_empty,
+                "{name} says nothing of the sample documents: {shown}\n{result}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_kind_that_the_engine_has_is_on_the_page() {
+    let mut shown = BTreeSet::new();
+    for example in examples() {
+        each(&example, &mut |_, aggregation| {
+            shown.insert(kind_of(aggregation).to_owned());
+        });
+    }
+    // The engine names its kinds when it is asked for another.
+    let refused = answer(&Map::from_iter([(
+        "x".to_owned(),
+        json!({"no_such_kind": {}}),
+    )]));
+    let refused = refused.unwrap_err();
+    let (_, named) = refused.split_once("there are ").unwrap();
+    let named = named.replace(" and ", ", ");
+    let mut kinds: BTreeSet<String> = named
+        .split(", ")
+        .map(|kind| kind.trim().to_owned())
+        .collect();
+    assert!(kinds.len() >= 20, "{kinds:?}");
+    let types = file(TYPES);
+    kinds.extend(variants(&types, "Kind"));
+    kinds.extend(variants(&types, "MetricOf"));
+    GROUPS.map(|group| kinds.remove(group));
+    let lacking: Vec<&String> = kinds.difference(&shown).collect();
+    assert!(lacking.is_empty(), "{PAGE} has no example of {lacking:?}");
+    let prose = file(PAGE);
+    for kind in kinds {
+        assert!(
+            prose.contains(&format!("**`{kind}`**")),
+            "{PAGE} has no paragraph on {kind}"
+        );
+    }
+}
+
+#[test]
+fn what_an_example_adds_that_is_not_known_is_refused() {
+    for example in examples() {
+        let mut bodies = Vec::new();
+        each(&example, &mut |_, aggregation| {
+            let kind = kind_of(aggregation).to_owned();
+            if let Value::Object(mut body) = aggregation[&kind].clone() {
+                body.insert("colour".to_owned(), json!("blue"));
+                bodies.push(json!({(kind): body}));
+            }
+        });
+        for body in bodies {
+            let error = answer(&Map::from_iter([("x".to_owned(), body.clone())])).unwrap_err();
+            assert!(error.contains("\"colour\" is not known"), "{body}: {error}");
+        }
+    }
+}
