@@ -172,8 +172,13 @@ impl Builder<'_> {
         let is_date = self.is_date(&source.field);
         let field = self.numbers(path, &source.field, is_date)?;
         check_places(path, &field, *interval)?;
+        // What stands in for a value is looked at as one.
+        let is_in = |value: f64| {
+            let bounds = row.hard_bounds;
+            bounds.is_none_or(|(first, last)| first <= value && value <= last)
+        };
         let missing = source.missing.as_ref().and_then(|missing| match missing {
-            Key::Number(number) => {
+            Key::Number(number) if is_in(number.to_f64()) => {
                 let place = super::mapping::place_of(number.to_f64(), *interval, *offset);
                 Some(Some(Key::Interval(place)))
             }
@@ -231,8 +236,14 @@ impl Builder<'_> {
             let runs = Runs::new(column, rounding.clone(), row.hard_bounds, inside);
             return Ok(Box::new(runs));
         }
+        let is_in = |time_ns: i64| {
+            let bounds = row.hard_bounds;
+            bounds.is_none_or(|(first, last)| first <= time_ns && time_ns <= last)
+        };
         let missing = source.missing.as_ref().and_then(|missing| match missing {
-            Key::Date(time_ns) => Some(Some(Key::Date(rounding.start_of(*time_ns)))),
+            Key::Date(time_ns) if is_in(*time_ns) => {
+                Some(Some(Key::Date(rounding.start_of(*time_ns))))
+            }
             _ => None,
         });
         let to_code = ToCode::Date {
