@@ -146,7 +146,9 @@ impl Builder<'_> {
     }
 
     fn open(&self, field: &str, is_taken: impl Fn(ColumnType) -> bool) -> Result<Field> {
-        Field::open(self.split.segment, field, is_taken)
+        let resolved = self.split.mapper.resolve(field);
+        let is_untyped = resolved.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)));
+        Field::open(self.split.segment, field, is_untyped, is_taken)
     }
 
     fn is_date(&self, field: &str) -> bool {
