@@ -383,22 +383,29 @@ impl Builder<'_> {
     }
 }
 
+/// Whether a choice has a key, which comes with its text.
+type Chooses = Box<dyn Fn(&Key, &str) -> bool>;
+
 /// What `include` and `exclude` leave.
 fn key_filter(include: Option<&Choice>, exclude: Option<&Choice>) -> Result<Option<KeyFilter>> {
-    let matcher = |choice: Option<&Choice>| -> Result<Option<Box<dyn Fn(&str) -> bool>>> {
+    let matcher = |choice: Option<&Choice>| -> Result<Option<Chooses>> {
         Ok(match choice {
             None => None,
             Some(Choice::Values(values)) => {
                 let values = values.clone();
-                Some(Box::new(move |text| {
-                    values.iter().any(|value| value == text)
+                Some(Box::new(move |key, text| {
+                    let is_it = |value: &Key| match value {
+                        Key::Text(value) => value == text,
+                        value => value == key,
+                    };
+                    values.iter().any(is_it)
                 }))
             }
             Some(Choice::Pattern(pattern)) => {
                 let regex = tantivy_fst::Regex::new(pattern).map_err(|error| {
                     Error::Invalid(format!("the pattern {pattern:?} is none: {error}"))
                 })?;
-                Some(Box::new(move |text| is_match(&regex, text)))
+                Some(Box::new(move |_, text| is_match(&regex, text)))
             }
         })
     };
@@ -408,8 +415,8 @@ fn key_filter(include: Option<&Choice>, exclude: Option<&Choice>) -> Result<Opti
     }
     Ok(Some(Box::new(move |key| {
         let text = choice_text(key);
-        include.as_ref().is_none_or(|include| include(&text))
-            && !exclude.as_ref().is_some_and(|exclude| exclude(&text))
+        include.as_ref().is_none_or(|include| include(key, &text))
+            && !exclude.as_ref().is_some_and(|exclude| exclude(key, &text))
     })))
 }
 
