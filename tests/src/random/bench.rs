@@ -10,6 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
+use super::aggregations;
 use super::documents::documents;
 use super::generate::Generator;
 use super::judge::short;
@@ -22,6 +23,9 @@ use crate::TestIndex;
 
 /// Documents of each index, and how many splits they are cut into.
 const SHAPES: [(usize, usize); 3] = [(400, 8), (300, 3), (250, 1)];
+
+/// A `composite` is asked for so many pages at most.
+const MAX_PAGES: usize = 12;
 
 /// So many differences are made small and shown.
 const MAX_FINDINGS: usize = 60;
@@ -67,11 +71,17 @@ impl Tally {
     }
 }
 
+/// The same documents in splits of two lengths: how they are divided must not be seen in aggregations.
+struct Divisions {
+    one: Searcher,
+    other: Searcher,
+}
+
 /// Random documents in several indexes, all from one seed.
 pub struct RandomBench {
     engine: Arc<dyn Engine>,
     runtime: tokio::runtime::Runtime,
-    indexes: Vec<(Table, Searcher)>,
+    indexes: Vec<(Table, Divisions)>,
     seed: u64,
 }
 
@@ -173,7 +183,7 @@ impl RandomBench {
     fn smaller(
         &self,
         table: &Table,
-        searcher: &Searcher,
+        searcher: &Divisions,
         mut request: Request,
         mut problem: String,
     ) -> (Request, String) {
@@ -192,18 +202,53 @@ impl RandomBench {
         (request, problem)
     }
 
-    fn ask(&self, table: &Table, searcher: &Searcher, request: &Request) -> End {
-        let json = request.json(&paths(table));
-        match self
-            .runtime
-            .block_on(searcher.search(&json, &Limits::default()))
-        {
-            Ok(answer) => match table.judge(request, &answer.json) {
-                Ok(()) => End::Right,
-                Err(problem) => End::Wrong(problem),
-            },
-            Err(error) => refusal(&error),
+    /// Asks a request; of a `composite` page after page.
+    fn ask(&self, table: &Table, divisions: &Divisions, request: &Request) -> End {
+        let mut request = request.clone();
+        for _ in 0..MAX_PAGES {
+            let answer = match self.ask_page(table, divisions, &request) {
+                Ok(answer) => answer,
+                Err(end) => return end,
+            };
+            match request.next_page(&answer["aggregations"]) {
+                Some(next) => request = next,
+                None => break,
+            }
         }
+        End::Right
+    }
+
+    fn ask_page(
+        &self,
+        table: &Table,
+        divisions: &Divisions,
+        request: &Request,
+    ) -> Result<Value, End> {
+        let json = request.json(&paths(table));
+        let search = |searcher: &Searcher| {
+            let limits = Limits::default();
+            self.runtime.block_on(searcher.search(&json, &limits))
+        };
+        let answer = search(&divisions.one).map_err(|error| refusal(&error))?;
+        table.judge(request, &answer.json).map_err(End::Wrong)?;
+        if !request.aggs.is_empty() {
+            let other = search(&divisions.other)
+                .map_err(|error| End::Wrong(format!("divided otherwise: {}", error.message)))?;
+            let [here, there] =
+                [&answer.json, &other.json].map(|json| json["aggregations"].to_string());
+            if let Some(at) = here.bytes().zip(there.bytes()).position(|(a, b)| a != b) {
+                let near = |text: &str| {
+                    let part = &text.as_bytes()[at.saturating_sub(80)..text.len().min(at + 40)];
+                    String::from_utf8_lossy(part).into_owned()
+                };
+                return Err(End::Wrong(format!(
+                    "divided otherwise it is another answer: {} and {}",
+                    near(&here),
+                    near(&there)
+                )));
+            }
+        }
+        Ok(answer.json)
     }
 
     /// The same difference with fewer documents.
@@ -336,6 +381,22 @@ fn open(
     docs: &[Value],
     num_splits: usize,
     engine: &Arc<dyn Engine>,
+) -> Result<Divisions> {
+    let other_num = match num_splits {
+        1 => 7,
+        num => num / 3 + 1,
+    };
+    Ok(Divisions {
+        one: open_divided(setup, docs, num_splits, engine)?,
+        other: open_divided(setup, docs, other_num, engine)?,
+    })
+}
+
+fn open_divided(
+    setup: &Setup,
+    docs: &[Value],
+    num_splits: usize,
+    engine: &Arc<dyn Engine>,
 ) -> Result<Searcher> {
     let lines: Vec<String> = docs.iter().map(Value::to_string).collect();
     let split_num_docs = lines.len().div_ceil(num_splits).max(1) as u64;
@@ -357,15 +418,11 @@ fn smaller_requests(request: &Request) -> Vec<Request> {
         change(&mut changed);
         smaller.push(changed);
     };
-    if request.agg.is_some() {
-        with(&|request| request.agg = None);
+    if !request.aggs.is_empty() {
+        with(&|request| request.aggs.clear());
     }
-    if request.agg.as_ref().is_some_and(|agg| agg.sub.is_some()) {
-        with(&|request| {
-            if let Some(agg) = &mut request.agg {
-                agg.sub = None;
-            }
-        });
+    for aggs in aggregations::smaller(&request.aggs) {
+        with(&|request| request.aggs = aggs.clone());
     }
     if !request.sort_by.is_empty() {
         with(&|request| request.sort_by.clear());

@@ -2,7 +2,9 @@
 
 use rand::{Rng, RngExt};
 
-use super::aggregations::{Agg, Metric, What};
+use serde_json::Map;
+
+use super::aggregations::Filters;
 use super::dates::{self, SECOND};
 use super::documents::{self, one_of};
 use super::order::SortKey;
@@ -27,7 +29,8 @@ impl<R: Rng> Generator<'_, R> {
             sort_by: Vec::new(),
             start: None,
             end: None,
-            agg: None,
+            aggs: Map::new(),
+            filters: Filters::new(),
             search_field: None,
         };
         if self.rng.random_bool(0.5) {
@@ -39,8 +42,8 @@ impl<R: Rng> Generator<'_, R> {
             request.start = self.rng.random_bool(0.7).then_some(ends[0]);
             request.end = self.rng.random_bool(0.7).then_some(ends[1]);
         }
-        if self.rng.random_bool(0.35) {
-            request.agg = self.agg(true);
+        if self.rng.random_bool(0.6) {
+            (request.aggs, request.filters) = self.aggs();
         }
         if self.rng.random_bool(0.05)
             && let Some(field) =
@@ -71,7 +74,7 @@ impl<R: Rng> Generator<'_, R> {
     }
 
     /// A field for which it holds.
-    fn field(&mut self, wanted: impl Fn(&Field) -> bool) -> Option<usize> {
+    pub(super) fn field(&mut self, wanted: impl Fn(&Field) -> bool) -> Option<usize> {
         let fields = self.table.setup.fields.iter().enumerate();
         let fitting: Vec<usize> = fields
             .filter(|(_, f)| wanted(f))
@@ -124,7 +127,7 @@ impl<R: Rng> Generator<'_, R> {
         }
     }
 
-    fn leaf(&mut self) -> Leaf {
+    pub(super) fn leaf(&mut self) -> Leaf {
         if self.rng.random_bool(0.04) {
             return Leaf::All;
         }
@@ -411,80 +414,5 @@ impl<R: Rng> Generator<'_, R> {
             keys.pop();
         }
         keys
-    }
-
-    fn agg(&mut self, is_outer: bool) -> Option<Agg> {
-        let is_column = |field: &Field| {
-            field.fast.is_some() && field.kind != Kind::Object && field.diet != Diet::Mixed
-        };
-        let is_date =
-            |field: &Field| matches!(field.kind, Kind::Date { .. }) || field.diet == Diet::Dates;
-        let is_numeric = |field: &Field| {
-            matches!(field.kind, Kind::I64 | Kind::U64 | Kind::F64)
-                || matches!(field.diet, Diet::Numbers | Diet::Big)
-        };
-        let (field, what) = match self.rng.random_range(0..10) {
-            0..3 => {
-                let field = self.field(|field| is_column(field) && !is_date(field))?;
-                let size = *one_of(&mut self.rng, &[1_000, 1_000, 3]);
-                let by_key = *one_of(&mut self.rng, &[None, None, Some(true), Some(false)]);
-                (field, What::Terms { size, by_key })
-            }
-            3..5 => {
-                let field = self.field(|field| is_column(field) && field.is_small)?;
-                let interval = *one_of(&mut self.rng, &[0.5, 1.0, 2.5, 10.0]);
-                let offset = match self.rng.random_bool(0.3) {
-                    true => interval / 4.0,
-                    false => 0.0,
-                };
-                (
-                    field,
-                    What::Histogram {
-                        interval,
-                        offset,
-                        fills_gaps: self.rng.random_bool(0.5),
-                    },
-                )
-            }
-            5..7 => {
-                let field = self.field(|field| is_column(field) && is_date(field))?;
-                let days = *one_of(&mut self.rng, &[1, 7, 30, 3_650]);
-                (
-                    field,
-                    What::DateHistogram {
-                        days,
-                        fills_gaps: days > 1_000 && self.rng.random_bool(0.5),
-                    },
-                )
-            }
-            7 => {
-                let field = self.field(|field| is_column(field) && is_numeric(field))?;
-                let middle = *one_of(&mut self.rng, &[0.0, 2.0, -3.5]);
-                let ranges = match self.rng.random_bool(0.5) {
-                    true => vec![(None, Some(middle)), (Some(middle), None)],
-                    false => vec![
-                        (Some(middle), Some(middle + 4.0)),
-                        (Some(middle + 6.0), Some(middle + 7.5)),
-                    ],
-                };
-                (field, What::Range { ranges })
-            }
-            _ => {
-                let metric = *one_of(&mut self.rng, &Metric::ALL);
-                let is_countable =
-                    |field: &Field| metric == Metric::ValueCount && field.kind != Kind::Ip;
-                let field = self.field(|field| {
-                    is_column(field) && (is_numeric(field) || is_countable(field))
-                })?;
-                (field, What::Metric(metric))
-            }
-        };
-        let has_sub = is_outer && !matches!(what, What::Metric(_)) && self.rng.random_bool(0.4);
-        let sub = if has_sub {
-            self.agg(false).map(Box::new)
-        } else {
-            None
-        };
-        Some(Agg { field, what, sub })
     }
 }

@@ -58,11 +58,16 @@ impl Table {
             ));
         }
         self.judge_hits(request, docs.clone(), &hits)?;
-        match &request.agg {
-            Some(agg) => self
-                .check_agg(agg, &docs, &answer["aggregations"]["a"])
-                .map_err(|problem| format!("aggregation: {problem}")),
-            None => Ok(()),
+        match request.aggs.is_empty() {
+            true => Ok(()),
+            false => self
+                .check_aggs(
+                    &request.aggs,
+                    &request.filters,
+                    &docs,
+                    &answer["aggregations"],
+                )
+                .map_err(|problem| format!("aggregations{problem}")),
         }
     }
 

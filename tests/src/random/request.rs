@@ -1,8 +1,8 @@
 //! One request: as a tree, and as it is sent.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::aggregations::Agg;
+use super::aggregations::{self, Filters};
 use super::dates;
 use super::order::SortKey;
 use super::query::Node;
@@ -20,7 +20,9 @@ pub(super) struct Request {
     pub(super) start: Option<i64>,
     /// Seconds since 1970, excluded.
     pub(super) end: Option<i64>,
-    pub(super) agg: Option<Agg>,
+    pub(super) aggs: Map<String, Value>,
+    /// The queries of aggregations.
+    pub(super) filters: Filters,
     /// Named in the request, because a word names no field.
     pub(super) search_field: Option<usize>,
 }
@@ -38,10 +40,22 @@ impl Request {
         if self.start.or(self.end).is_some() {
             parts.push("time filter".to_owned());
         }
-        if let Some(agg) = &self.agg {
-            parts.push(agg.signature(setup));
+        if !self.aggs.is_empty() {
+            parts.push(aggregations::signature(&self.aggs));
         }
         parts.join(", ")
+    }
+
+    /// The request for what comes after an answer's page of a `composite`.
+    pub(super) fn next_page(&self, answer: &Value) -> Option<Request> {
+        let (name, agg) = self.aggs.iter().next()?;
+        let size = agg["composite"]["size"].as_u64()?;
+        let found = &answer[name];
+        let is_full = found["buckets"].as_array()?.len() as u64 == size;
+        let after = found.get("after_key").filter(|_| is_full)?;
+        let mut next = self.clone();
+        next.aggs[name]["composite"]["after"] = after.clone();
+        Some(next)
     }
 
     pub(super) fn json(&self, paths: &[&str]) -> Value {
@@ -65,8 +79,8 @@ impl Request {
         if let Some(end) = self.end {
             request["end_timestamp"] = end.into();
         }
-        if let Some(agg) = &self.agg {
-            request["aggs"] = agg.json(paths);
+        if !self.aggs.is_empty() {
+            request["aggs"] = Value::Object(self.aggs.clone());
         }
         if let Some(field) = self.search_field {
             request["search_field"] = paths[field].into();

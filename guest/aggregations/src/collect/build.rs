@@ -161,7 +161,9 @@ impl Builder<'_> {
     }
 
     fn open(&self, field: &str, is_taken: impl Fn(ColumnType) -> bool) -> Result<Field> {
-        Field::open(self.split.segment, field, is_taken)
+        let resolved = self.split.mapper.resolve(field);
+        let is_untyped = resolved.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)));
+        Field::open(self.split.segment, field, is_untyped, is_taken)
     }
 
     fn is_date(&self, field: &str) -> bool {
@@ -187,8 +189,13 @@ impl Builder<'_> {
         let is_date = self.is_date(&source.field);
         let field = self.numbers(path, &source.field, is_date)?;
         check_places(path, &field, *interval)?;
+        // What stands in for a value is looked at as one.
+        let is_in = |value: f64| {
+            let bounds = row.hard_bounds;
+            bounds.is_none_or(|(first, last)| first <= value && value <= last)
+        };
         let missing = source.missing.as_ref().and_then(|missing| match missing {
-            Key::Number(number) => {
+            Key::Number(number) if is_in(number.to_f64()) => {
                 let place = super::mapping::place_of(number.to_f64(), *interval, *offset);
                 Some(Some(Key::Interval(place)))
             }
@@ -246,8 +253,14 @@ impl Builder<'_> {
             let runs = Runs::new(column, rounding.clone(), row.hard_bounds, inside);
             return Ok(Box::new(runs));
         }
+        let is_in = |time_ns: i64| {
+            let bounds = row.hard_bounds;
+            bounds.is_none_or(|(first, last)| first <= time_ns && time_ns <= last)
+        };
         let missing = source.missing.as_ref().and_then(|missing| match missing {
-            Key::Date(time_ns) => Some(Some(Key::Date(rounding.start_of(*time_ns)))),
+            Key::Date(time_ns) if is_in(*time_ns) => {
+                Some(Some(Key::Date(rounding.start_of(*time_ns))))
+            }
             _ => None,
         });
         let to_code = ToCode::Date {
@@ -401,25 +414,29 @@ impl Builder<'_> {
     }
 }
 
-/// Says whether the text of a key is taken.
-type TextFilter = Box<dyn Fn(&str) -> bool>;
+/// Whether a choice has a key, which comes with its text.
+type Chooses = Box<dyn Fn(&Key, &str) -> bool>;
 
 /// What `include` and `exclude` leave.
 fn key_filter(include: Option<&Choice>, exclude: Option<&Choice>) -> Result<Option<KeyFilter>> {
-    let matcher = |choice: Option<&Choice>| -> Result<Option<TextFilter>> {
+    let matcher = |choice: Option<&Choice>| -> Result<Option<Chooses>> {
         Ok(match choice {
             None => None,
             Some(Choice::Values(values)) => {
                 let values = values.clone();
-                Some(Box::new(move |text| {
-                    values.iter().any(|value| value == text)
+                Some(Box::new(move |key, text| {
+                    let is_it = |value: &Key| match value {
+                        Key::Text(value) => value == text,
+                        value => value == key,
+                    };
+                    values.iter().any(is_it)
                 }))
             }
             Some(Choice::Pattern(pattern)) => {
                 let regex = tantivy_fst::Regex::new(pattern).map_err(|error| {
                     Error::Invalid(format!("the pattern {pattern:?} is none: {error}"))
                 })?;
-                Some(Box::new(move |text| is_match(&regex, text)))
+                Some(Box::new(move |_, text| is_match(&regex, text)))
             }
         })
     };
@@ -429,8 +446,8 @@ fn key_filter(include: Option<&Choice>, exclude: Option<&Choice>) -> Result<Opti
     }
     Ok(Some(Box::new(move |key| {
         let text = choice_text(key);
-        include.as_ref().is_none_or(|include| include(&text))
-            && !exclude.as_ref().is_some_and(|exclude| exclude(&text))
+        include.as_ref().is_none_or(|include| include(key, &text))
+            && !exclude.as_ref().is_some_and(|exclude| exclude(key, &text))
     })))
 }
 

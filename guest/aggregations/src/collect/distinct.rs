@@ -10,7 +10,6 @@ use super::metrics::{arrange, grow};
 use super::{Collect, Places};
 use crate::Result;
 use crate::key::Key;
-use crate::numbers::Number;
 use crate::partial::{Cardinality, Metric, Metrics, Node};
 
 /// Most bits that the values of one column are noted in, for all buckets together: 4 MiB.
@@ -77,8 +76,10 @@ impl Distinct {
 /// The coupon of a value: the same for an integer and a floating point number that are equal.
 fn coupon(key: &Key) -> Coupon {
     match key {
-        Key::Number(Number::Integer(integer)) => Coupon::from_value((1u8, *integer)),
-        Key::Number(Number::Float(float)) => Coupon::from_value((2u8, float.to_bits())),
+        Key::Number(number) => match number.as_whole() {
+            Some(integer) => Coupon::from_value((1u8, integer)),
+            None => Coupon::from_value((2u8, number.to_f64().to_bits())),
+        },
         Key::Bool(flag) => Coupon::from_value((3u8, *flag)),
         Key::Date(time_ns) => Coupon::from_value((4u8, *time_ns)),
         Key::Text(text) => Coupon::from_value(text.as_bytes()),

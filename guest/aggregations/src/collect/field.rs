@@ -18,10 +18,11 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The columns of these types. Those that have no value are left out.
+    /// The columns of these types, of a field that has a type or not. Those that have no value are left out.
     pub(crate) fn open(
         segment: &SegmentReader,
         field: &str,
+        is_untyped: bool,
         is_taken: impl Fn(ColumnType) -> bool,
     ) -> Result<Self> {
         let mut columns = Vec::new();
@@ -46,6 +47,7 @@ impl Field {
                 index,
                 values,
                 names,
+                is_untyped,
             });
         }
         columns.sort_by_key(|column| column.column_type);
@@ -65,6 +67,9 @@ pub(crate) struct Column {
     pub(crate) index: ColumnIndex,
     pub(crate) values: Values,
     names: Names,
+    /// Whether the field has values of any type. Then a split in which one is a fraction has all its numbers as
+    /// floating point numbers, and another split has whole ones: keys must not show which.
+    is_untyped: bool,
 }
 
 /// Rows of a column, with the documents that have them and the buckets of those.
@@ -177,6 +182,10 @@ impl Column {
             }
             ColumnType::I64 => of_each(codes, |code| {
                 Key::Number(Number::Integer(i128::from(i64::from_u64(code))))
+            }),
+            ColumnType::F64 if self.is_untyped => of_each(codes, |code| {
+                let number = Number::from(f64::from_u64(code));
+                Key::Number(number.as_whole().map_or(number, Number::Integer))
             }),
             ColumnType::F64 => {
                 of_each(codes, |code| Key::Number(Number::from(f64::from_u64(code))))

@@ -47,6 +47,23 @@ impl Number {
         }
     }
 
+    /// The whole number that it is equal to, if it is one that a column of whole numbers can have.
+    pub(crate) fn as_whole(self) -> Option<i128> {
+        const LEAST: f64 = -9_223_372_036_854_775_808.0;
+        const BEYOND: f64 = 18_446_744_073_709_551_616.0;
+        match self {
+            Self::Integer(value) => Some(value),
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "it was checked to be whole and within the range"
+            )]
+            Self::Float(value) if value.fract() == 0.0 && (LEAST..BEYOND).contains(&value) => {
+                Some(value as i128)
+            }
+            Self::Float(_) => None,
+        }
+    }
+
     /// Whether the number is neither infinite nor undefined.
     pub(crate) fn is_finite(self) -> bool {
         match self {

@@ -172,19 +172,9 @@ pub(super) fn time(
     format: Option<&DateFormat>,
     zone: &Zone,
 ) -> Result<i64> {
-    const MILLISECOND_NS: f64 = 1e6;
     match value {
-        Value::Number(_) => {
-            let ns = number_of(value).map(|ms| ms * MILLISECOND_NS);
-            match ns.filter(|ns| ns.abs() < 9.2e18) {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "it was checked to be within the range"
-                )]
-                Some(ns) => Ok(ns as i64),
-                None => Err(body.too_large(name, "this is outside of the years 1678 to 2262")),
-            }
-        }
+        Value::Number(_) => from_milliseconds(value)
+            .ok_or_else(|| body.too_large(name, "this is outside of the years 1678 to 2262")),
         Value::String(text) => {
             if text.starts_with("now") {
                 return Err(body.invalid(
@@ -211,6 +201,21 @@ pub(super) fn time(
         }
         _ => Err(body.invalid(name, "this must be a time")),
     }
+}
+
+/// Nanoseconds of milliseconds: of whole ones exactly, which a product of floating point numbers is not.
+fn from_milliseconds(value: &Value) -> Option<i64> {
+    const MILLISECOND_NS: i64 = 1_000_000;
+    if let Some(ms) = value.as_i64() {
+        return ms.checked_mul(MILLISECOND_NS);
+    }
+    let ms = number_of(value).filter(|ms| ms.abs() < 9.2e12)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it was checked to be within the range"
+    )]
+    let (whole, rest) = (ms as i64, (ms.fract() * 1e6).round() as i64);
+    whole.checked_mul(MILLISECOND_NS)?.checked_add(rest)
 }
 
 /// The parameters that every histogram has of its row of buckets.

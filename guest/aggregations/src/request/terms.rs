@@ -145,14 +145,13 @@ fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
         },
         Some(Value::Array(_)) => {
             let values = body.list(name)?.unwrap_or_default();
-            let texts = values.iter().map(|value| match value {
-                Value::String(text) => Some(text.clone()),
-                Value::Number(number) => Some(number.to_string()),
-                Value::Bool(flag) => Some(flag.to_string()),
-                _ => None,
+            let keys = values.iter().map(|value| match value {
+                Value::String(text) => Some(Key::Text(text.clone())),
+                Value::Bool(flag) => Some(Key::Text(flag.to_string())),
+                value => exact_number(value).map(Key::Number),
             });
-            match texts.collect() {
-                Some(texts) => Ok(Some(Choice::Values(texts))),
+            match keys.collect() {
+                Some(keys) => Ok(Some(Choice::Values(keys))),
                 None => Err(body.invalid(name, "each entry must be a text or a number")),
             }
         }

@@ -73,8 +73,8 @@ pub(crate) struct Terms {
 pub(crate) enum Choice {
     /// Those that the whole of a regular expression matches.
     Pattern(String),
-    /// These, as text.
-    Values(Vec<String>),
+    /// These: numbers by what they are worth, all others as text.
+    Values(Vec<Key>),
 }
 
 /// `search-aggregations-bucket-multi-terms-aggregation`.
