@@ -5,6 +5,7 @@
 //!
 //! ```text
 //!   JSON ──▶ request ──▶ check ──▶ collect (a split) ──▶ partial ──▶ merge ──▶ respond ──▶ JSON
+//!                                                                              └ pipeline, over finished buckets
 //! ```
 //!
 //! Answers depend neither on the host, nor on the order of documents, nor on how they are divided into splits: keys
@@ -30,6 +31,7 @@ mod error;
 mod key;
 mod numbers;
 mod partial;
+mod pipeline;
 mod request;
 mod respond;
 mod rollup;

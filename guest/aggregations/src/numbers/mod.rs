@@ -19,4 +19,5 @@ mod quantiles;
 pub(crate) use moments::{ExtendedStats, Spread, Stats};
 pub(crate) use number::Number;
 pub(crate) use quantiles::QuantileSketch;
+pub(crate) use sum::ExactSum;
 pub(crate) use weighted::WeightedAverage;

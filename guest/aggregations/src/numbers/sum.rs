@@ -40,7 +40,6 @@ pub(crate) struct ExactSum {
 }
 
 impl ExactSum {
-    #[cfg(test)]
     /// Adds a number.
     #[inline]
     pub(crate) fn add_f64(&mut self, value: f64) {

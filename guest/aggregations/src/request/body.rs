@@ -6,15 +6,15 @@ use super::bounds::{MAX_LIST_LEN, MAX_NAME_BYTES};
 use crate::{Error, Result};
 
 /// A JSON object in a request, and where it stands there.
-pub(super) struct Body<'a> {
-    pub(super) path: String,
+pub(crate) struct Body<'a> {
+    pub(crate) path: String,
     fields: &'a Map<String, Value>,
 }
 
 impl<'a> Body<'a> {
     /// # Errors
     /// If the value is no object, or has a key that is not `known`: ignoring it would answer another question.
-    pub(super) fn read(path: String, value: &'a Value, known: &[&str]) -> Result<Self> {
+    pub(crate) fn read(path: String, value: &'a Value, known: &[&str]) -> Result<Self> {
         let Value::Object(fields) = value else {
             return Err(invalid(&path, "this must be a JSON object"));
         };
@@ -28,21 +28,21 @@ impl<'a> Body<'a> {
     }
 
     /// A parameter that is given; `null` counts as absent.
-    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         self.fields.get(name).filter(|value| !value.is_null())
     }
 
     /// An error about a parameter.
-    pub(super) fn invalid(&self, name: &str, what: &str) -> Error {
+    pub(crate) fn invalid(&self, name: &str, what: &str) -> Error {
         invalid(&format!("{}.{name}", self.path), what)
     }
 
-    pub(super) fn too_large(&self, name: &str, what: &str) -> Error {
+    pub(crate) fn too_large(&self, name: &str, what: &str) -> Error {
         Error::limit(&format!("{}.{name}", self.path), what)
     }
 
     /// The required name of a field.
-    pub(super) fn field(&self, name: &str) -> Result<&'a str> {
+    pub(crate) fn field(&self, name: &str) -> Result<&'a str> {
         let Some(Value::String(field)) = self.get(name) else {
             return Err(self.invalid(name, "the name of a field is missing"));
         };
@@ -51,7 +51,7 @@ impl<'a> Body<'a> {
     }
 
     /// A whole number from `least` to `most`.
-    pub(super) fn count(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
+    pub(crate) fn count(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
@@ -68,7 +68,7 @@ impl<'a> Body<'a> {
     }
 
     /// A finite number, or a text with one.
-    pub(super) fn number(&self, name: &str) -> Result<Option<f64>> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
@@ -79,7 +79,7 @@ impl<'a> Body<'a> {
     }
 
     /// A text.
-    pub(super) fn text(&self, name: &str) -> Result<Option<&'a str>> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -88,7 +88,7 @@ impl<'a> Body<'a> {
     }
 
     /// True or false; false if it is not given.
-    pub(super) fn flag(&self, name: &str) -> Result<bool> {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -97,7 +97,7 @@ impl<'a> Body<'a> {
     }
 
     /// A list of at most so many values as any list may have.
-    pub(super) fn list(&self, name: &str) -> Result<Option<&'a [Value]>> {
+    pub(crate) fn list(&self, name: &str) -> Result<Option<&'a [Value]>> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Array(values)) if values.len() <= MAX_LIST_LEN => Ok(Some(values)),
@@ -114,7 +114,7 @@ impl<'a> Body<'a> {
 }
 
 /// A finite number, or a text with one.
-pub(super) fn number_of(value: &Value) -> Option<f64> {
+pub(crate) fn number_of(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.parse().ok(),
@@ -123,7 +123,7 @@ pub(super) fn number_of(value: &Value) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-pub(super) fn invalid(path: &str, what: &str) -> Error {
+pub(crate) fn invalid(path: &str, what: &str) -> Error {
     Error::invalid(path, what)
 }
 

@@ -7,7 +7,7 @@ use super::bounds::{MAX_PRECISION_THRESHOLD, MAX_TOP_HITS};
 use super::histograms::format;
 use super::terms::{number_source, source};
 use super::types::{Metric, MetricOf, Source, TopHits};
-use crate::Result;
+use crate::{Result, pipeline};
 
 const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, range, date_range, ip_range, \
      filter, filters, missing, composite, avg, sum, min, max, value_count, stats, extended_stats, weighted_avg, \
@@ -37,13 +37,11 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         "value_count" => of_source(&read(&["field", "missing"])?, MetricOf::ValueCount),
         "extended_stats" => {
             let body = read(&["field", "missing", "sigma", "format"])?;
-            let sigma = body.number("sigma")?.unwrap_or(DEFAULT_SIGMA);
-            if sigma < 0.0 {
-                return Err(body.invalid("sigma", "this must be 0 or more"));
-            }
             Ok(Metric {
                 source: number_source(&body)?,
-                what: MetricOf::ExtendedStats { sigma },
+                what: MetricOf::ExtendedStats {
+                    sigma: sigma(&body)?,
+                },
                 format: format(&body)?,
             })
         }
@@ -68,7 +66,10 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         "top_hits" => top_hits(&read(&["sort", "size", "from", "docvalue_fields"])?),
         _ => Err(invalid(
             path,
-            &format!("{kind:?} is no kind of aggregation; there are {KINDS}"),
+            &format!(
+                "{kind:?} is no kind of aggregation; there are {KINDS}; and {}",
+                pipeline::KINDS.join(", ")
+            ),
         )),
     }
 }
@@ -104,7 +105,17 @@ fn weighted_avg(body: &Body<'_>) -> Result<Metric> {
     })
 }
 
-fn percentiles(body: &Body<'_>) -> Result<Metric> {
+/// How many standard deviations the bounds are from the average.
+pub(crate) fn sigma(body: &Body<'_>) -> Result<f64> {
+    let sigma = body.number("sigma")?.unwrap_or(DEFAULT_SIGMA);
+    match sigma < 0.0 {
+        true => Err(body.invalid("sigma", "this must be 0 or more")),
+        false => Ok(sigma),
+    }
+}
+
+/// Which percentiles are asked for.
+pub(crate) fn percents(body: &Body<'_>) -> Result<Vec<f64>> {
     let mut percents = Vec::new();
     for percent in body.list("percents")?.into_iter().flatten() {
         let percent = percent
@@ -118,6 +129,11 @@ fn percentiles(body: &Body<'_>) -> Result<Metric> {
     if percents.is_empty() {
         percents = DEFAULT_PERCENTS.to_vec();
     }
+    Ok(percents)
+}
+
+fn percentiles(body: &Body<'_>) -> Result<Metric> {
+    let percents = percents(body)?;
     let is_keyed = is_keyed(body)?;
     of_numbers(body, MetricOf::Percentiles { percents, is_keyed })
 }

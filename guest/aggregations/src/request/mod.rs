@@ -16,21 +16,27 @@ mod types;
 mod tests;
 
 pub use body::check_name;
+pub(crate) use body::{Body, number_of};
 pub use bounds::Bounds;
 pub(crate) use bounds::MAX_BUCKET_PLACE;
+pub(crate) use metrics::{percents, sigma};
 pub(crate) use ranges::address;
+pub(crate) use terms::exact_number;
 pub(crate) use types::*;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use self::body::{Body, invalid};
+use self::body::invalid;
 use self::bounds::{MAX_AGGREGATIONS, MAX_DEPTH};
+use crate::pipeline::{self, Draft, Pipeline};
 use crate::{Error, Result};
 
 /// The aggregations of a request.
 #[derive(Clone, Debug)]
 pub struct Aggregations {
     pub(crate) list: Vec<Aggregation>,
+    /// What is computed from the buckets of these, in the order of computing.
+    pub(crate) pipelines: Vec<Pipeline>,
     pub(crate) filters: Vec<PlacedFilter>,
     pub(crate) bounds: Bounds,
 }
@@ -55,9 +61,11 @@ impl Aggregations {
             num_aggregations: 0,
             filters: Vec::new(),
         };
-        let list = reader.all("aggs", aggregations, 0)?;
+        let level = reader.all("aggs", aggregations, 0)?;
+        pipeline::check_place(&level.pipelines, None)?;
         Ok(Self {
-            list,
+            list: level.aggregations,
+            pipelines: level.pipelines,
             filters: reader.filters,
             bounds,
         })
@@ -111,6 +119,14 @@ impl Aggregation {
     }
 }
 
+/// What stands beside each other in a request.
+#[derive(Default)]
+struct Level {
+    /// In the order of their names.
+    aggregations: Vec<Aggregation>,
+    pipelines: Vec<Pipeline>,
+}
+
 /// Reading the aggregations of one request.
 struct Reader {
     bounds: Bounds,
@@ -119,7 +135,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn all(&mut self, path: &str, aggregations: &Value, depth: usize) -> Result<Vec<Aggregation>> {
+    fn all(&mut self, path: &str, aggregations: &Value, depth: usize) -> Result<Level> {
         let Value::Object(aggregations) = aggregations else {
             return Err(invalid(path, "this must be a JSON object"));
         };
@@ -133,12 +149,24 @@ impl Reader {
             return Err(Error::limit(path, &what));
         }
         let mut list = Vec::with_capacity(aggregations.len());
+        let mut drafts = Vec::new();
         for (name, aggregation) in aggregations {
             check_name(path, name)?;
-            list.push(self.one(format!("{path}.{name}"), name, aggregation, depth)?);
+            let path = format!("{path}.{name}");
+            let (kind, body) = kind_of(&path, aggregation)?;
+            if pipeline::is_kind(kind) {
+                drafts.push(self.pipeline(&path, name, aggregation, (kind, body))?);
+            } else {
+                list.push(self.one(path, name, aggregation, (kind, body), depth)?);
+            }
         }
         list.sort_by(|left, right| left.name.cmp(&right.name));
-        Ok(list)
+        drafts.sort_by(|left, right| left.name.cmp(right.name));
+        let pipelines = pipeline::read_level(&drafts, &list)?;
+        Ok(Level {
+            aggregations: list,
+            pipelines,
+        })
     }
 
     fn one(
@@ -146,38 +174,49 @@ impl Reader {
         path: String,
         name: &str,
         value: &Value,
+        (kind, body): (&str, &Value),
         depth: usize,
     ) -> Result<Aggregation> {
-        let Value::Object(aggregation) = value else {
-            return Err(invalid(&path, "an aggregation is a JSON object"));
-        };
-        let is_kind = |key: &&String| !["aggs", "aggregations", "meta"].contains(&key.as_str());
-        let mut kinds = aggregation.keys().filter(is_kind);
-        let (Some(kind), None) = (kinds.next(), kinds.next()) else {
-            return Err(invalid(
-                &path,
-                "an aggregation has one key that says of which kind it is, and perhaps aggs",
-            ));
-        };
-        let children = children_of(&path, aggregation)?;
+        let children = children_of(&path, value)?;
         let inside_path = format!("{path}.aggs");
-        let inside = match children {
-            None => Vec::new(),
+        let Level {
+            aggregations: inside,
+            pipelines,
+        } = match children {
+            None => Level::default(),
             Some(children) => self.all(&inside_path, children, depth + 1)?,
         };
-        let body = aggregation.get(kind).unwrap_or(&Value::Null);
         let kind_path = format!("{path}.{kind}");
         let kind_read = self.kind(&kind_path, kind, body, &inside)?;
-        if matches!(kind_read, Kind::Metric(_)) && !inside.is_empty() {
-            let what = format!("{kind} has no buckets, so there is nothing inside of it");
-            return Err(invalid(&inside_path, &what));
+        if matches!(kind_read, Kind::Metric(_)) && children.is_some() {
+            return Err(nothing_inside(&inside_path, kind));
         }
+        pipeline::check_place(&pipelines, Some(&kind_read))?;
         Ok(Aggregation {
             name: name.to_owned(),
             path: kind_path,
             kind: kind_read,
             inside,
+            pipelines,
         })
+    }
+
+    fn pipeline<'a>(
+        &self,
+        path: &str,
+        name: &'a str,
+        value: &Value,
+        (kind, body): (&'a str, &'a Value),
+    ) -> Result<Draft<'a>> {
+        match children_of(path, value)? {
+            Some(_) => Err(nothing_inside(&format!("{path}.aggs"), kind)),
+            None => Ok(Draft {
+                name,
+                path: format!("{path}.{kind}"),
+                kind,
+                value: body,
+            }),
+        }
     }
 
     fn kind(
@@ -284,7 +323,31 @@ impl Reader {
     }
 }
 
-fn children_of<'a>(path: &str, aggregation: &'a Map<String, Value>) -> Result<Option<&'a Value>> {
+/// Of which kind an aggregation is, and what is said of it.
+fn kind_of<'a>(path: &str, aggregation: &'a Value) -> Result<(&'a str, &'a Value)> {
+    let Value::Object(aggregation) = aggregation else {
+        return Err(invalid(path, "an aggregation is a JSON object"));
+    };
+    let is_kind =
+        |(key, _): &(&String, &Value)| !["aggs", "aggregations", "meta"].contains(&key.as_str());
+    let mut kinds = aggregation.iter().filter(is_kind);
+    match (kinds.next(), kinds.next()) {
+        (Some((kind, body)), None) => Ok((kind, body)),
+        _ => Err(invalid(
+            path,
+            "an aggregation has one key that says of which kind it is, and perhaps aggs",
+        )),
+    }
+}
+
+fn nothing_inside(path: &str, kind: &str) -> Error {
+    invalid(
+        path,
+        &format!("{kind} has no buckets, so there is nothing inside of it"),
+    )
+}
+
+fn children_of<'a>(path: &str, aggregation: &'a Value) -> Result<Option<&'a Value>> {
     let given = ["aggs", "aggregations"].map(|name| aggregation.get(name));
     let children = match given {
         [Some(_), Some(_)] => return Err(invalid(path, "there are both aggs and aggregations")),

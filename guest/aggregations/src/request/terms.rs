@@ -120,7 +120,7 @@ pub(super) fn number_source(body: &Body<'_>) -> Result<Source> {
 }
 
 /// A JSON number, integers exactly.
-pub(super) fn exact_number(value: &Value) -> Option<Number> {
+pub(crate) fn exact_number(value: &Value) -> Option<Number> {
     let integer = value
         .as_i64()
         .map(i128::from)

@@ -5,6 +5,7 @@
 
 use crate::calendar::{DateFormat, Rounding, Zone};
 use crate::key::Key;
+use crate::pipeline::Pipeline;
 
 /// One aggregation of a request.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Aggregation {
     pub(crate) kind: Kind,
     /// What each of its buckets is asked for, in the order of their names.
     pub(crate) inside: Vec<Aggregation>,
+    /// What is computed from its buckets when they are made, in the order of computing.
+    pub(crate) pipelines: Vec<Pipeline>,
 }
 
 #[derive(Clone, Debug)]

@@ -26,7 +26,7 @@ impl Dates<'_> {
 }
 
 /// A floating point number; nothing if it is none that JSON has.
-pub(super) fn float(number: f64) -> Value {
+pub(crate) fn float(number: f64) -> Value {
     JsonNumber::from_f64(number).map_or(Value::Null, Value::Number)
 }
 

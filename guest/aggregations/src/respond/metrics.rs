@@ -11,7 +11,7 @@ use crate::request::{Metric, MetricOf, TopHits};
 use crate::top_hits::TopList;
 
 /// A metric's numbers in one bucket.
-pub(super) struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     request: &'a Metric,
     /// Nothing where no document was.
     states: Option<(&'a Metrics, usize)>,
@@ -19,7 +19,7 @@ pub(super) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    pub(super) fn new(request: &'a Metric, found: Option<(&'a partial::Metric, usize)>) -> Self {
+    pub(crate) fn new(request: &'a Metric, found: Option<(&'a partial::Metric, usize)>) -> Self {
         Self {
             request,
             states: found.map(|(metric, place)| (&metric.states, place)),
@@ -99,7 +99,7 @@ impl<'a> Shown<'a> {
         value.as_f64()
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match &self.request.what {
             MetricOf::Avg => self.value("avg"),
             MetricOf::Sum => self.value("sum"),
@@ -235,7 +235,11 @@ impl<'a> Shown<'a> {
 }
 
 /// `values`, by their numbers or in a list.
-fn by_number(numbers: &[f64], is_keyed: bool, value_of: impl Fn(&f64) -> Option<f64>) -> Value {
+pub(crate) fn by_number(
+    numbers: &[f64],
+    is_keyed: bool,
+    value_of: impl Fn(&f64) -> Option<f64>,
+) -> Value {
     let value = |number: &f64| value_of(number).map_or(Value::Null, float);
     let values: Value = match is_keyed {
         true => {

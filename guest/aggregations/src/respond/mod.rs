@@ -9,15 +9,16 @@ mod outcome;
 mod terms;
 
 pub(crate) use composite::tuple_order;
-pub(crate) use keys::choice_text;
+pub(crate) use keys::{choice_text, float};
+pub(crate) use metrics::{Shown, by_number};
+pub(crate) use outcome::{Bucket, BucketList, Level, Outcome};
 
 use std::cell::Cell;
 
-use self::metrics::Shown;
-use self::outcome::{All, Level, Outcome};
+use self::outcome::All;
 use crate::partial::{Node, Partial};
 use crate::request::{Aggregation, Aggregations, Kind};
-use crate::{Error, Result};
+use crate::{Error, Result, pipeline};
 
 impl Aggregations {
     /// The answer as JSON. Without a partial result it is that of no documents.
@@ -30,7 +31,8 @@ impl Aggregations {
             num_buckets: Cell::new(0),
         };
         let nodes = partial.map(|partial| partial.nodes.as_slice());
-        let level = writer.level(&self.list, nodes, Some(0))?;
+        let mut level = writer.level(&self.list, nodes, Some(0))?;
+        pipeline::apply_top(&self.pipelines, &mut level);
         serde_json::to_string(&All(level))
             .map_err(|error| Error::Invalid(format!("aggs: the answer cannot be written: {error}")))
     }
@@ -66,7 +68,7 @@ impl Writer {
         bucket: Option<usize>,
     ) -> Result<Outcome<'r>> {
         let row = buckets::Row::new(aggregation, node, bucket);
-        match &aggregation.kind {
+        let mut outcome = match &aggregation.kind {
             Kind::Metric(metric) => Ok(Outcome::Metric(match (node, bucket) {
                 (Some(Node::Metric(found)), Some(bucket)) => {
                     Shown::new(metric, Some((found, bucket))).to_json()
@@ -82,7 +84,11 @@ impl Writer {
             Kind::Filter(_) | Kind::Missing(_) => self.single(&row),
             Kind::Filters(filters) => self.filters(filters, &row),
             Kind::Composite(composite) => self.composite(composite, &row),
-        }
+        }?;
+        let num_cut = pipeline::apply(&aggregation.pipelines, &mut outcome);
+        let num_buckets = self.num_buckets.get().saturating_sub(num_cut);
+        self.num_buckets.set(num_buckets);
+        Ok(outcome)
     }
 
     /// Counts buckets before they are made.

@@ -1,0 +1,92 @@
+//! Numbers of finished buckets, along the paths that a request was checked to have.
+
+use serde_json::Value;
+
+use super::types::{BucketsPath, End, GapPolicy};
+use crate::respond::{Bucket, Level, Outcome};
+
+/// A number of a bucket. `None` where nothing of that name is, such as in the first bucket of a derivative;
+/// undefined where there is a gap.
+pub(super) fn value_of(bucket: &Bucket<'_>, path: &BucketsPath, gaps: GapPolicy) -> Option<f64> {
+    let value = raw(bucket, path)?;
+    // A count is never missing.
+    if path.steps.is_empty() && path.end == End::Count {
+        return Some(value);
+    }
+    let is_empty = bucket.doc_count == 0;
+    Some(match gaps {
+        _ if value.is_finite() && !is_empty => value,
+        GapPolicy::InsertZeros => 0.0,
+        GapPolicy::KeepValues if value.is_finite() => value,
+        GapPolicy::Skip | GapPolicy::KeepValues => f64::NAN,
+    })
+}
+
+fn raw(bucket: &Bucket<'_>, path: &BucketsPath) -> Option<f64> {
+    let mut bucket = bucket;
+    for step in &path.steps {
+        let Outcome::Bucket(inside) = find(&bucket.inside, step)? else {
+            return None;
+        };
+        bucket = inside;
+    }
+    match &path.end {
+        End::Count => Some(bucket.doc_count as f64),
+        End::Key => key(bucket).and_then(Value::as_f64),
+        End::BucketCount { name } => match find(&bucket.inside, name)? {
+            Outcome::Buckets(list) => Some(list.buckets.len() as f64),
+            _ => None,
+        },
+        End::Number { name, property } => match find(&bucket.inside, name)? {
+            Outcome::Metric(value) => Some(number(value, property)),
+            _ => None,
+        },
+    }
+}
+
+pub(super) fn key<'b>(bucket: &'b Bucket<'_>) -> Option<&'b Value> {
+    let mut fields = bucket.fields.iter();
+    let found = fields.find(|(name, _)| *name == "key");
+    found.map(|(_, value)| value)
+}
+
+/// A level is in the order of its names.
+pub(super) fn find<'l, 'r>(level: &'l Level<'r>, name: &str) -> Option<&'l Outcome<'r>> {
+    let place = level
+        .binary_search_by(|(found, _)| (*found).cmp(name))
+        .ok()?;
+    level.get(place).map(|(_, outcome)| outcome)
+}
+
+/// A number of a metric as an answer shows it; undefined if it shows none.
+fn number(metric: &Value, property: &str) -> f64 {
+    let name = if property.is_empty() {
+        "value"
+    } else {
+        property
+    };
+    let bounds = metric.get("std_deviation_bounds");
+    let found = metric
+        .get(name)
+        .or_else(|| bounds?.get(name.strip_prefix("std_")?))
+        .or_else(|| by_number(metric.get("values")?, name.parse().ok()?));
+    found.and_then(Value::as_f64).unwrap_or(f64::NAN)
+}
+
+/// The value of a percentile, by its name or in a list.
+fn by_number(values: &Value, number: f64) -> Option<&Value> {
+    let is_it = |key: Option<f64>| key.is_some_and(|key| key.total_cmp(&number).is_eq());
+    match values {
+        Value::Object(named) => {
+            let mut named = named.iter();
+            let found = named.find(|(name, _)| is_it(name.parse().ok()));
+            found.map(|(_, value)| value)
+        }
+        Value::Array(list) => {
+            let mut list = list.iter();
+            let found = list.find(|entry| is_it(entry.get("key").and_then(Value::as_f64)));
+            found.and_then(|entry| entry.get("value"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! A compiled script, and what it comes to.
+
+use super::math::Function;
+use super::moving::WindowFunction;
+
+/// One step: it takes its operands from the stack and leaves its result there. What is true is 1, what is not
+/// is 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Number(f64),
+    /// The input of this place.
+    Input(usize),
+    Negate,
+    Not,
+    Both(Operator),
+    /// Of three: the second where the first is true, the third where it is not.
+    Choose,
+    Math(Function),
+    IsNan,
+    /// A function of the window and of the numbers on the stack.
+    Window(WindowFunction),
+    /// How many values the window has.
+    WindowLen,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+/// A script that was read and checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    pub(super) steps: Vec<Step>,
+    pub(super) is_truth: bool,
+}
+
+impl Script {
+    /// Whether it comes to a truth value, not to a number.
+    pub(crate) fn is_truth(&self) -> bool {
+        self.is_truth
+    }
+
+    /// The number that it comes to.
+    pub(crate) fn number(&self, inputs: &[f64], window: &[f64]) -> f64 {
+        let mut stack = Stack(Vec::new());
+        for step in &self.steps {
+            let result = match step {
+                Step::Number(number) => *number,
+                Step::Input(place) => inputs.get(*place).copied().unwrap_or(f64::NAN),
+                Step::Negate => -stack.pop(),
+                Step::Not => truth(stack.pop() == 0.0),
+                Step::IsNan => truth(stack.pop().is_nan()),
+                Step::Both(operator) => {
+                    let right = stack.pop();
+                    operator.of(stack.pop(), right)
+                }
+                Step::Choose => {
+                    let (otherwise, then) = (stack.pop(), stack.pop());
+                    if stack.pop() == 0.0 { otherwise } else { then }
+                }
+                Step::Math(Function::One(function)) => function(stack.pop()),
+                Step::Math(Function::Two(function)) => {
+                    let right = stack.pop();
+                    function(stack.pop(), right)
+                }
+                Step::Window(function) => match function.num_numbers() {
+                    0 => function.of(window, 0.0, 0.0),
+                    1 => function.of(window, stack.pop(), 0.0),
+                    _ => {
+                        let second = stack.pop();
+                        function.of(window, stack.pop(), second)
+                    }
+                },
+                Step::WindowLen => window.len() as f64,
+            };
+            stack.0.push(result);
+        }
+        stack.pop()
+    }
+
+    /// Whether it is true.
+    pub(crate) fn truth(&self, inputs: &[f64]) -> bool {
+        self.number(inputs, &[]) != 0.0
+    }
+}
+
+/// The parser saw to it that nothing is taken that is not there.
+struct Stack(Vec<f64>);
+
+impl Stack {
+    fn pop(&mut self) -> f64 {
+        self.0.pop().unwrap_or(f64::NAN)
+    }
+}
+
+fn truth(is_true: bool) -> f64 {
+    f64::from(u8::from(is_true))
+}
+
+impl Operator {
+    #[expect(
+        clippy::float_cmp,
+        reason = "a script that compares numbers asks for just that"
+    )]
+    fn of(self, left: f64, right: f64) -> f64 {
+        match self {
+            Self::Add => left + right,
+            Self::Subtract => left - right,
+            Self::Multiply => left * right,
+            Self::Divide => left / right,
+            Self::Remainder => libm::fmod(left, right),
+            Self::Less => truth(left < right),
+            Self::LessOrEqual => truth(left <= right),
+            Self::Greater => truth(left > right),
+            Self::GreaterOrEqual => truth(left >= right),
+            Self::Equal => truth(left == right),
+            Self::NotEqual => truth(left != right),
+            Self::And => truth(left != 0.0 && right != 0.0),
+            Self::Or => truth(left != 0.0 || right != 0.0),
+        }
+    }
+}
