@@ -439,7 +439,12 @@ fn what_is_cut_does_not_count_against_the_limit() {
     // 3 shops; a: 4 of 7 buckets, b: 2 of 6, c: 2 of 4. The row of a is the longest.
     assert!(request(13).is_ok());
     for too_few in [12, 9] {
-        assert!(request(too_few).unwrap_err().message.contains("more buckets"));
+        assert!(
+            request(too_few)
+                .unwrap_err()
+                .message
+                .contains("more buckets")
+        );
     }
 }
 
