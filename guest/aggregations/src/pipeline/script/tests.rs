@@ -113,7 +113,7 @@ fn what_is_refused_says_where() {
             "one expression, which ends here, at byte 9",
         ),
         ("params.a; params.b", "at byte 8"),
-        ("def x = 1; return x", "\"def\" is not known here"),
+        ("def x = 1; return x", "'=' is not known here"),
         ("a + 1", "\"a\" is not known here"),
         ("(1", "\")\" is missing, at byte 2"),
         (
