@@ -24,6 +24,9 @@ use crate::TestIndex;
 /// Documents of each index, and how many splits they are cut into.
 const SHAPES: [(usize, usize); 3] = [(400, 8), (300, 3), (250, 1)];
 
+/// How a problem begins that is one of two divisions.
+const OTHERWISE: &str = "divided otherwise";
+
 /// A `composite` is asked for so many pages at most.
 const MAX_PAGES: usize = 12;
 
@@ -74,7 +77,8 @@ impl Tally {
 /// The same documents in splits of two lengths: how they are divided must not be seen in aggregations.
 struct Divisions {
     one: Searcher,
-    other: Searcher,
+    /// None where a difference is made small that does not need it.
+    other: Option<Searcher>,
 }
 
 /// Random documents in several indexes, all from one seed.
@@ -97,7 +101,7 @@ impl RandomBench {
             rng.set_stream(nth);
             let (num_docs, num_splits) = shape(seed, nth);
             let docs = documents(&setup, num_docs, &mut rng);
-            let searcher = open(&setup, &docs, num_splits, &engine)?;
+            let searcher = open(&setup, &docs, num_splits, true, &engine)?;
             indexes.push((Table::new(setup, docs), searcher));
         }
         Ok(Self {
@@ -231,9 +235,11 @@ impl RandomBench {
         };
         let answer = search(&divisions.one).map_err(|error| refusal(&error))?;
         table.judge(request, &answer.json).map_err(End::Wrong)?;
-        if !request.aggs.is_empty() {
-            let other = search(&divisions.other)
-                .map_err(|error| End::Wrong(format!("divided otherwise: {}", error.message)))?;
+        if let Some(other) = &divisions.other
+            && !request.aggs.is_empty()
+        {
+            let other = search(other)
+                .map_err(|error| End::Wrong(format!("{OTHERWISE}: {}", error.message)))?;
             let [here, there] =
                 [&answer.json, &other.json].map(|json| json["aggregations"].to_string());
             if let Some(at) = here.bytes().zip(there.bytes()).position(|(a, b)| a != b) {
@@ -242,7 +248,7 @@ impl RandomBench {
                     String::from_utf8_lossy(part).into_owned()
                 };
                 return Err(End::Wrong(format!(
-                    "divided otherwise it is another answer: {} and {}",
+                    "{OTHERWISE} it is another answer: {} and {}",
                     near(&here),
                     near(&there)
                 )));
@@ -260,17 +266,31 @@ impl RandomBench {
         mut problem: String,
     ) -> Finding {
         let mut docs: Vec<Value> = table.docs.iter().map(|doc| doc.json.clone()).collect();
+        // Making documents fewer takes many indexes: who wants to see many differences goes without.
+        if std::env::var_os("CANTER_RANDOM_SHOW_WHOLE").is_some() {
+            docs.truncate(1);
+            return Finding {
+                signature,
+                num: 1,
+                setup: table.setup.name,
+                request: request.json(&paths(table)),
+                problem,
+                docs,
+                num_splits: self.num_splits(table),
+            };
+        }
         let num_splits = if docs.len() > 1 {
             self.num_splits(table)
         } else {
             1
         };
         let mut num_splits_left = num_splits;
+        let has_other = problem.starts_with(OTHERWISE);
         let fails = |docs: &[Value], num_splits: usize| -> Option<String> {
             let setup = Setup::all()
                 .into_iter()
                 .find(|setup| setup.name == table.setup.name)?;
-            let searcher = open(&setup, docs, num_splits, &self.engine).ok()?;
+            let searcher = open(&setup, docs, num_splits, has_other, &self.engine).ok()?;
             match self.ask(&Table::new(setup, docs.to_vec()), &searcher, &request) {
                 End::Wrong(problem) => Some(problem),
                 _ => None,
@@ -380,6 +400,7 @@ fn open(
     setup: &Setup,
     docs: &[Value],
     num_splits: usize,
+    has_other: bool,
     engine: &Arc<dyn Engine>,
 ) -> Result<Divisions> {
     let other_num = match num_splits {
@@ -388,7 +409,10 @@ fn open(
     };
     Ok(Divisions {
         one: open_divided(setup, docs, num_splits, engine)?,
-        other: open_divided(setup, docs, other_num, engine)?,
+        other: match has_other {
+            true => Some(open_divided(setup, docs, other_num, engine)?),
+            false => None,
+        },
     })
 }
 

@@ -51,6 +51,8 @@ impl<R: Rng> Generator<'_, R> {
         {
             request.node = Node::Leaf(self.words(vec![field], false));
             request.search_field = Some(field);
+            // Whether it is also that of filters is not documented.
+            request.aggs.clear();
         }
         request
     }

@@ -19,7 +19,7 @@ use super::top::Top;
 use super::tuples::{Page, Tuples};
 use crate::check::after_key;
 use crate::key::Key;
-use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
+use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
 use crate::request::{
     Aggregation, Choice, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric,
     MetricOf, Range, RangeOf, Source, TopHits,
@@ -175,7 +175,13 @@ impl Builder<'_> {
         let field = self.open(&source.field, |column_type| {
             column_type != ColumnType::Bytes
         })?;
-        let missing = source.missing.clone().map(Some);
+        // As a value of the field would be: whichever of two splits comes first, the key is the same.
+        let resolved = self.split.mapper.resolve(&source.field);
+        let is_float = resolved.is_some_and(|field| matches!(field.kind, FieldKind::F64(_)));
+        let missing = source.missing.clone().map(|missing| match missing {
+            Key::Number(number) if is_float => Some(Key::Number(Number::from(number.to_f64()))),
+            missing => Some(missing),
+        });
         Ok(ByValue::new(field, ToCode::Value, missing))
     }
 

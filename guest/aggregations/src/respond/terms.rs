@@ -54,7 +54,7 @@ impl Writer {
                 OrderBy::Metric { path, property } => Some(metric_of(
                     &row.aggregation.inside,
                     row.inside(),
-                    place,
+                    Some(place),
                     path,
                     property,
                 )),
@@ -173,11 +173,11 @@ fn compare(left: &Candidate, right: &Candidate, order: &[TermsOrder]) -> Orderin
     Ordering::Equal
 }
 
-/// The number of a metric inside of a bucket.
+/// The number of a metric inside of a bucket; `None` is one without documents, whose sums and counts are 0.
 fn metric_of(
     inside: &[Aggregation],
     nodes: Option<&[Node]>,
-    bucket: usize,
+    bucket: Option<usize>,
     path: &[usize],
     property: &str,
 ) -> Option<f64> {
@@ -186,17 +186,17 @@ fn metric_of(
     let node = nodes?.get(*first)?;
     match (&aggregation.kind, node) {
         (Kind::Metric(metric), Node::Metric(found)) => {
-            Shown::new(metric, Some((found, bucket))).property(property)
+            Shown::new(metric, bucket.map(|bucket| (found, bucket))).property(property)
         }
         (_, Node::Buckets(buckets)) => {
             // One bucket, if any document was in it.
-            let only = buckets.of(bucket).next();
+            let only = bucket.and_then(|bucket| buckets.of(bucket).next());
             match (rest.is_empty(), only) {
                 (true, only) => only.map_or(Some(0.0), |only| Some(buckets.count(only) as f64)),
                 (false, only) => metric_of(
                     &aggregation.inside,
                     Some(&buckets.inside),
-                    only?,
+                    only,
                     rest,
                     property,
                 ),

@@ -192,7 +192,10 @@ fn end_of(kind: &str, end: &Value) -> Option<Scalar> {
             .as_i64()
             .map(|millis| Scalar::Date(millis * dates::MILLISECOND)),
         ("ip_range", end) => ip(end.as_str()?).map(Scalar::Ip),
-        (_, end) => scalar(end),
+        (_, end) => scalar(end).map(|end| match end {
+            Scalar::Float(float) => Scalar::Float(float + 0.0),
+            end => end,
+        }),
     }
 }
 

@@ -202,8 +202,8 @@ fn stats(kind: &str, body: &Value, values: &[Scalar], is_date: bool) -> Expect {
     let exact: Vec<BigInt> = values.iter().map(scaled).collect();
     let sum: BigInt = exact.iter().sum();
     let end = |found: Option<&Scalar>| found.map(|value| float(value) + 0.0);
-    let min = end(values.iter().min_by(|left, right| compare(left, right)));
-    let max = end(values.iter().max_by(|left, right| compare(left, right)));
+    let min = end(values.iter().min_by_key(|value| scaled(value)));
+    let max = end(values.iter().max_by_key(|value| scaled(value)));
     let avg = (count > 0).then(|| ratio(&sum, &units(&BigInt::from(count))));
     let one = |found: Option<f64>| {
         let text = text_of(found, is_date && kind != "sum");
@@ -339,7 +339,7 @@ impl Quantiles {
         let part = rank.fract();
         (
             low * (1.0 - part) + high * part,
-            (low.abs() + high.abs()) * 1e-14,
+            (low.abs() + high.abs()) * 1e-14 + 1e-300,
         )
     }
 

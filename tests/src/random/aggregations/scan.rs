@@ -141,6 +141,12 @@ impl Scan<'_> {
         fields.any(|field| field.path == path && matches!(field.kind, Kind::Date { .. }))
     }
 
+    /// Whether a field is mapped as one of floating point numbers.
+    pub(super) fn is_float(&self, path: &str) -> bool {
+        let mut fields = self.table.setup.fields.iter();
+        fields.any(|field| field.path == path && field.kind == Kind::F64)
+    }
+
     /// Numbers, and dates of a field that is mapped as such.
     pub(super) fn numbers(&self, doc: usize, path: &str) -> Vec<Scalar> {
         let is_date = self.is_date(path);

@@ -36,7 +36,12 @@ impl Scan<'_> {
     fn terms_of(&self, body: &Value, doc: usize) -> Vec<Scalar> {
         let mut values = self.column(doc, body["field"].as_str().unwrap_or_default());
         if values.is_empty() {
-            values.extend(given(&body["missing"]));
+            // As a value of the field would be.
+            let is_float = self.is_float(body["field"].as_str().unwrap_or_default());
+            values.extend(given(&body["missing"]).map(|value| match value.as_f64() {
+                Some(float) if is_float => Scalar::Float(float),
+                _ => value,
+            }));
         }
         values
     }
@@ -225,10 +230,6 @@ impl Scan<'_> {
         };
         let size = body["size"].as_u64().unwrap_or(10) as usize;
         let page: Vec<&(Key, Vec<usize>)> = groups.iter().skip(start).take(size).collect();
-        let mut fields = Vec::new();
-        if let Some((key, _)) = page.last() {
-            fields.push(("after_key".to_owned(), numbers_alike(&shown(key))));
-        }
         let buckets = page
             .iter()
             .map(|(key, docs)| match self.bucket(Vec::new(), docs, inside) {
@@ -238,7 +239,10 @@ impl Scan<'_> {
                 }
                 other => other,
             });
-        fields.push(("buckets".to_owned(), Expect::List(buckets.collect())));
+        let mut fields = vec![("buckets".to_owned(), Expect::List(buckets.collect()))];
+        if let Some((key, _)) = page.last() {
+            fields.push(("after_key".to_owned(), numbers_alike(&shown(key))));
+        }
         Expect::Object(fields)
     }
 
