@@ -29,7 +29,9 @@ const MAX_BARS: usize = 100;
 /// More columns than pixels tell nothing.
 const MAX_COLUMNS: usize = 800;
 const NUM_TICKS: f64 = 5.0;
-const MAX_LABELS: usize = 7;
+/// Of the axis below columns.
+const MAX_AXIS_CHARS: usize = 26;
+const CHAR_WIDTH: f64 = 7.0;
 const MAX_LABEL_CHARS: usize = 34;
 const MAX_TITLE_CHARS: usize = 100;
 
@@ -159,7 +161,7 @@ impl Figure {
             let key = cut(key, MAX_LABEL_CHARS);
             write_rect(svg, &format!("s{}", ord % 6), [x, top + 22.0, 12.0, 12.0])?;
             write_text(svg, "faint", "start", [x + 17.0, top + 32.0], &key)?;
-            x += 36.0 + key.chars().count() as f64 * 7.0;
+            x += 36.0 + key.chars().count() as f64 * CHAR_WIDTH;
         }
         match self.is_histogram {
             true => self.write_columns(svg, top + TITLE_HEIGHT),
@@ -185,7 +187,11 @@ impl Figure {
             write_text(svg, "faint", "end", place, &numbers::real(count))?;
         }
         let width = (WIDTH - MARGIN - COLUMNS_AT) / self.rows.len() as f64;
-        let every = self.rows.len().div_ceil(MAX_LABELS);
+        let lens = self.rows.iter().map(|row| row.label.chars().count());
+        let len = lens.max().unwrap_or(0).min(MAX_AXIS_CHARS) as f64;
+        // As many labels as have room, with two characters between them.
+        let every = ((len + 2.0) * CHAR_WIDTH / width).ceil().max(1.0) as usize;
+        let last_x = WIDTH - MARGIN - len * CHAR_WIDTH / 2.0;
         for (ord, row) in self.rows.iter().enumerate() {
             let x = COLUMNS_AT + ord as f64 * width;
             svg.element("g", &[], |group| {
@@ -200,8 +206,12 @@ impl Figure {
                 Ok(())
             })?;
             if ord % every == 0 {
-                let label = cut(&row.label, 20);
-                let place = [x + width / 2.0, bottom + 18.0];
+                let label = cut(&row.label, MAX_AXIS_CHARS);
+                let middle = x + width / 2.0;
+                if middle > last_x {
+                    continue;
+                }
+                let place = [middle, bottom + 18.0];
                 write_text(svg, "faint", "middle", place, &label)?;
             }
         }
