@@ -1,8 +1,8 @@
 //! Aggregations, in Elasticsearch's JSON, as tables with bars.
 //!
 //! Buckets within buckets become stacked bars where there is one level of them with few keys, and
-//! indented rows otherwise. An answer does not say of which kind a result is, so the request is looked at beside it.
-//! What has a shape that no kind has is shown as the JSON it is.
+//! indented rows otherwise. An answer does not say of which kind a result is, so the request is looked at
+//! beside it. What has a shape that no kind has is shown as the JSON it is.
 
 mod asked;
 mod figures;
@@ -31,7 +31,8 @@ const MAX_LABEL_WIDTH: usize = 48;
 /// How far a bucket stands in from the one it is in.
 const STEP: &str = "  ";
 
-/// All aggregations of an answer, one after the other. `request` is the `aggs` that were asked for, or nothing.
+/// All aggregations of an answer, one after the other. `request` is the `aggs` that were asked for, or
+/// nothing.
 pub(crate) fn aggregations(
     results: &Value,
     request: &Value,

@@ -165,8 +165,8 @@ fn check_after(mapper: &DocMapper, path: &str, composite: &Composite) -> Result<
     Ok(())
 }
 
-/// A key of terms as it stands in a request → as columns have it. An answer shows dates as numbers and addresses as
-/// texts, which are keys of another kind, with another place in the order of keys.
+/// A key of terms as it stands in a request → as columns have it. An answer shows dates as numbers and
+/// addresses as texts, which are keys of another kind, with another place in the order of keys.
 pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Key> {
     let kind = mapper.resolve(field)?.kind;
     match (kind, key) {

@@ -1,7 +1,8 @@
 //! The sketch behind the `cardinality` aggregation, also in the place of the crate of this name.
 //!
-//! It has the part of that crate's interface that tantivy needs to compile, and not its format. It is here because of
-//! what an answer must be: the same bytes on every host, however the documents are divided into splits.
+//! It has the part of that crate's interface that tantivy needs to compile, and not its format. It is here
+//! because of what an answer must be: the same bytes on every host, however the documents are divided into
+//! splits.
 //!
 //! - A value is hashed alike on processors of every width. The other crate hashes the length of a text as
 //!   `usize`, so that a text lands in another register on wasm32 than on a 64-bit machine.

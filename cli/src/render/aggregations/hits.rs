@@ -6,8 +6,8 @@ use super::asked::One;
 use super::rows::key_text;
 use super::{Align, Cell, Column, Screen, Table};
 
-/// What stands in a hit: names and texts, the values that it is sorted by first. A field that it shows as well is
-/// there once.
+/// What stands in a hit: names and texts, the values that it is sorted by first. A field that it shows as
+/// well is there once.
 fn fields(hit: &Value, one: One<'_>) -> Vec<(String, String)> {
     let names = one.sort_fields();
     let shown = hit.get("docvalue_fields").and_then(Value::as_object);

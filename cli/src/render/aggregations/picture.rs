@@ -1,5 +1,5 @@
-//! Buckets as a picture: the columns of a histogram, the bars of terms; stacked where there are few keys inside. SVG
-//! that needs nothing outside of itself, or a page with it and tables.
+//! Buckets as a picture: the columns of a histogram, the bars of terms; stacked where there are few keys
+//! inside. SVG that needs nothing outside of itself, or a page with it and tables.
 
 use std::fs;
 use std::io;
