@@ -39,17 +39,17 @@ fn samples() -> Vec<String> {
         let mut document = json!({
             "time": 1_709_250_000 + n * 86_000,
             "duration": (n * 37 % 700) as f64 / 1.5,
-            "ok": n % 5 != 0,
+            "ok": !n.is_multiple_of(5),
             "client": format!("{}.0.0.{}", if n.is_multiple_of(3) { 10 } else { 192 }, n % 30),
             "labels": if n.is_multiple_of(2) { vec!["blue", "canary"] } else { vec!["green"] },
         });
-        if n % 7 != 0 {
+        if !n.is_multiple_of(7) {
             document["service"] = json!(["cart", "checkout", "search"][(n % 3) as usize]);
         }
         if n == 100 {
             document["service"] = json!("test-7");
         }
-        if n % 4 != 0 {
+        if !n.is_multiple_of(4) {
             document["bytes"] = json!(n * 13 % 2_500);
         }
         document.to_string()
@@ -174,7 +174,9 @@ fn every_kind_that_the_engine_has_is_on_the_page() {
     let types = file(TYPES);
     kinds.extend(variants(&types, "Kind"));
     kinds.extend(variants(&types, "MetricOf"));
-    GROUPS.map(|group| kinds.remove(group));
+    for group in GROUPS {
+        kinds.remove(group);
+    }
     let lacking: Vec<&String> = kinds.difference(&shown).collect();
     assert!(lacking.is_empty(), "{PAGE} has no example of {lacking:?}");
     let prose = file(PAGE);

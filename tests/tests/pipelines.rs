@@ -375,7 +375,7 @@ fn sorts_keep_ties_and_leave_out_what_has_no_number() {
         ["a"]
     );
     assert_eq!(shops(json!({"from": 1})), ["b", "c"]);
-    assert_eq!(shops(json!({"from": 7})), [json!(0); 0]);
+    assert_eq!(shops(json!({"from": 7})), Vec::<Value>::new());
     // The last day has no average, and the third no documents.
     let by_avg = days(json!({"s": {"bucket_sort": {"sort": "avg"}}}));
     let order = keys(&answer(&index, &by_avg)["days"]);

@@ -180,7 +180,7 @@ fn ranks(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) -> Str
 /// Extended statistics in four rows: of all values, of their squares, and the bounds around the average.
 fn spread(result: &Value, screen: &Screen, indent: &str) -> String {
     let text = |value: &Value| shown(value).unwrap_or_default();
-    let stat = |key: &str| match result.get(&format!("{key}_as_string")) {
+    let stat = |key: &str| match result.get(format!("{key}_as_string")) {
         Some(Value::String(text)) => text.clone(),
         _ => text(&result[key]),
     };

@@ -389,7 +389,7 @@ impl<R: Rng> Generator<'_, R> {
     fn ranges(&mut self) -> Option<(&'static str, Value)> {
         let kind = *one_of(&mut self.rng, &["range", "date_range", "ip_range", "range"]);
         let path = match kind {
-            "range" => self.path(|field| is_number(field)),
+            "range" => self.path(is_number),
             "date_range" => self.path(is_date),
             _ => self.path(|field| is_column(field) && field.kind == Kind::Ip),
         }?;

@@ -10,8 +10,11 @@ use super::scan::{Groups, Key, Scan, compare, given, part, shown, words};
 use super::zones;
 use crate::random::table::Scalar;
 
+/// Says whether a pattern matches a text.
+type Matches = fn(&str) -> bool;
+
 /// Patterns that requests draw from, and what they match.
-pub(super) const PATTERNS: [(&str, fn(&str) -> bool); 4] = [
+pub(super) const PATTERNS: [(&str, Matches); 4] = [
     ("[a-eA-E].*", |text| {
         text.starts_with(|c: char| ('a'..='e').contains(&c) || ('A'..='E').contains(&c))
     }),
