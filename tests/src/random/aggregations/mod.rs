@@ -14,6 +14,7 @@ mod exact;
 mod expect;
 mod histograms;
 mod metrics;
+mod quantiles;
 mod scan;
 mod shrink;
 mod terms;

@@ -1,0 +1,96 @@
+//! Quantiles: exact of few distinct values, near them of many.
+
+use serde_json::Value;
+
+use super::expect::Expect;
+
+/// Of so many distinct values quantiles are exact.
+const EXACT_QUANTILES: usize = 128;
+
+/// Numbers in order.
+pub(super) struct Quantiles {
+    values: Vec<f64>,
+    is_exact: bool,
+}
+
+impl Quantiles {
+    pub(super) fn new(values: Vec<f64>) -> Quantiles {
+        let mut distinct = values.clone();
+        distinct.dedup();
+        Quantiles {
+            is_exact: distinct.len() <= EXACT_QUANTILES,
+            values,
+        }
+    }
+
+    /// Between the two values next to the rank.
+    fn interpolated(values: &[f64], q: f64) -> (f64, f64) {
+        let rank = q * (values.len() - 1) as f64;
+        let (low, high) = (values[rank.floor() as usize], values[rank.ceil() as usize]);
+        let part = rank.fract();
+        (
+            low * (1.0 - part) + high * part,
+            (low.abs() + high.abs()) * 1e-14 + 1e-300,
+        )
+    }
+
+    /// The value of a rank rounded down; where floating point numbers do not tell which it is, of either.
+    fn at_rank(values: &[f64], q: f64) -> (f64, f64) {
+        let rank = q * (values.len() - 1) as f64;
+        let low = values[(rank - 1e-9).floor().max(0.0) as usize];
+        let high = values[((rank + 1e-9).floor() as usize).min(values.len() - 1)];
+        (low, high)
+    }
+
+    pub(super) fn at(&self, q: f64) -> Expect {
+        if self.values.is_empty() {
+            return Expect::Is(Value::Null);
+        }
+        if self.is_exact {
+            let (value, tolerance) = Quantiles::interpolated(&self.values, q);
+            return Expect::near(value, tolerance);
+        }
+        let (low, high) = Quantiles::at_rank(&self.values, q);
+        let off = |value: f64| value.abs() / 255.0 + 1e-300;
+        Expect::Between(low - off(low), high + off(high))
+    }
+
+    pub(super) fn rank(&self, value: f64) -> Expect {
+        if self.values.is_empty() {
+            return Expect::Is(Value::Null);
+        }
+        let share = |value: f64| {
+            let num = self.values.iter().filter(|other| **other <= value).count();
+            num as f64 / self.values.len() as f64 * 100.0
+        };
+        let reach = if self.is_exact {
+            0.0
+        } else {
+            value.abs() / 64.0 + 1e-300
+        };
+        Expect::Between(share(value - reach) - 1e-9, share(value + reach) + 1e-9)
+    }
+
+    pub(super) fn deviation(&self) -> Expect {
+        if self.values.is_empty() {
+            return Expect::Is(Value::Null);
+        }
+        let distances = |median: f64| {
+            let mut distances: Vec<f64> = self
+                .values
+                .iter()
+                .map(|value| (value - median).abs())
+                .collect();
+            distances.sort_by(f64::total_cmp);
+            distances
+        };
+        if self.is_exact {
+            let (median, tolerance) = Quantiles::interpolated(&self.values, 0.5);
+            let (value, more) = Quantiles::interpolated(&distances(median), 0.5);
+            return Expect::near(value, tolerance * 2.0 + more * 2.0);
+        }
+        let (median, _) = Quantiles::at_rank(&self.values, 0.5);
+        let (value, _) = Quantiles::at_rank(&distances(median), 0.5);
+        Expect::near(value, value / 255.0 + median.abs() / 127.0)
+    }
+}
