@@ -20,8 +20,8 @@ use super::tuples::{Page, Tuples};
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
 use crate::request::{
-    Aggregation, Choice, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric,
-    MetricOf, Range, RangeOf, Source, TopHits,
+    Aggregation, Choice, Composite, CompositeBy, CompositeSource, DateHistogram, Filters,
+    Histogram, Kind, Metric, MetricOf, Range, RangeOf, Source, TopHits, address,
 };
 use crate::respond::{choice_text, tuple_order};
 use crate::{Error, Result};
@@ -334,10 +334,36 @@ impl Builder<'_> {
         }
         let page = Page {
             size: composite.size,
-            after: composite.after.clone(),
+            after: self.after(composite),
             order: tuple_order(composite),
         };
         Ok(Tuples::new(mappings, inside, Some(page)))
+    }
+
+    /// The key that a page comes after. An answer shows addresses as texts and dates as milliseconds.
+    fn after(&self, composite: &Composite) -> Option<Vec<Option<Key>>> {
+        let of_source = |(key, source): (&Option<Key>, &CompositeSource)| {
+            let resolved = self.split.mapper.resolve(&source.field);
+            match (key, resolved.map(|field| field.kind)) {
+                (Some(Key::Text(text)), Some(FieldKind::Ip)) => {
+                    Some(address(text).map_or(Key::Text(text.clone()), Key::Address))
+                }
+                (Some(Key::Number(Number::Integer(ms))), Some(FieldKind::Date(_))) => {
+                    const MILLISECOND_NS: i128 = 1_000_000;
+                    let time_ns = i64::try_from(ms.saturating_mul(MILLISECOND_NS));
+                    Some(Key::Date(time_ns.unwrap_or(i64::MAX)))
+                }
+                (key, _) => key.clone(),
+            }
+        };
+        let after = composite.after.as_ref()?;
+        Some(
+            after
+                .iter()
+                .zip(&composite.sources)
+                .map(of_source)
+                .collect(),
+        )
     }
 
     fn metric(&self, path: &str, metric: &Metric, is_top: bool) -> Result<Box<dyn Collect>> {

@@ -18,6 +18,7 @@ mod tests;
 pub use body::check_name;
 pub use bounds::Bounds;
 pub(crate) use bounds::MAX_BUCKET_PLACE;
+pub(crate) use ranges::address;
 pub(crate) use types::*;
 
 use serde_json::{Map, Value};
