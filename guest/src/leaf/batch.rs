@@ -51,11 +51,16 @@ pub(super) fn batches_by_size<'b, 'c>(
     })
 }
 
-/// The bytes of the columns that a split's search reads, as its head has their lengths.
+/// The bytes of the columns that the aggregations of a split read, as its head has their lengths.
 fn column_bytes(candidate: &Candidate) -> u64 {
+    if candidate.filters.is_none() {
+        return 0;
+    }
     let columns = candidate.split.segment().fast_fields();
     let of_field = |field: &String| {
+        // Where the columns are listed in bytes that are not there yet, nobody waits for them: the warmup reads them.
         let handles = columns.dynamic_column_handles(field).unwrap_or_default();
+        candidate.split.body.take_gaps();
         let num_bytes = handles.iter().map(|handle| handle.num_bytes().get_bytes());
         num_bytes.sum::<u64>()
     };

@@ -11,7 +11,7 @@ use crate::{Result, pipeline};
 
 const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, range, date_range, ip_range, \
      filter, filters, missing, composite, avg, sum, min, max, value_count, stats, extended_stats, weighted_avg, \
-     median_absolute_deviation, percentiles, percentile_ranks, cardinality and top_hits";
+     median_absolute_deviation, percentiles, percentile_ranks, cardinality, top_hits";
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
@@ -67,7 +67,7 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         _ => Err(invalid(
             path,
             &format!(
-                "{kind:?} is no kind of aggregation; there are {KINDS}; and {}",
+                "{kind:?} is no kind of aggregation; there are {KINDS}, {}",
                 pipeline::KINDS.join(", ")
             ),
         )),

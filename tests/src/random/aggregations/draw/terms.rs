@@ -116,9 +116,14 @@ impl<R: Rng> Generator<'_, R> {
             let mut source = Value::Null;
             let kind = match self.rng.random_range(0..4) {
                 0..2 => {
-                    // A date in an `after_key` is not told from a number yet.
+                    // A date of a field without a type, or within a millisecond, is not told from a number yet
+                    // in an `after_key`.
                     let is_taken = |field: &Field| {
-                        is_column(field) && !is_date(field) && field.diet != Diet::Mixed
+                        let is_coarse =
+                            matches!(field.kind, Kind::Date { precision } if precision > 1);
+                        is_column(field)
+                            && (!is_date(field) || is_coarse)
+                            && field.diet != Diet::Mixed
                     };
                     source["field"] = json!(self.path(is_taken)?);
                     "terms"
