@@ -141,7 +141,12 @@ fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
         }
         Some(Value::String(pattern)) => match tantivy_fst::Regex::new(pattern) {
             Ok(_) => Ok(Some(Choice::Pattern(pattern.clone()))),
-            Err(error) => Err(body.invalid(name, &format!("this is no pattern: {error}"))),
+            Err(error) => {
+                // The last line says what is wrong; those before it draw where.
+                let error = error.to_string();
+                let what = error.lines().last().unwrap_or_default();
+                Err(body.invalid(name, &format!("this is no pattern: {what}")))
+            }
         },
         Some(Value::Array(_)) => {
             let values = body.list(name)?.unwrap_or_default();
