@@ -1,5 +1,7 @@
 //! Words and phrases: `word`, `field:word`, `field:"a phrase"`, `field:"a phra"*`, `field:wor*`.
 
+use std::collections::BTreeSet;
+
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
 use tantivy::Term;
 use tantivy::query::{
@@ -194,10 +196,22 @@ fn words(
         query.set_max_expansions(MAX_PREFIX_EXPANSIONS);
         return Ok(Box::new(query));
     }
+    if literal.slop > 0 && repeats_a_word(&terms) {
+        // tantivy takes one word of a document for both.
+        return Err(SearchError::invalid(format!(
+            "the phrase {:?} has a word twice, so its words cannot be told apart when they may move: leave out ~{}",
+            literal.phrase, literal.slop
+        )));
+    }
     Ok(Box::new(PhraseQuery::new_with_offset_and_slop(
         terms,
         literal.slop,
     )))
+}
+
+fn repeats_a_word(terms: &[(usize, Term)]) -> bool {
+    let words: BTreeSet<&Term> = terms.iter().map(|(_, term)| term).collect();
+    words.len() < terms.len()
 }
 
 /// The terms that a phrase prefix expands to.
