@@ -33,5 +33,5 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// What may fail with an [`Error`].
+/// What may fail with an [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
