@@ -15,7 +15,7 @@ const PER_SEED: usize = 500;
 const MAX_REFUSED_PERCENT: usize = 20;
 
 /// Seeds that once showed a defect. Each stays, and is asked [`PER_SEED`] requests.
-const REGRESSION_SEEDS: [u64; 2] = [8, 2002];
+const REGRESSION_SEEDS: [u64; 3] = [8, 1008, 2002];
 
 fn number(variable: &str, default: usize) -> usize {
     let set = std::env::var(variable).ok();

@@ -15,7 +15,7 @@ use super::default_fields::in_default_fields;
 use super::needs::TermRange;
 use super::range::build_equal;
 use super::value::{json_base_term, json_value_term, scalar_term};
-use super::wildcard::{BareWord, build_wildcard};
+use super::wildcard::{BareWord, build_prefix, build_wildcard};
 use crate::SearchError;
 
 /// A phrase prefix expands to at most so many terms of a split.
@@ -158,13 +158,10 @@ fn words(
         let Some((_, term)) = terms.pop() else {
             return Ok(Box::new(EmptyQuery));
         };
-        if literal.prefix {
-            return Err(SearchError::invalid(format!(
-                "a phrase prefix needs at least two words: for one word write {name}:{}*",
-                literal.phrase
-            )));
-        }
-        return Ok(term_query(builder, term));
+        return match literal.prefix {
+            true => build_prefix(builder, field, text_of(field, &term)),
+            false => Ok(term_query(builder, term)),
+        };
     }
     if !record.has_positions() {
         if literal.delimiter == Delimiter::None {
@@ -207,6 +204,21 @@ fn words(
         terms,
         literal.slop,
     )))
+}
+
+/// The text in a term of a text or a JSON field, where path and type stand before it.
+fn text_of<'t>(field: &ResolvedField<'_>, term: &'t Term) -> &'t str {
+    let start = match field.kind {
+        FieldKind::Json(json) => {
+            let mut base = json_base_term(field, json);
+            base.append_type_and_str("");
+            base.serialized_value_bytes().len()
+        }
+        _ => 0,
+    };
+    let text = term.serialized_value_bytes().get(start..);
+    text.and_then(|text| std::str::from_utf8(text).ok())
+        .unwrap_or_default()
 }
 
 fn repeats_a_word(terms: &[(usize, Term)]) -> bool {

@@ -11,6 +11,9 @@ use super::literal::resolve;
 use super::value::json_base_term;
 use crate::SearchError;
 
+/// Any number of characters.
+const ANY_TEXT: &str = "(.|\n)*";
+
 /// A part of a bare word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
@@ -89,7 +92,7 @@ impl Pattern {
         let mut expression = String::new();
         for part in &self.0 {
             match part {
-                Part::AnyText => expression.push_str("(.|\n)*"),
+                Part::AnyText => expression.push_str(ANY_TEXT),
                 Part::AnyCharacter => expression.push_str("(.|\n)"),
                 Part::Literal('Σ') if lowercases => expression.push_str("(σ|ς)"),
                 Part::Literal(character) if lowercases => {
@@ -111,6 +114,19 @@ pub(super) fn build_wildcard(
     pattern: &Pattern,
 ) -> Result<Box<dyn Query>, SearchError> {
     automaton(builder, field, &pattern.expression(tokenizer))
+}
+
+/// All terms that begin with `start`, which is as the tokenizer left it.
+pub(super) fn build_prefix(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    start: &str,
+) -> Result<Box<dyn Query>, SearchError> {
+    let mut expression = String::new();
+    for character in start.chars() {
+        push_escaped(&mut expression, character);
+    }
+    automaton(builder, field, &(expression + ANY_TEXT))
 }
 
 pub(super) fn build_regex(
