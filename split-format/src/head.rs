@@ -31,6 +31,16 @@ pub struct TimeRange {
     pub end_ns: i64,
 }
 
+impl TimeRange {
+    /// From the earlier start to the later end.
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            start_ns: self.start_ns.min(other.start_ns),
+            end_ns: self.end_ns.max(other.end_ns),
+        }
+    }
+}
+
 /// Facts about a split that a reader wants before its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -24,8 +24,10 @@ mod file_table;
 mod head;
 mod hotcache;
 mod identities;
+mod ledger;
 mod limits;
 mod manifest;
+mod page;
 mod rollup;
 mod split;
 mod time_index;
@@ -37,12 +39,16 @@ pub use file_table::{FileEntry, FileTable};
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
 pub use hotcache::{HotRange, Hotcache};
 pub use identities::{DocIdentity, Identities, IdentityRange, SourceId};
+pub use ledger::{Ledger, LedgerRef, SplitNumber, WrittenLedger, split_number};
 pub use limits::{MAX_MANIFEST_BYTES, MAX_SPLITS, is_near_limit};
-pub use manifest::{Manifest, ManifestFile, SplitEntry};
+pub use manifest::{Manifest, ManifestFile, SplitEntry, Tags};
+pub use page::{
+    PackedHead, PagePart, PageRef, PageSplit, PagedSplit, Totals, WrittenPage, write_page,
+};
 pub use rollup::{FieldRollup, Rollup};
 pub use split::{WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{
     HEAD_PREFIX_LEN, IDENTITIES_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64,
-    split_object,
+    page_object, split_object,
 };

@@ -2,15 +2,18 @@
 //!
 //! ```text
 //!   0        8         12         20          28                28 + json_len
-//!   ├────────┼─────────┼──────────┼───────────┼─────────────────┼──────────────────┤
-//!   │ magic  │ version │ json_len │ checksum  │ manifest, JSON  │ inlined heads    │
-//!   └────────┴─────────┴──────────┴───────────┴─────────────────┴──────────────────┘
-//!                                  XXH3-64 of
-//!                                  the JSON       each head: its checksum is in the JSON
+//!   ├────────┼─────────┼──────────┼───────────┼─────────────────┼───────────┬──────────────────┤
+//!   │ magic  │ version │ json_len │ checksum  │ manifest, JSON  │ (table)   │ inlined heads    │
+//!   └────────┴─────────┴──────────┴───────────┴─────────────────┴───────────┴──────────────────┘
+//!                                  XXH3-64 of                     version 2   each head: its
+//!                                  the JSON                       only        checksum is in the JSON
 //! ```
 //!
 //! Heads of the newest splits stand in the manifest itself, up to a budget: then one request opens
 //! the whole index. A split whose head is not inlined is opened by a range read of its own object.
+//!
+//! An index of many splits names most of them in pages ([`crate::PageRef`]), to which the table refers; the
+//! JSON then has the newest only. Without pages and ledger there is no table, and the version is 1.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +21,28 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::codec::{Reader, Writer};
-use crate::version::{MANIFEST_MAGIC, MANIFEST_VERSION, checksum64, is_split_id};
+use crate::ledger::Ledger;
+use crate::page::{MAX_PACKED_HEAD, PageRef};
+use crate::version::{
+    MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64, is_split_id,
+};
 use crate::{FormatError, TimeRange};
+
+mod table;
+
+use table::Table;
 
 const NAME: &str = "manifest";
 
 /// How many bytes of heads a manifest carries at most.
 const INLINE_BUDGET: u64 = 1 << 20;
+/// The same of a manifest with pages: it is written again for every few documents.
+const INLINE_BUDGET_WITH_PAGES: u64 = 1 << 19;
+/// More splits than these are put into pages.
+const MAX_NEWEST: usize = 48;
+
+/// All values of each tag field.
+pub type Tags = BTreeMap<String, BTreeSet<String>>;
 
 /// One live split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,10 +72,23 @@ pub struct SplitEntry {
     /// For each tag field with few enough values: all its values in this split. A field that is
     /// absent here may hold anything.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: BTreeMap<String, BTreeSet<String>>,
+    pub tags: Tags,
 }
 
-/// The index's config and its live splits.
+impl SplitEntry {
+    /// The one order of splits: by latest, then earliest timestamp, then id.
+    pub fn order(&self) -> (Option<(i64, i64)>, &str) {
+        let times = self.time_range.map(|range| (range.end_ns, range.start_ns));
+        (times, &self.id)
+    }
+
+    /// Whether these bytes are this split's head.
+    pub fn is_head(&self, bytes: &[u8]) -> bool {
+        bytes.len() as u64 == self.head_len && checksum64(bytes) == self.head_checksum
+    }
+}
+
+/// The index's config and its live splits: all of them, or the newest of an index with pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -78,11 +109,8 @@ impl Manifest {
 
     /// Brings the splits into their one order: by latest, then earliest timestamp, then id.
     pub fn sort_splits(&mut self) {
-        self.splits.sort_by(|left, right| {
-            let key =
-                |split: &SplitEntry| split.time_range.map(|range| (range.end_ns, range.start_ns));
-            (key(left), &left.id).cmp(&(key(right), &right.id))
-        });
+        self.splits
+            .sort_by(|left, right| left.order().cmp(&right.order()));
     }
 
     /// Number of documents of all live splits.
@@ -99,6 +127,10 @@ impl Manifest {
 pub struct ManifestFile {
     /// The manifest.
     pub manifest: Manifest,
+    /// Pages of splits that the manifest does not name itself, oldest first.
+    pub pages: Vec<PageRef>,
+    /// Splits that were live once and that the manifest does not name itself.
+    pub ledger: Ledger,
     /// Heads by split id.
     heads: BTreeMap<String, Vec<u8>>,
 }
@@ -108,8 +140,69 @@ impl ManifestFile {
     pub fn new(manifest: Manifest) -> Self {
         Self {
             manifest,
+            pages: Vec::new(),
+            ledger: Ledger::default(),
             heads: BTreeMap::new(),
         }
+    }
+
+    /// Number of live splits.
+    pub fn num_splits(&self) -> u64 {
+        let paged = self.pages.iter().map(|page| page.num_splits);
+        paged.fold(self.manifest.splits.len() as u64, u64::saturating_add)
+    }
+
+    /// Number of documents of all live splits.
+    pub fn num_docs(&self) -> u64 {
+        let paged = self.pages.iter().map(|page| page.num_docs);
+        paged.fold(self.manifest.num_docs(), u64::saturating_add)
+    }
+
+    /// Takes the oldest splits out of this manifest if they are too many for it, or their heads are; each with its
+    /// head if this carries it. They are to be put into pages.
+    pub fn take_overflow(&mut self) -> Vec<(SplitEntry, Option<Vec<u8>>)> {
+        // A head that is too long for a page takes no less to read there.
+        let heads_len = |splits: &[SplitEntry]| -> u64 {
+            let packable = splits
+                .iter()
+                .filter(|split| split.head_len <= MAX_PACKED_HEAD);
+            packable.fold(0, |sum, split| sum.saturating_add(split.head_len))
+        };
+        self.manifest.sort_splits();
+        let splits = &self.manifest.splits;
+        let budget = match self.pages.is_empty() {
+            true => INLINE_BUDGET,
+            false => INLINE_BUDGET_WITH_PAGES,
+        };
+        if splits.len() <= MAX_NEWEST && heads_len(splits) <= budget {
+            return Vec::new();
+        }
+        let are_few = |from: &usize| {
+            let left = splits.get(*from..).unwrap_or_default();
+            left.len() <= MAX_NEWEST / 3 && heads_len(left) <= INLINE_BUDGET_WITH_PAGES / 2
+        };
+        let num_taken = (0..=splits.len()).find(are_few).unwrap_or(splits.len());
+        let taken: BTreeSet<String> = splits
+            .iter()
+            .take(num_taken)
+            .map(|split| split.id.clone())
+            .collect();
+        self.take_splits(|split| taken.contains(&split.id))
+    }
+
+    /// Takes splits out of this manifest, each with its head if this carries it.
+    pub fn take_splits(
+        &mut self,
+        is_taken: impl Fn(&SplitEntry) -> bool,
+    ) -> Vec<(SplitEntry, Option<Vec<u8>>)> {
+        let splits = std::mem::take(&mut self.manifest.splits);
+        let (taken, left): (Vec<_>, Vec<_>) = splits.into_iter().partition(is_taken);
+        self.manifest.splits = left;
+        let with_heads = taken.into_iter().map(|split| {
+            let head = self.take_head(&split.id);
+            (split, head)
+        });
+        with_heads.collect()
     }
 
     /// Adds a split with its head. A split that is live already is left as it is.
@@ -143,13 +236,18 @@ impl ManifestFile {
     pub fn to_bytes(&self) -> Result<Vec<u8>, FormatError> {
         let mut manifest = self.manifest.clone();
         manifest.sort_splits();
+        let table = Table::of(self);
+        let budget = match table {
+            None => INLINE_BUDGET,
+            Some(_) => INLINE_BUDGET_WITH_PAGES,
+        };
         let mut pack: Vec<u8> = Vec::new();
         for split in manifest.splits.iter_mut().rev() {
             split.head_offset = None;
             let Some(head) = self.heads.get(&split.id) else {
                 continue;
             };
-            if pack.len() as u64 + head.len() as u64 <= INLINE_BUDGET {
+            if pack.len() as u64 + head.len() as u64 <= budget {
                 split.head_offset = Some(pack.len() as u64);
                 pack.extend_from_slice(head);
             }
@@ -158,10 +256,16 @@ impl ManifestFile {
             .map_err(|error| FormatError::new(NAME, error.to_string()))?;
         let mut out = Writer::default();
         out.raw(&MANIFEST_MAGIC);
-        out.u32(MANIFEST_VERSION);
+        out.u32(match table {
+            None => MANIFEST_WITHOUT_PAGES,
+            Some(_) => MANIFEST_VERSION,
+        });
         out.u64(json.len() as u64);
         out.u64(checksum64(&json));
         out.raw(&json);
+        if let Some(table) = table {
+            table.write(&mut out)?;
+        }
         out.raw(&pack);
         Ok(out.into_bytes())
     }
@@ -177,10 +281,10 @@ impl ManifestFile {
             return Err(reader.error("this is not a Canter manifest (wrong magic number)"));
         }
         let version = reader.u32()?;
-        if version != MANIFEST_VERSION {
+        if !(MANIFEST_WITHOUT_PAGES..=MANIFEST_VERSION).contains(&version) {
             return Err(reader.error(format!(
                 "manifest format version {version} is not known (this reader knows \
-                 {MANIFEST_VERSION}): use a newer Canter"
+                 {MANIFEST_WITHOUT_PAGES} to {MANIFEST_VERSION}): use a newer Canter"
             )));
         }
         let json_len = usize::try_from(reader.u64()?).unwrap_or(usize::MAX);
@@ -191,6 +295,10 @@ impl ManifestFile {
         }
         let manifest: Manifest =
             serde_json::from_slice(json).map_err(|error| reader.error(error.to_string()))?;
+        let (pages, ledger) = match version {
+            MANIFEST_WITHOUT_PAGES => (Vec::new(), Ledger::default()),
+            _ => Table::read(&mut reader)?,
+        };
         let pack = reader.raw(reader.remaining())?;
         let mut heads = BTreeMap::new();
         let mut ids = BTreeSet::new();
@@ -207,7 +315,12 @@ impl ManifestFile {
                 heads.insert(split.id.clone(), head.to_vec());
             }
         }
-        Ok(Self { manifest, heads })
+        Ok(Self {
+            manifest,
+            pages,
+            ledger,
+            heads,
+        })
     }
 }
 

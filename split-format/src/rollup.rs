@@ -1,6 +1,7 @@
 //! Rollups: for each coarse time bucket, how many documents hold each value of a low-cardinality
 //! field. A histogram whose buckets are unions of these needs nothing but the head.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::FormatError;
@@ -10,6 +11,9 @@ use crate::version::ROLLUP;
 
 /// The most time buckets a rollup has.
 const MAX_BUCKETS: i64 = 256;
+/// The most time buckets of the sum of several rollups, and the most values of a field there.
+const MAX_SUM_BUCKETS: i64 = 1_024;
+const MAX_SUM_KEYS: usize = 32;
 /// The most buckets that a reader accepts.
 const MAX_BUCKETS_READ: usize = 1 << 16;
 
@@ -101,6 +105,76 @@ impl Rollup {
             keys,
             counts,
         });
+    }
+
+    /// The rollup of all documents of these together: of their buckets, as wide as the widest or wider if there
+    /// were too many, and of the fields that all of them roll up. `None` if there is none.
+    pub fn sum<'a>(rollups: impl IntoIterator<Item = &'a Rollup>) -> Option<Rollup> {
+        let rollups: Vec<&Rollup> = rollups.into_iter().collect();
+        let ends_of = |rollup: &&Rollup| {
+            let last = rollup.num_docs.len().checked_sub(1)?;
+            Some((rollup.bucket_start_ns(0)?, rollup.bucket_start_ns(last)?))
+        };
+        let ends: Option<Vec<(i64, i64)>> = rollups.iter().map(ends_of).collect();
+        let ends = ends?;
+        let first = ends.iter().map(|(first, _)| *first).min()?;
+        let last = ends.iter().map(|(_, last)| *last).max()?;
+        let widest = rollups.iter().map(|rollup| rollup.width_ns).max()?;
+        let width_ns = choose_width_ns(first, last, MAX_SUM_BUCKETS).max(widest);
+        if rollups.iter().any(|rollup| width_ns % rollup.width_ns != 0) {
+            return None;
+        }
+        let first_bucket = first.div_euclid(width_ns);
+        let num_buckets = last
+            .div_euclid(width_ns)
+            .checked_sub(first_bucket)?
+            .checked_add(1)?;
+        let num_buckets = usize::try_from(num_buckets).ok()?;
+        let mut sum = Rollup {
+            width_ns,
+            first_bucket,
+            num_docs: vec![0; num_buckets],
+            fields: common_fields(&rollups, num_buckets),
+        };
+        for rollup in rollups {
+            sum.add(rollup)?;
+        }
+        Some(sum)
+    }
+
+    /// Where a bucket starts. A rollup has at least one.
+    fn bucket_start_ns(&self, bucket: usize) -> Option<i64> {
+        let number = self.first_bucket.checked_add(i64::try_from(bucket).ok()?)?;
+        number.checked_mul(self.width_ns)
+    }
+
+    /// Adds another's counts to the buckets and keys that hold its.
+    fn add(&mut self, other: &Rollup) -> Option<()> {
+        for (bucket, num_docs) in other.num_docs.iter().enumerate() {
+            let start_ns = other.bucket_start_ns(bucket)?;
+            let slot =
+                usize::try_from(start_ns.div_euclid(self.width_ns) - self.first_bucket).ok()?;
+            add_to(self.num_docs.get_mut(slot)?, *num_docs)?;
+            for field in &mut self.fields {
+                let found = other.field(&field.name)?;
+                let row = found.counts.get(bucket * found.keys.len()..)?;
+                for (key, count) in found.keys.iter().zip(row) {
+                    let key = field.keys.binary_search(key).ok()?;
+                    add_to(field.counts.get_mut(slot * field.keys.len() + key)?, *count)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// For each field: how many documents hold each value.
+    pub fn totals(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
+        let fields = self.fields.iter().map(|field| {
+            let counts = field.counts_in(0..self.num_docs.len());
+            let totals = field.keys.iter().cloned().zip(counts);
+            (field.name.clone(), totals.collect())
+        });
+        fields.collect()
     }
 
     /// Width of a bucket in nanoseconds. Bucket `k` covers `k * width .. (k + 1) * width`.
@@ -196,6 +270,37 @@ impl Rollup {
             fields,
         })
     }
+}
+
+/// The fields that all roll up and that have few enough values together, with no counts yet.
+fn common_fields(rollups: &[&Rollup], num_buckets: usize) -> Vec<FieldRollup> {
+    let Some((first, others)) = rollups.split_first() else {
+        return Vec::new();
+    };
+    let mut common = Vec::new();
+    for field in &first.fields {
+        let mut keys: BTreeSet<&String> = field.keys.iter().collect();
+        let everywhere = others.iter().all(|rollup| match rollup.field(&field.name) {
+            Some(found) => {
+                keys.extend(&found.keys);
+                keys.len() <= MAX_SUM_KEYS
+            }
+            None => false,
+        });
+        if everywhere {
+            common.push(FieldRollup {
+                name: field.name.clone(),
+                counts: vec![0; keys.len() * num_buckets],
+                keys: keys.into_iter().cloned().collect(),
+            });
+        }
+    }
+    common
+}
+
+fn add_to(sum: &mut u32, count: u32) -> Option<()> {
+    *sum = sum.checked_add(count)?;
+    Some(())
 }
 
 fn read_counts(reader: &mut Reader<'_>, num_counts: usize) -> Result<Vec<u32>, FormatError> {

@@ -1,5 +1,6 @@
 //! Putting a split together: head first, then the body.
 
+use crate::version::id_of;
 use crate::{
     BlockChecksums, FileTable, FormatError, Head, Hotcache, Rollup, SplitMetadata, TimeIndex,
     checksum64,
@@ -53,12 +54,7 @@ pub fn write_split(
     let head_checksum = checksum64(&head);
     let mut bytes = head;
     bytes.append(&mut body);
-    let id = blake3::hash(&bytes)
-        .to_hex()
-        .as_str()
-        .chars()
-        .take(32)
-        .collect();
+    let id = id_of(&bytes);
     Ok(WrittenSplit {
         id,
         bytes,

@@ -1,15 +1,33 @@
 //! Magic numbers, version codes and object names. **Never change a released value**: a reader of
 //! any later version must still know it. `tests/never_change.rs` pins them.
 
+use crate::FormatError;
+
 /// First eight bytes of every split.
 pub(crate) const SPLIT_MAGIC: [u8; 8] = *b"CANTERSP";
 /// First eight bytes of every manifest.
 pub(crate) const MANIFEST_MAGIC: [u8; 8] = *b"CANTERMF";
 
+/// First eight bytes of every page.
+pub(crate) const PAGE_MAGIC: [u8; 8] = *b"CANTERPG";
+/// What a page is called in errors.
+pub(crate) const PAGE_NAME: &str = "manifest page";
+/// Version of a page.
+pub(crate) const PAGE_VERSION: u32 = 1;
+
+/// First eight bytes of every object of the ledger.
+pub(crate) const LEDGER_MAGIC: [u8; 8] = *b"CANTERLG";
+/// What the ledger is called in errors.
+pub(crate) const LEDGER_NAME: &str = "ledger";
+/// Version of an object of the ledger.
+pub(crate) const LEDGER_VERSION: u32 = 1;
+
 /// Version of the split's frame: prefix and component directory.
 pub(crate) const SPLIT_VERSION: u32 = 1;
-/// Version of the manifest's frame.
-pub(crate) const MANIFEST_VERSION: u32 = 1;
+/// Newest version of the manifest's frame.
+pub(crate) const MANIFEST_VERSION: u32 = 2;
+/// A manifest that names all of its splits itself.
+pub(crate) const MANIFEST_WITHOUT_PAGES: u32 = 1;
 
 /// Length of the fixed prefix at offset 0 of a split: magic, version, head length, checksum.
 pub const HEAD_PREFIX_LEN: usize = 28;
@@ -32,6 +50,43 @@ pub(crate) fn is_split_id(id: &str) -> bool {
         && id
             .bytes()
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Name of a page's object, relative to the index's URI.
+pub fn page_object(id: &str) -> String {
+    format!("pages/{id}.page")
+}
+
+/// Name of an object of the ledger, relative to the index's URI.
+pub(crate) fn ledger_object(id: &str) -> String {
+    format!("ledger/{id}.ids")
+}
+
+/// Names bytes that never change: the first 128 bits of their BLAKE3 hash, in hexadecimal.
+pub(crate) fn id_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes)
+        .to_hex()
+        .as_str()
+        .chars()
+        .take(32)
+        .collect()
+}
+
+/// An id as it stands in binary parts.
+pub(crate) fn id_bytes(id: &str) -> Result<[u8; 16], FormatError> {
+    let number = u128::from_str_radix(id, 16)
+        .ok()
+        .filter(|_| is_split_id(id));
+    number.map(u128::to_be_bytes).ok_or_else(|| {
+        FormatError::new(
+            "id",
+            format!("{id:?} is not 32 lower-case hexadecimal digits"),
+        )
+    })
+}
+
+pub(crate) fn id_of_bytes(bytes: [u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(bytes))
 }
 
 /// Name of the body's file with the documents' identities. tantivy does not know of it.

@@ -7,7 +7,8 @@
 mod sample;
 
 use canter_split_format::{
-    HEAD_PREFIX_LEN, Head, MANIFEST_OBJECT, ManifestFile, checksum64, head_len_of, split_object,
+    HEAD_PREFIX_LEN, Head, MANIFEST_OBJECT, ManifestFile, checksum64, head_len_of, page_object,
+    split_object,
 };
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -38,6 +39,7 @@ fn components(head: &[u8]) -> Vec<(&str, u32, &[u8])> {
 fn object_names() {
     assert_eq!(MANIFEST_OBJECT, "manifest.canter");
     assert_eq!(split_object("0a1b"), "splits/0a1b.split");
+    assert_eq!(page_object("0a1b"), "pages/0a1b.page");
 }
 
 #[test]
@@ -149,10 +151,10 @@ fn an_unknown_version_is_named_and_refused() {
     assert_eq!(Head::open(&head).unwrap_err().to_string(), problem);
 
     let mut manifest = sample::manifest().to_bytes().unwrap();
-    manifest[8] = 2;
+    manifest[8] = 3;
     let problem = ManifestFile::from_bytes(&manifest).unwrap_err().to_string();
     assert!(
-        problem.contains("version 2 is not known (this reader knows 1)"),
+        problem.contains("version 3 is not known (this reader knows 1 to 2)"),
         "{problem}"
     );
 }

@@ -2,7 +2,7 @@
 
 use crate::publisher::{ADVICE, NewSplit, PublishOutcome};
 use crate::storage::IndexStore;
-use canter_split_format::{MAX_MANIFEST_BYTES, MAX_SPLITS, is_near_limit};
+use canter_split_format::{MAX_MANIFEST_BYTES, is_near_limit};
 use serde::Serialize;
 
 /// Something that is well for now, and should be looked at.
@@ -20,7 +20,6 @@ pub(super) fn warnings_of(
     splits: &[NewSplit],
 ) -> Vec<IngestWarning> {
     let found = [
-        near_max_splits(published),
         near_max_manifest_bytes(published),
         columns_outside_head(splits),
         unsafe_store(store),
@@ -34,20 +33,6 @@ fn warning(name: &'static str, message: String) -> Option<IngestWarning> {
     Some(IngestWarning { name, message })
 }
 
-fn near_max_splits(published: &PublishOutcome) -> Option<IngestWarning> {
-    let num_splits = published.num_live_splits;
-    if !is_near_limit(num_splits, MAX_SPLITS) {
-        return None;
-    }
-    warning(
-        "near_max_splits",
-        format!(
-            "the index has {num_splits} of at most {MAX_SPLITS} splits; beyond that, nothing is \
-             published: {ADVICE}"
-        ),
-    )
-}
-
 fn near_max_manifest_bytes(published: &PublishOutcome) -> Option<IngestWarning> {
     let num_bytes = published.num_manifest_bytes;
     if !is_near_limit(num_bytes, MAX_MANIFEST_BYTES) {
@@ -57,7 +42,7 @@ fn near_max_manifest_bytes(published: &PublishOutcome) -> Option<IngestWarning> 
         "near_max_manifest_bytes",
         format!(
             "the manifest has {num_bytes} of at most {MAX_MANIFEST_BYTES} bytes; beyond that, \
-             nothing is published: {ADVICE}, or list fewer tag_fields"
+             nothing is published: {ADVICE}"
         ),
     )
 }

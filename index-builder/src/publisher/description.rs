@@ -1,5 +1,7 @@
 //! What `canter index describe` shows.
 
+use super::pages::read_paged_entries;
+use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 use canter_split_format::{ManifestFile, SplitEntry, TimeRange};
@@ -24,6 +26,10 @@ pub struct IndexDescription {
     pub num_head_bytes: u64,
     /// Splits whose head the manifest carries.
     pub num_inlined_heads: u64,
+    /// Pages in which splits stand that the manifest does not name itself.
+    pub num_pages: u64,
+    /// Bytes of these pages' objects.
+    pub num_page_bytes: u64,
     /// Earliest and latest timestamp, if the index has a timestamp field and a document.
     pub time_range: Option<TimeRange>,
     /// The field that says when a document happened.
@@ -33,10 +39,15 @@ pub struct IndexDescription {
 }
 
 impl IndexDescription {
-    /// Describes what a manifest says.
+    /// Describes what a manifest and the entries of its pages say.
     #[must_use]
-    pub fn of_manifest(index_uri: &str, file: &ManifestFile) -> IndexDescription {
+    pub fn of_manifest(
+        index_uri: &str,
+        file: &ManifestFile,
+        paged: Vec<SplitEntry>,
+    ) -> IndexDescription {
         let mut manifest = file.manifest.clone();
+        manifest.splits.extend(paged);
         manifest.sort_splits();
         let text = |pointer: &str| {
             manifest
@@ -64,6 +75,8 @@ impl IndexDescription {
                 .iter()
                 .filter(|split| file.head(&split.id).is_some())
                 .count() as u64,
+            num_pages: file.pages.len() as u64,
+            num_page_bytes: file.pages.iter().map(|page| page.object_len()).sum(),
             time_range,
             timestamp_field: text("/doc_mapping/timestamp_field"),
             splits: manifest.splits,
@@ -75,11 +88,10 @@ impl IndexStore {
     /// Describes the index.
     ///
     /// # Errors
-    /// As [`IndexStore::load_manifest`].
+    /// As [`IndexStore::load_manifest`]; `Data` if a page is missing or damaged.
     pub fn describe(&self) -> Result<IndexDescription, BuildError> {
-        Ok(IndexDescription::of_manifest(
-            self.uri(),
-            &self.load_manifest()?,
-        ))
+        let file = self.load_manifest()?;
+        let paged = blocking::run(read_paged_entries(self, &file))?;
+        Ok(IndexDescription::of_manifest(self.uri(), &file, paged))
     }
 }

@@ -8,6 +8,7 @@
 mod capacity;
 mod create;
 mod description;
+mod pages;
 mod publish;
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,15 @@
 
 use super::capacity::check_capacity;
 use super::create::{config_of, load, manifest_bytes};
+use super::pages::{LedgerReader, move_overflow};
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap};
 use canter_doc_mapper::IndexConfig;
-use canter_split_format::{MANIFEST_OBJECT, ManifestFile, SplitEntry, split_object};
-use std::collections::HashSet;
+use canter_split_format::{
+    MANIFEST_OBJECT, ManifestFile, SplitEntry, SplitNumber, split_number, split_object,
+};
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
@@ -71,23 +74,22 @@ pub(crate) async fn publish(
     for split in splits {
         check_uploaded(store, &split.entry).await?;
     }
+    let ids: BTreeSet<SplitNumber> = splits.iter().filter_map(number_of).collect();
+    let mut ledger = LedgerReader::default();
     let mut published_before = None;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
         let mut manifest = loaded.file;
         check_config(store, index_config, &manifest)?;
-        let live: HashSet<&str> = live_ids(&manifest);
-        let mut seen = HashSet::new();
-        let known = splits.iter().filter(|split| {
-            live.contains(split.entry.id.as_str()) || !seen.insert(&split.entry.id)
-        });
-        let (num_known, num_known_docs) = known.fold((0, 0), |(splits, docs), split| {
-            (splits + 1, docs + split.entry.num_docs)
-        });
+        let mut seen = ledger.known(store, &manifest, &ids).await?;
+        let (new, known): (Vec<&NewSplit>, Vec<&NewSplit>) = splits
+            .iter()
+            .partition(|split| number_of(split).is_none_or(|id| seen.insert(id)));
         // A swap whose answer was lost looks like a conflict: what the first attempt found live is
         // what was known before.
+        let known_docs = known.iter().map(|split| split.entry.num_docs);
         let (num_known_before, num_known_docs) =
-            *published_before.get_or_insert((num_known, num_known_docs));
+            *published_before.get_or_insert((known.len() as u64, known_docs.sum::<u64>()));
         let num_docs: u64 = splits.iter().map(|split| split.entry.num_docs).sum();
         let outcome = PublishOutcome {
             num_published_splits: splits.len() as u64 - num_known_before,
@@ -95,23 +97,24 @@ pub(crate) async fn publish(
             num_published_docs: num_docs - num_known_docs,
             num_known_docs,
             num_attempts,
-            num_live_splits: manifest.manifest.splits.len() as u64,
+            num_live_splits: manifest.num_splits(),
             num_manifest_bytes: loaded.len,
             is_unconfirmed: false,
         };
-        if num_known == splits.len() as u64 {
+        if new.is_empty() {
             return Ok(outcome);
         }
-        for split in splits {
+        for split in new {
             manifest.add_split(split.entry.clone(), split.head.clone());
         }
+        move_overflow(store, &mut manifest).await?;
         let bytes = manifest_bytes(&manifest)?;
         let outcome = PublishOutcome {
-            num_live_splits: manifest.manifest.splits.len() as u64,
+            num_live_splits: manifest.num_splits(),
             num_manifest_bytes: bytes.len() as u64,
             ..outcome
         };
-        check_capacity(store, outcome.num_live_splits, outcome.num_manifest_bytes)?;
+        check_capacity(store, outcome.num_manifest_bytes)?;
         let swap = store
             .replace(MANIFEST_OBJECT, bytes, &loaded.version)
             .await?;
@@ -144,9 +147,9 @@ fn check_config(
     }
 }
 
-fn live_ids(manifest: &ManifestFile) -> HashSet<&str> {
-    let splits = manifest.manifest.splits.iter();
-    splits.map(|split| split.id.as_str()).collect()
+/// The split's number; a made-up id has none, and is never known.
+fn number_of(split: &NewSplit) -> Option<SplitNumber> {
+    split_number(&split.entry.id)
 }
 
 /// Reads the manifest again: what was written must be there, or a later one that has it too.
@@ -166,14 +169,11 @@ async fn confirm(
         }
         Err(error) => return Err(error),
     };
-    let live = live_ids(&found);
-    let num_lost = splits
-        .iter()
-        .filter(|split| !live.contains(split.entry.id.as_str()))
-        .count();
-    match num_lost {
+    let ids: BTreeSet<SplitNumber> = splits.iter().filter_map(number_of).collect();
+    let known = LedgerReader::default().known(store, &found, &ids).await?;
+    match ids.len() - known.len() {
         0 => Ok(outcome),
-        _ => Err(BuildError::unavailable(format!(
+        num_lost => Err(BuildError::unavailable(format!(
             "{num_lost} of the {} splits that were just published to `{}` are not in its manifest: \
              another writer replaced it at the same time; let one write at a time, and run the same \
              ingest again (its splits are uploaded and will be found)",

@@ -47,6 +47,12 @@ pub(super) fn upload(store: &IndexStore, split: &NewSplit) {
     blocking::run(store.put_immutable(&split_object(&split.entry.id), bytes)).unwrap();
 }
 
+/// The ids of all live splits, those in pages too.
+fn live_ids(store: &IndexStore) -> Vec<String> {
+    let splits = store.describe().unwrap().splits;
+    splits.into_iter().map(|split| split.id).collect()
+}
+
 fn ids(manifest: &ManifestFile) -> Vec<String> {
     manifest
         .manifest
@@ -163,20 +169,14 @@ fn nobody_loses(store: &IndexStore, num_publishers: u64, splits_each: u64) {
             });
         }
     });
-    let manifest = store.load_manifest().unwrap();
-    assert_eq!(
-        manifest.manifest.splits.len() as u64,
-        num_publishers * splits_each
-    );
-    assert_eq!(
-        manifest.manifest.num_docs(),
-        num_publishers * splits_each * 7
-    );
+    let description = store.describe().unwrap();
+    assert_eq!(description.num_splits, num_publishers * splits_each);
+    assert_eq!(description.num_docs, num_publishers * splits_each * 7);
 }
 
 #[test]
 fn publishers_at_once_lose_nothing_in_a_bucket() {
-    nobody_loses(&in_memory(), 4, 12);
+    nobody_loses(&in_memory(), 4, 40);
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn survives(
             })
             .and_then(|()| store.publish(&splits).map(drop));
 
-        let manifest = working().load_manifest().unwrap();
-        let live = ids(&manifest);
+        let described = working().describe().unwrap().splits;
+        let live: Vec<String> = described.iter().map(|split| split.id.clone()).collect();
         let num_new = splits
             .iter()
             .filter(|split| live.contains(&split.entry.id))
@@ -216,7 +216,7 @@ fn survives(
             before.iter().all(|id| live.contains(id)),
             "an old split is lost"
         );
-        for split in &manifest.manifest.splits {
+        for split in &described {
             let name = split_object(&split.id);
             assert_eq!(
                 blocking::run(working().len_of(&name)).unwrap(),
@@ -272,6 +272,116 @@ fn a_crash_at_any_operation_leaves_the_old_or_the_new_manifest_in_a_folder() {
             (store, failing)
         });
     }
+}
+
+/// An index whose next publication makes a page, merges it with others and writes a part of the ledger.
+fn on_the_brink() -> InMemory {
+    let bucket = Arc::new(InMemory::new());
+    let store = IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
+    store.create_manifest(&config()).unwrap();
+    let splits: Vec<NewSplit> = (0..8).map(made_up).collect();
+    splits.iter().for_each(|split| upload(&store, split));
+    store.publish(&splits).unwrap();
+    let mut file = store.load_manifest().unwrap();
+    // Their heads are made up, so that nothing but entries tells one from another.
+    while file.pages.len() < 4 {
+        let from = 100 * (file.pages.len() as u64 + 1);
+        let splits: Vec<NewSplit> = (from..from + 20).map(made_up).collect();
+        splits.iter().for_each(|split| upload(&store, split));
+        let paged = splits
+            .into_iter()
+            .map(|split| canter_split_format::PageSplit {
+                entry: split.entry,
+                head: None,
+                totals: BTreeMap::new(),
+            });
+        let written = canter_split_format::write_page(paged.collect(), None).unwrap();
+        let object = written.page.object();
+        blocking::run(store.put_immutable(&object, Bytes::from(written.bytes))).unwrap();
+        file.pages.push(written.page);
+    }
+    file.ledger.recent.extend((1..=500).map(|id| id << 90));
+    for ord in 10..50 {
+        let split = made_up(ord);
+        upload(&store, &split);
+        file.add_split(split.entry, split.head);
+    }
+    let bytes = Bytes::from(file.to_bytes().unwrap());
+    let (_, version) = blocking::run(store.get("manifest.canter"))
+        .unwrap()
+        .unwrap();
+    blocking::run(store.replace("manifest.canter", bytes, &version)).unwrap();
+    bucket.fork()
+}
+
+#[test]
+fn a_crash_while_pages_are_made_loses_nothing() {
+    for failure in FAILURES {
+        let start = on_the_brink();
+        for fail_at in 0.. {
+            let bucket = Arc::new(start.fork());
+            let working = || IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
+            let before = live_ids(&working());
+            assert_eq!(before.len(), 128);
+            let split = made_up(99);
+            upload(&working(), &split);
+            let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
+            let store = IndexStore::new(failing.clone(), Path::from("logs"), "memory");
+            let published = store.publish(std::slice::from_ref(&split));
+            let live = live_ids(&working());
+            assert!(
+                before.iter().all(|id| live.contains(id)),
+                "an old split is lost"
+            );
+            assert!(published.is_err() || live.contains(&split.entry.id));
+            if failing.num_ops() <= fail_at {
+                assert!(fail_at > 20, "only {fail_at} operations were tried");
+                let file = working().load_manifest().unwrap();
+                let mut sizes: Vec<u64> = file.pages.iter().map(|page| page.num_splits).collect();
+                sizes.sort_unstable();
+                assert_eq!(sizes, [33, 80]);
+                assert_eq!(file.ledger.objects.len(), 1);
+                break;
+            }
+            assert_eq!(working().publish(&[split]).unwrap().num_live_splits, 129);
+        }
+    }
+}
+
+#[test]
+fn a_split_is_known_wherever_it_stands() {
+    let store = in_memory();
+    let splits: Vec<NewSplit> = (0..700).map(made_up).collect();
+    for some in splits.chunks(9) {
+        some.iter().for_each(|split| upload(&store, split));
+        let outcome = store.publish(some).unwrap();
+        assert_eq!(outcome.num_published_splits, some.len() as u64);
+        assert!(outcome.num_manifest_bytes < 64 << 10, "{outcome:?}");
+    }
+    assert_eq!(live_ids(&store).len(), 700);
+    let file = store.load_manifest().unwrap();
+    assert!(file.pages.len() < 10 && file.manifest.splits.len() <= 48);
+    assert_eq!(file.num_docs(), 4_900);
+    assert!(!file.ledger.objects.is_empty());
+    for some in splits.chunks(300) {
+        let outcome = store.publish(some).unwrap();
+        assert_eq!(outcome.num_known_splits, some.len() as u64);
+        assert_eq!(outcome.num_known_docs, 7 * some.len() as u64);
+    }
+    assert_eq!(live_ids(&store).len(), 700);
+}
+
+#[test]
+fn a_page_that_is_gone_is_named() {
+    let store = in_memory();
+    let splits: Vec<NewSplit> = (0..60).map(made_up).collect();
+    splits.iter().for_each(|split| upload(&store, split));
+    store.publish(&splits).unwrap();
+    let page = store.load_manifest().unwrap().pages[0].object();
+    blocking::run(store.delete(&page)).unwrap();
+    let error = store.describe().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data);
+    assert!(error.to_string().contains(&page), "{error}");
 }
 
 #[test]

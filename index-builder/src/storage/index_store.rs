@@ -200,6 +200,23 @@ impl IndexStore {
         Ok(Some((bytes, version)))
     }
 
+    /// A range of an object, or `None` if there is none of that name.
+    pub(crate) async fn get_range(
+        &self,
+        name: &str,
+        range: std::ops::Range<u64>,
+    ) -> Result<Option<Bytes>, BuildError> {
+        if range.is_empty() {
+            return Ok(Some(Bytes::new()));
+        }
+        match self.store.get_range(&self.path_of(name), range).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            other => Ok(Some(
+                other.map_err(|error| self.failed("read", name, error))?,
+            )),
+        }
+    }
+
     /// Writes an object whose name is made from its bytes. One that is there already is left alone.
     /// Returns whether it was written.
     pub(crate) async fn put_immutable(&self, name: &str, bytes: Bytes) -> Result<bool, BuildError> {
@@ -344,7 +361,7 @@ impl IndexStore {
     }
 
     /// Deletes the object of a probe.
-    pub(super) async fn delete(&self, name: &str) -> Result<(), BuildError> {
+    pub(crate) async fn delete(&self, name: &str) -> Result<(), BuildError> {
         let deleted = self.store.delete(&self.path_of(name)).await;
         if let Some(lock) = &self.lock {
             // Only if it is empty: another probe may be under way.

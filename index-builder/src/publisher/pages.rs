@@ -1,0 +1,289 @@
+//! Pages of the manifest: what becomes of splits that it does not name itself.
+//!
+//! ```text
+//!   newest splits ──too many──▶ page ─┐
+//!                               page ─┼─four of a size─▶ page ─┐
+//!                               page ─┤                  page ─┼─four─▶ pages of up to 256
+//!                               page ─┘                  ...
+//! ```
+//!
+//! Pages are objects that never change. They are uploaded before the manifest that refers to them is swapped in:
+//! a crash, or a swap that is lost, leaves some that no manifest names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use canter_split_format::{
+    ManifestFile, PageRef, PageSplit, Rollup, SplitEntry, SplitNumber, split_number, split_object,
+    write_page,
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::error::BuildError;
+use crate::storage::IndexStore;
+
+/// Most splits of a page.
+const MAX_SPLITS_OF_PAGE: usize = 256;
+/// Pages below the first number of splits are merged with each other, and so are those below the second.
+const TIERS: [u64; 2] = [32, 128];
+/// So many of a tier are merged.
+const MERGE_FACTOR: usize = 4;
+/// Objects that are read at once.
+const READS_AT_ONCE: usize = 8;
+
+/// Moves what is too much for the manifest into pages, merges pages of which there are many, and writes the
+/// ledger where that is due. All objects are uploaded when this returns; the manifest is not.
+///
+/// # Errors
+/// `Data` for a page or a part of the ledger that is damaged; `Unavailable` if storage does not answer.
+pub(super) async fn move_overflow(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+) -> Result<(), BuildError> {
+    let taken = file.take_overflow();
+    if taken.is_empty() {
+        return Ok(());
+    }
+    let ids = taken
+        .iter()
+        .filter_map(|(entry, _)| split_number(&entry.id));
+    file.ledger.recent.extend(ids);
+    let read = stream::iter(taken).map(|(entry, head)| with_head(store, entry, head));
+    let read: Vec<(PageSplit, Option<Rollup>)> = read.buffered(READS_AT_ONCE).try_collect().await?;
+    let (splits, rollups) = read.into_iter().unzip();
+    add_pages(store, file, splits, rollups).await?;
+    for tier in 0..TIERS.len() {
+        merge_tier(store, file, tier).await?;
+    }
+    settle_ledger(store, file).await
+}
+
+/// A split with its head, from the manifest or else from its object, and the rollup in it. Without them, if
+/// it has none that can be read: then it is a search that says so.
+async fn with_head(
+    store: &IndexStore,
+    entry: SplitEntry,
+    head: Option<Vec<u8>>,
+) -> Result<(PageSplit, Option<Rollup>), BuildError> {
+    let head = match head {
+        Some(head) => Some(head),
+        None => {
+            let object = split_object(&entry.id);
+            let found = store.get_range(&object, 0..entry.head_len).await?;
+            found.map(Vec::from)
+        }
+    };
+    let opened = head.and_then(|head| PageSplit::of_head(entry.clone(), head).ok());
+    Ok(opened.unwrap_or_else(|| {
+        let split = PageSplit {
+            entry,
+            head: None,
+            totals: BTreeMap::new(),
+        };
+        (split, None)
+    }))
+}
+
+/// Adds splits to a manifest as pages of about the same size; `rollups` are those that their pages sum up: of
+/// each split, or of any sets of them that make up all.
+async fn add_pages(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    mut splits: Vec<PageSplit>,
+    rollups: Vec<Option<Rollup>>,
+) -> Result<(), BuildError> {
+    splits.sort_by(|left, right| left.entry.order().cmp(&right.entry.order()));
+    let num_pages = splits.len().div_ceil(MAX_SPLITS_OF_PAGE).max(1);
+    let summary = match num_pages {
+        1 => sum_of(&rollups),
+        _ => None,
+    };
+    let len = splits.len().div_ceil(num_pages).max(1);
+    while !splits.is_empty() {
+        let rest = splits.split_off(len.min(splits.len()));
+        let of_page = std::mem::replace(&mut splits, rest);
+        let summary = match &summary {
+            Some(summary) => Some(summary.clone()),
+            None => summary_of(store, &of_page).await?,
+        };
+        let page = write_page(of_page, summary.as_ref())
+            .map_err(|error| BuildError::internal("a page cannot be encoded").caused_by(error))?;
+        let object = page.page.object();
+        store
+            .put_immutable(&object, Bytes::from(page.bytes))
+            .await?;
+        file.pages.push(page.page);
+    }
+    Ok(())
+}
+
+fn sum_of(rollups: &[Option<Rollup>]) -> Option<Rollup> {
+    let rollups: Option<Vec<&Rollup>> = rollups.iter().map(Option::as_ref).collect();
+    Rollup::sum(rollups?)
+}
+
+/// The rollup of these splits together, for which the heads that are not at hand are read.
+async fn summary_of(
+    store: &IndexStore,
+    splits: &[PageSplit],
+) -> Result<Option<Rollup>, BuildError> {
+    let splits = splits
+        .iter()
+        .map(|split| (split.entry.clone(), split.head.clone()));
+    let splits: Vec<_> = splits.collect();
+    let read: Vec<_> = stream::iter(splits)
+        .map(|(entry, head)| with_head(store, entry, head))
+        .buffered(READS_AT_ONCE)
+        .try_collect()
+        .await?;
+    let rollups: Vec<Option<Rollup>> = read.into_iter().map(|(_, rollup)| rollup).collect();
+    Ok(sum_of(&rollups))
+}
+
+/// Merges the pages of a tier, if there are enough.
+async fn merge_tier(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    tier: usize,
+) -> Result<(), BuildError> {
+    let tier_of = |page: &PageRef| TIERS.iter().position(|below| page.num_splits < *below);
+    let is_of_tier = |page: &PageRef| tier_of(page) == Some(tier);
+    if file.pages.iter().filter(|page| is_of_tier(page)).count() < MERGE_FACTOR {
+        return Ok(());
+    }
+    let pages = std::mem::take(&mut file.pages);
+    let (merged, kept) = pages.into_iter().partition(is_of_tier);
+    file.pages = kept;
+    let merged: Vec<PageRef> = merged;
+    let read: Vec<_> = stream::iter(merged)
+        .map(|page| read_page(store, page))
+        .buffered(READS_AT_ONCE)
+        .try_collect()
+        .await?;
+    let (splits, summaries): (Vec<Vec<PageSplit>>, Vec<Option<Rollup>>) = read.into_iter().unzip();
+    add_pages(store, file, splits.concat(), summaries).await
+}
+
+/// A whole page.
+///
+/// # Errors
+/// `Data` if it is not there or damaged.
+pub(super) async fn read_page(
+    store: &IndexStore,
+    page: PageRef,
+) -> Result<(Vec<PageSplit>, Option<Rollup>), BuildError> {
+    let name = page.object();
+    let bytes = read_whole(store, &name).await?;
+    page.open(&bytes)
+        .map_err(|error| damaged(store, &name).caused_by(error))
+}
+
+/// The entries of all splits that stand in pages.
+///
+/// # Errors
+/// As [`read_page`].
+pub(super) async fn read_paged_entries(
+    store: &IndexStore,
+    file: &ManifestFile,
+) -> Result<Vec<SplitEntry>, BuildError> {
+    let read = async |page: PageRef| {
+        let name = page.object();
+        let range = page.entries.start..page.entries.end();
+        let bytes = store.get_range(&name, range).await?;
+        let bytes = bytes.ok_or_else(|| missing(store, &name))?;
+        page.open_entries(&bytes)
+            .map_err(|error| damaged(store, &name).caused_by(error))
+    };
+    let read: Vec<_> = stream::iter(file.pages.clone())
+        .map(read)
+        .buffered(READS_AT_ONCE)
+        .try_collect()
+        .await?;
+    Ok(read
+        .into_iter()
+        .flatten()
+        .map(|split| split.entry)
+        .collect())
+}
+
+/// What of the ledger was read: its objects never change.
+#[derive(Default)]
+pub(super) struct LedgerReader {
+    read: BTreeMap<String, BTreeSet<SplitNumber>>,
+}
+
+impl LedgerReader {
+    /// Which of these splits are live, or were.
+    ///
+    /// # Errors
+    /// `Data` for a part of the ledger that is missing or damaged; `Unavailable` if storage does not answer.
+    pub(super) async fn known(
+        &mut self,
+        store: &IndexStore,
+        file: &ManifestFile,
+        ids: &BTreeSet<SplitNumber>,
+    ) -> Result<BTreeSet<SplitNumber>, BuildError> {
+        let live = file.manifest.splits.iter();
+        let mut known: BTreeSet<SplitNumber> = live
+            .filter_map(|split| split_number(&split.id))
+            .chain(file.ledger.recent.iter().copied())
+            .filter(|id| ids.contains(id))
+            .collect();
+        for object in file.ledger.objects_for(ids) {
+            if !self.read.contains_key(&object.id) {
+                let name = object.object();
+                let bytes = read_whole(store, &name).await?;
+                let found = object
+                    .open(&bytes)
+                    .map_err(|error| damaged(store, &name).caused_by(error))?;
+                self.read.insert(object.id.clone(), found);
+            }
+            let found = self.read.get(&object.id);
+            known.extend(found.into_iter().flatten().filter(|id| ids.contains(id)));
+        }
+        Ok(known)
+    }
+}
+
+async fn settle_ledger(store: &IndexStore, file: &mut ManifestFile) -> Result<(), BuildError> {
+    if !file.ledger.is_due() {
+        return Ok(());
+    }
+    let mut merged = BTreeSet::new();
+    for object in file.ledger.objects_to_merge() {
+        let name = object.object();
+        let bytes = read_whole(store, &name).await?;
+        let found = object
+            .open(&bytes)
+            .map_err(|error| damaged(store, &name).caused_by(error))?;
+        merged.extend(found);
+    }
+    for written in file.ledger.settle(merged) {
+        let name = written.object.object();
+        store
+            .put_immutable(&name, Bytes::from(written.bytes))
+            .await?;
+    }
+    Ok(())
+}
+
+async fn read_whole(store: &IndexStore, name: &str) -> Result<Bytes, BuildError> {
+    let found = store.get(name).await?;
+    found
+        .map(|(bytes, _)| bytes)
+        .ok_or_else(|| missing(store, name))
+}
+
+fn missing(store: &IndexStore, name: &str) -> BuildError {
+    BuildError::data(format!(
+        "`{}/{name}` is missing, though the manifest refers to it: restore it from a copy of the index",
+        store.uri()
+    ))
+}
+
+fn damaged(store: &IndexStore, name: &str) -> BuildError {
+    BuildError::data(format!(
+        "`{}/{name}` cannot be read: restore it from a copy of the index",
+        store.uri()
+    ))
+}

@@ -1,0 +1,72 @@
+//! The table of a manifest with pages: what it refers to.
+//!
+//! ```text
+//!   u64 len │ u64 checksum │ count · page references │ ledger
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::{ManifestFile, NAME};
+use crate::FormatError;
+use crate::codec::{Reader, Writer};
+use crate::ledger::Ledger;
+use crate::page::{MIN_REF_LEN, PageRef};
+use crate::version::checksum64;
+
+/// What a manifest's table is written from.
+pub(super) struct Table<'a> {
+    pages: &'a [PageRef],
+    ledger: &'a Ledger,
+}
+
+impl<'a> Table<'a> {
+    /// None if there is nothing to refer to.
+    pub(super) fn of(file: &'a ManifestFile) -> Option<Self> {
+        let is_empty = file.pages.is_empty() && file.ledger.is_empty();
+        (!is_empty).then_some(Self {
+            pages: &file.pages,
+            ledger: &file.ledger,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut Writer) -> Result<(), FormatError> {
+        let mut pages: Vec<&PageRef> = self.pages.iter().collect();
+        pages.sort_by(|left, right| left.order().cmp(&right.order()));
+        let mut table = Writer::default();
+        table.varint(pages.len() as u64);
+        for page in pages {
+            page.write(&mut table)?;
+        }
+        self.ledger.write(&mut table)?;
+        let table = table.into_bytes();
+        out.u64(table.len() as u64);
+        out.u64(checksum64(&table));
+        out.raw(&table);
+        Ok(())
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<(Vec<PageRef>, Ledger), FormatError> {
+        let len = usize::try_from(reader.u64()?).unwrap_or(usize::MAX);
+        let checksum = reader.u64()?;
+        let table = reader.raw(len)?;
+        if checksum64(table) != checksum {
+            return Err(
+                reader.error("the checksum of its table does not match: the bytes are damaged")
+            );
+        }
+        let mut table = Reader::new(NAME, table);
+        let num_pages = table.count(MIN_REF_LEN)?;
+        let mut pages = Vec::with_capacity(num_pages);
+        let mut ids = BTreeSet::new();
+        for _ in 0..num_pages {
+            let page = PageRef::read(&mut table)?;
+            if !ids.insert(page.id.clone()) {
+                return Err(table.error(format!("the page {} is named twice", page.id)));
+            }
+            pages.push(page);
+        }
+        let ledger = Ledger::read(&mut table)?;
+        table.finish()?;
+        Ok((pages, ledger))
+    }
+}

@@ -1,0 +1,275 @@
+//! A page: the entries of many splits in one object that never changes, named by its hash.
+//!
+//! ```text
+//!   0        8         12                12 + summary_len   + entries_len       + heads_len
+//!   ├────────┼─────────┼─────────────────┼──────────────────┼───────────────────┤
+//!   │ magic  │ version │ summary         │ entries          │ heads, packed     │
+//!   └────────┴─────────┴─────────────────┴──────────────────┴───────────────────┘
+//!                        rollup of all     what the manifest   of small splits: those
+//!                        splits together   says of a split     of neighbours are one read
+//! ```
+//!
+//! The manifest refers to a page by a [`PageRef`], which brings lengths and checksums of its parts,
+//! and what leaves the whole page out of a search. Each part is read by its range; a head has its
+//! checksum in its entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::codec::{Reader, Writer};
+use crate::manifest::{SplitEntry, Tags};
+use crate::version::{PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, checksum64, id_of, page_object};
+use crate::{FormatError, Head, Rollup, TimeRange};
+
+mod entries;
+mod reference;
+
+pub use entries::{PackedHead, PagedSplit};
+pub(crate) use reference::MIN_REF_LEN;
+pub use reference::{PagePart, PageRef};
+
+/// Magic number and version.
+const PREFIX_LEN: u64 = 12;
+
+/// A longer head is not packed: it is read from its split, where it costs the one request that it is worth.
+pub(crate) const MAX_PACKED_HEAD: u64 = 64 << 10;
+
+/// A tag field with more values over all splits of a page may hold anything.
+const MAX_TAG_VALUES: usize = 16;
+
+/// A page, encoded, and what refers to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenPage {
+    /// What the manifest says of it.
+    pub page: PageRef,
+    /// The object.
+    pub bytes: Vec<u8>,
+}
+
+/// A split on its way into a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageSplit {
+    /// What is known of it.
+    pub entry: SplitEntry,
+    /// Its head, if it is at hand.
+    pub head: Option<Vec<u8>>,
+    /// How many of its documents hold each value of the fields that its head rolls up.
+    pub totals: Totals,
+}
+
+impl PageSplit {
+    /// A split with its head, whose rollup is the second part.
+    ///
+    /// # Errors
+    /// If the head is not the one that the entry names.
+    pub fn of_head(
+        entry: SplitEntry,
+        head: Vec<u8>,
+    ) -> Result<(Self, Option<Rollup>), FormatError> {
+        if !entry.is_head(&head) {
+            return Err(FormatError::new(
+                PAGE_NAME,
+                format!("the head of the split {} is another", entry.id),
+            ));
+        }
+        let rollup = Head::open(&head)?.rollup;
+        let totals = rollup.as_ref().map(Rollup::totals).unwrap_or_default();
+        let split = Self {
+            entry,
+            head: Some(head),
+            totals,
+        };
+        Ok((split, rollup))
+    }
+}
+
+/// Encodes a page of splits, which it sorts as a manifest does; `summary` is the rollup of all of them.
+///
+/// # Errors
+/// If a split's id cannot be written.
+pub fn write_page(
+    mut splits: Vec<PageSplit>,
+    summary: Option<&Rollup>,
+) -> Result<WrittenPage, FormatError> {
+    splits.sort_by(|left, right| left.entry.order().cmp(&right.entry.order()));
+    let mut heads = Vec::new();
+    let mut offsets = Vec::new();
+    for split in &splits {
+        let head = split.head.as_deref();
+        let packed =
+            head.filter(|head| head.len() as u64 <= MAX_PACKED_HEAD && split.entry.is_head(head));
+        offsets.push(packed.map(|_| heads.len() as u64));
+        heads.extend_from_slice(packed.unwrap_or_default());
+    }
+    let summary = summary.map_or_else(Vec::new, Rollup::write);
+    let entries = entries::write(&splits, &offsets)?;
+
+    let mut out = Writer::default();
+    out.raw(&PAGE_MAGIC);
+    out.u32(PAGE_VERSION);
+    out.raw(&summary);
+    out.raw(&entries);
+    out.raw(&heads);
+    let bytes = out.into_bytes();
+    let all = || splits.iter().map(|split| &split.entry);
+    let sum =
+        |of: fn(&SplitEntry) -> u64| all().fold(0u64, |sum, entry| sum.saturating_add(of(entry)));
+    Ok(WrittenPage {
+        page: PageRef {
+            id: id_of(&bytes),
+            num_splits: splits.len() as u64,
+            num_docs: sum(|entry| entry.num_docs),
+            raw_num_bytes: sum(|entry| entry.raw_num_bytes),
+            num_split_bytes: sum(|entry| entry.len),
+            time_range: entries_time_range(&mut all()),
+            tags: common_tags(&mut all()),
+            summary: PagePart::of(PREFIX_LEN, &summary),
+            entries: PagePart::of(PREFIX_LEN + summary.len() as u64, &entries),
+            heads_len: heads.len() as u64,
+        },
+        bytes,
+    })
+}
+
+/// From the earliest to the latest time of these splits; none if one has none.
+fn entries_time_range<'a>(entries: &mut dyn Iterator<Item = &'a SplitEntry>) -> Option<TimeRange> {
+    let ranges: Option<Vec<TimeRange>> = entries.map(|entry| entry.time_range).collect();
+    ranges?.into_iter().reduce(TimeRange::union)
+}
+
+/// The tag fields that all of these splits list, with the values of all.
+fn common_tags<'a>(entries: &mut dyn Iterator<Item = &'a SplitEntry>) -> Tags {
+    let mut common: Option<Tags> = None;
+    for entry in entries {
+        common = Some(match common {
+            None => entry.tags.clone(),
+            Some(mut tags) => {
+                tags.retain(|field, values| {
+                    let here = entry.tags.get(field);
+                    values.extend(here.into_iter().flatten().cloned());
+                    here.is_some() && values.len() <= MAX_TAG_VALUES
+                });
+                tags
+            }
+        });
+    }
+    let mut tags = common.unwrap_or_default();
+    tags.retain(|_, values| values.len() <= MAX_TAG_VALUES);
+    tags
+}
+
+impl PageRef {
+    /// Name of the page's object, relative to the index's URI.
+    pub fn object(&self) -> String {
+        page_object(&self.id)
+    }
+
+    /// Number of bytes of the object.
+    pub fn object_len(&self) -> u64 {
+        self.entries.end().saturating_add(self.heads_len)
+    }
+
+    /// The rollup of all splits of this page together, from the bytes of its summary; none if they have none
+    /// in common.
+    ///
+    /// # Errors
+    /// If the bytes are not those that this refers to.
+    pub fn open_summary(&self, bytes: &[u8]) -> Result<Option<Rollup>, FormatError> {
+        self.summary.check(bytes)?;
+        match bytes.is_empty() {
+            true => Ok(None),
+            false => Rollup::open(bytes).map(Some),
+        }
+    }
+
+    /// The splits of this page, oldest first, from the bytes of its entries.
+    ///
+    /// # Errors
+    /// If the bytes are not those that this refers to.
+    pub fn open_entries(&self, bytes: &[u8]) -> Result<Vec<PagedSplit>, FormatError> {
+        self.entries.check(bytes)?;
+        let splits = entries::open(bytes, self)?;
+        if splits.len() as u64 != self.num_splits {
+            return Err(FormatError::new(
+                PAGE_NAME,
+                "it holds other splits than the manifest says",
+            ));
+        }
+        Ok(splits)
+    }
+
+    /// The splits of a whole page, each with its head where that is packed, and the rollup of all.
+    ///
+    /// # Errors
+    /// If the bytes are not those that this refers to.
+    pub fn open(&self, bytes: &[u8]) -> Result<(Vec<PageSplit>, Option<Rollup>), FormatError> {
+        let mut reader = Reader::new(PAGE_NAME, bytes);
+        if reader.raw(PAGE_MAGIC.len())? != PAGE_MAGIC {
+            return Err(
+                reader.error("this is not a page of a Canter manifest (wrong magic number)")
+            );
+        }
+        let version = reader.u32()?;
+        if version != PAGE_VERSION {
+            return Err(reader.error(format!(
+                "page format version {version} is not known (this reader knows {PAGE_VERSION}): use a newer Canter"
+            )));
+        }
+        let part = |part: PagePart| {
+            let start = usize::try_from(part.start).ok();
+            let end = usize::try_from(part.end()).ok();
+            let range = start
+                .zip(end)
+                .and_then(|(start, end)| bytes.get(start..end));
+            range.ok_or_else(|| FormatError::new(PAGE_NAME, "cut short"))
+        };
+        let splits = self.open_entries(part(self.entries)?)?;
+        let head_of = |split: &PagedSplit| {
+            let packed = split.head.as_ref()?;
+            let start = usize::try_from(packed.offset).ok()?;
+            let len = usize::try_from(split.entry.head_len).ok()?;
+            let head = bytes.get(start..start.checked_add(len)?)?;
+            split.entry.is_head(head).then(|| head.to_vec())
+        };
+        let summary = self.open_summary(part(self.summary)?)?;
+        let splits = splits.into_iter().map(|split| PageSplit {
+            head: head_of(&split),
+            entry: split.entry,
+            totals: split.totals,
+        });
+        Ok((splits.collect(), summary))
+    }
+}
+
+impl PagePart {
+    fn of(start: u64, bytes: &[u8]) -> Self {
+        Self {
+            start,
+            len: bytes.len() as u64,
+            checksum: checksum64(bytes),
+        }
+    }
+
+    fn check(self, bytes: &[u8]) -> Result<(), FormatError> {
+        match bytes.len() as u64 == self.len && checksum64(bytes) == self.checksum {
+            true => Ok(()),
+            false => Err(FormatError::new(
+                PAGE_NAME,
+                "its checksum does not match: the bytes are damaged",
+            )),
+        }
+    }
+
+    /// The first byte behind it.
+    pub fn end(self) -> u64 {
+        self.start.saturating_add(self.len)
+    }
+}
+
+/// How many documents of a split hold each value of a field with few of them.
+pub type Totals = BTreeMap<String, BTreeMap<String, u64>>;
+
+/// All values of a tag field.
+pub(crate) type TagValues = BTreeSet<String>;
+
+#[cfg(test)]
+mod tests;

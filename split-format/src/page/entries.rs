@@ -1,0 +1,125 @@
+//! The entries of a page: what a manifest says of a split, in fewer bytes.
+
+use std::collections::BTreeMap;
+
+use super::reference::{read_tags, read_time_range, write_tags, write_time_range};
+use super::{PageRef, PageSplit, Totals};
+use crate::FormatError;
+use crate::codec::{Reader, Writer};
+use crate::manifest::SplitEntry;
+use crate::version::{PAGE_NAME, id_bytes, id_of_bytes};
+
+/// Where a head stands in a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedHead {
+    /// The page's object.
+    pub object: String,
+    /// First byte of the head, from the start of that object.
+    pub offset: u64,
+}
+
+/// A split of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PagedSplit {
+    /// What is known of it.
+    pub entry: SplitEntry,
+    /// Where its head stands, if the page has it.
+    pub head: Option<PackedHead>,
+    /// How many of its documents hold each value of the fields that its head rolls up.
+    pub totals: Totals,
+}
+
+/// The least that an entry takes, in bytes.
+const MIN_ENTRY_LEN: usize = 32;
+
+/// Entries, with where their heads begin among the packed ones.
+pub(super) fn write(
+    splits: &[PageSplit],
+    head_offsets: &[Option<u64>],
+) -> Result<Vec<u8>, FormatError> {
+    let mut out = Writer::default();
+    out.varint(splits.len() as u64);
+    for (split, head_offset) in splits.iter().zip(head_offsets) {
+        // Every field is named, so that a new one is thought of here.
+        let SplitEntry {
+            id,
+            len,
+            head_len,
+            head_checksum,
+            // Of a manifest that has the head inlined.
+            head_offset: _,
+            num_docs,
+            raw_num_bytes,
+            time_range,
+            tags,
+        } = &split.entry;
+        out.raw(&id_bytes(id)?);
+        out.varint(*len);
+        out.varint(*head_len);
+        out.u64(*head_checksum);
+        out.varint(head_offset.map_or(0, |offset| offset.saturating_add(1)));
+        out.varint(*num_docs);
+        out.varint(*raw_num_bytes);
+        write_time_range(*time_range, &mut out);
+        write_tags(tags, &mut out);
+        write_totals(&split.totals, &mut out);
+    }
+    Ok(out.into_bytes())
+}
+
+pub(super) fn open(bytes: &[u8], page: &PageRef) -> Result<Vec<PagedSplit>, FormatError> {
+    let mut reader = Reader::new(PAGE_NAME, bytes);
+    let num_splits = reader.count(MIN_ENTRY_LEN)?;
+    let mut splits = Vec::with_capacity(num_splits);
+    for _ in 0..num_splits {
+        let id = id_of_bytes(reader.array()?);
+        let (len, head_len) = (reader.varint()?, reader.varint()?);
+        let head_checksum = reader.u64()?;
+        let head = reader.varint()?.checked_sub(1).map(|offset| PackedHead {
+            object: page.object(),
+            offset: page.entries.end().saturating_add(offset),
+        });
+        splits.push(PagedSplit {
+            entry: SplitEntry {
+                id,
+                len,
+                head_len,
+                head_checksum,
+                head_offset: None,
+                num_docs: reader.varint()?,
+                raw_num_bytes: reader.varint()?,
+                time_range: read_time_range(&mut reader)?,
+                tags: read_tags(&mut reader)?,
+            },
+            head,
+            totals: read_totals(&mut reader)?,
+        });
+    }
+    reader.finish()?;
+    Ok(splits)
+}
+
+fn write_totals(totals: &Totals, out: &mut Writer) {
+    out.varint(totals.len() as u64);
+    for (field, counts) in totals {
+        out.bytes(field.as_bytes());
+        out.varint(counts.len() as u64);
+        for (value, count) in counts {
+            out.bytes(value.as_bytes());
+            out.varint(*count);
+        }
+    }
+}
+
+fn read_totals(reader: &mut Reader<'_>) -> Result<Totals, FormatError> {
+    let num_fields = reader.count(2)?;
+    let mut totals = BTreeMap::new();
+    for _ in 0..num_fields {
+        let field = reader.string()?.to_owned();
+        let num_values = reader.count(2)?;
+        let counts = (0..num_values).map(|_| Ok((reader.string()?.to_owned(), reader.varint()?)));
+        let counts = counts.collect::<Result<BTreeMap<String, u64>, FormatError>>()?;
+        totals.insert(field, counts);
+    }
+    Ok(totals)
+}

@@ -1,0 +1,158 @@
+//! What a manifest says of a page: enough to leave it alone, or to read the part that is wanted.
+
+use std::collections::BTreeMap;
+
+use crate::codec::{Reader, Writer};
+use crate::manifest::Tags;
+use crate::page::{PREFIX_LEN, TagValues};
+use crate::{FormatError, TimeRange};
+
+/// A range of a page, with its checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PagePart {
+    /// First byte, from the start of the object.
+    pub start: u64,
+    /// Number of bytes.
+    pub len: u64,
+    /// XXH3-64 of them.
+    pub checksum: u64,
+}
+
+/// What a manifest says of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageRef {
+    /// The first 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
+    pub id: String,
+    /// Splits in it.
+    pub num_splits: u64,
+    /// Documents of its splits.
+    pub num_docs: u64,
+    /// Bytes of the input that they came from.
+    pub raw_num_bytes: u64,
+    /// Bytes of its splits' objects.
+    pub num_split_bytes: u64,
+    /// From the earliest to the latest timestamp, if all of its splits have one.
+    pub time_range: Option<TimeRange>,
+    /// For tag fields with few values over all of its splits: all of them. A field that is absent
+    /// may hold anything.
+    pub tags: Tags,
+    /// The rollup of all of its splits.
+    pub summary: PagePart,
+    /// What there is to know of each split.
+    pub entries: PagePart,
+    /// Bytes of the heads that stand behind the entries.
+    pub heads_len: u64,
+}
+
+/// The least that a reference takes, in bytes.
+pub(crate) const MIN_REF_LEN: usize = 41;
+
+impl PageRef {
+    /// The one order of pages, as of splits.
+    pub(crate) fn order(&self) -> (Option<(i64, i64)>, &str) {
+        let times = self.time_range.map(|range| (range.end_ns, range.start_ns));
+        (times, &self.id)
+    }
+
+    pub(crate) fn write(&self, out: &mut Writer) -> Result<(), FormatError> {
+        out.raw(&crate::version::id_bytes(&self.id)?);
+        out.varint(self.num_splits);
+        out.varint(self.num_docs);
+        out.varint(self.raw_num_bytes);
+        out.varint(self.num_split_bytes);
+        write_time_range(self.time_range, out);
+        write_tags(&self.tags, out);
+        for part in [self.summary, self.entries] {
+            out.varint(part.len);
+            out.u64(part.checksum);
+        }
+        out.varint(self.heads_len);
+        Ok(())
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+        let id = crate::version::id_of_bytes(reader.array()?);
+        let [num_splits, num_docs, raw_num_bytes, num_split_bytes] = [
+            reader.varint()?,
+            reader.varint()?,
+            reader.varint()?,
+            reader.varint()?,
+        ];
+        let time_range = read_time_range(reader)?;
+        let tags = read_tags(reader)?;
+        let mut start = PREFIX_LEN;
+        let mut part = || -> Result<PagePart, FormatError> {
+            let part = PagePart {
+                start,
+                len: reader.varint()?,
+                checksum: reader.u64()?,
+            };
+            start = part.end();
+            Ok(part)
+        };
+        let (summary, entries) = (part()?, part()?);
+        Ok(Self {
+            id,
+            num_splits,
+            num_docs,
+            raw_num_bytes,
+            num_split_bytes,
+            time_range,
+            tags,
+            summary,
+            entries,
+            heads_len: reader.varint()?,
+        })
+    }
+}
+
+/// 0 for none; else 1, the start, and what the end is more.
+pub(super) fn write_time_range(range: Option<TimeRange>, out: &mut Writer) {
+    match range {
+        None => out.varint(0),
+        Some(range) => {
+            out.varint(1);
+            out.varint_signed(range.start_ns);
+            out.varint(range.end_ns.wrapping_sub(range.start_ns).cast_unsigned());
+        }
+    }
+}
+
+pub(super) fn read_time_range(reader: &mut Reader<'_>) -> Result<Option<TimeRange>, FormatError> {
+    match reader.varint()? {
+        0 => Ok(None),
+        1 => {
+            let start_ns = reader.varint_signed()?;
+            let end_ns = start_ns.wrapping_add(reader.varint()?.cast_signed());
+            match start_ns <= end_ns {
+                true => Ok(Some(TimeRange { start_ns, end_ns })),
+                false => Err(reader.error("a time range runs backwards")),
+            }
+        }
+        _ => Err(reader.error("a time range is neither there nor absent")),
+    }
+}
+
+pub(super) fn write_tags(tags: &Tags, out: &mut Writer) {
+    out.varint(tags.len() as u64);
+    for (field, values) in tags {
+        out.bytes(field.as_bytes());
+        out.varint(values.len() as u64);
+        for value in values {
+            out.bytes(value.as_bytes());
+        }
+    }
+}
+
+pub(super) fn read_tags(reader: &mut Reader<'_>) -> Result<Tags, FormatError> {
+    let num_fields = reader.count(2)?;
+    let mut tags = BTreeMap::new();
+    for _ in 0..num_fields {
+        let field = reader.string()?.to_owned();
+        let num_values = reader.count(1)?;
+        let values = (0..num_values).map(|_| reader.string().map(str::to_owned));
+        let values = values.collect::<Result<TagValues, _>>()?;
+        tags.insert(field, values);
+    }
+    Ok(tags)
+}

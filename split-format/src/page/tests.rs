@@ -1,0 +1,217 @@
+//! Pages: what goes in comes out, parts can be read by themselves, and damage is an error.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{MAX_PACKED_HEAD, PageSplit, write_page};
+use crate::{
+    Head, IDENTITIES_FILE, ManifestFile, Rollup, SplitEntry, SplitMetadata, TimeRange, checksum64,
+    write_split,
+};
+
+fn entry(number: u128, head: &[u8], time_range: Option<(i64, i64)>) -> SplitEntry {
+    SplitEntry {
+        id: format!("{number:032x}"),
+        len: 1_000 + head.len() as u64,
+        head_len: head.len() as u64,
+        head_checksum: checksum64(head),
+        head_offset: None,
+        num_docs: 7,
+        raw_num_bytes: 70,
+        time_range: time_range.map(|(start_ns, end_ns)| TimeRange { start_ns, end_ns }),
+        tags: [("tenant".to_owned(), [format!("t{}", number % 3)].into())].into(),
+    }
+}
+
+fn split(number: u128, head: Vec<u8>, time_range: Option<(i64, i64)>) -> PageSplit {
+    let levels = [("info".to_owned(), 5), ("warn".to_owned(), 2)];
+    PageSplit {
+        entry: entry(number, &head, time_range),
+        totals: [("level".to_owned(), levels.into())].into(),
+        head: Some(head),
+    }
+}
+
+#[test]
+fn a_page_says_what_its_splits_say_together() {
+    let splits = vec![
+        split(9, vec![1; 30], Some((50, 90))),
+        split(5, vec![2; 20], Some((-5, 60))),
+    ];
+    let written = write_page(splits.clone(), None).unwrap();
+    let page = &written.page;
+    assert_eq!(page.object(), format!("pages/{}.page", page.id));
+    assert_eq!(page.object_len(), written.bytes.len() as u64);
+    let time_range = page.time_range.map(|range| (range.start_ns, range.end_ns));
+    assert_eq!(time_range, Some((-5, 90)));
+    assert_eq!(
+        (page.num_splits, page.num_docs, page.raw_num_bytes),
+        (2, 14, 140)
+    );
+    let tenants: Vec<&str> = page.tags["tenant"].iter().map(String::as_str).collect();
+    assert_eq!(tenants, ["t0", "t2"]);
+
+    let (start, end) = (page.entries.start as usize, page.entries.end() as usize);
+    let entries = page.open_entries(&written.bytes[start..end]).unwrap();
+    assert_eq!(entries[0].entry, splits[1].entry, "the older one first");
+    let head = entries[1].head.as_ref().unwrap();
+    assert_eq!(head.object, page.object());
+    let at = head.offset as usize;
+    assert_eq!(&written.bytes[at..at + 30], &[1; 30]);
+    assert_eq!(entries[1].totals, splits[0].totals);
+}
+
+#[test]
+fn a_long_head_stays_with_its_split() {
+    let long = vec![3; MAX_PACKED_HEAD as usize + 1];
+    let written = write_page(vec![split(1, long, None), split(2, vec![4], None)], None).unwrap();
+    assert_eq!(written.page.heads_len, 1);
+    let (splits, _) = written.page.open(&written.bytes).unwrap();
+    assert_eq!(splits[0].head, None);
+    assert_eq!(splits[1].head, Some(vec![4]));
+    assert_eq!(written.page.time_range, None, "any time, if one has none");
+}
+
+#[test]
+fn a_tag_field_that_one_split_does_not_list_may_hold_anything() {
+    let mut other = split(2, vec![4], None);
+    other.entry.tags.clear();
+    let page = write_page(vec![split(1, vec![3], None), other], None)
+        .unwrap()
+        .page;
+    assert_eq!(page.tags, BTreeMap::new());
+}
+
+#[test]
+fn a_page_is_found_again_in_a_manifest() {
+    let page = write_page(vec![split(1, vec![3], Some((1, 2)))], None)
+        .unwrap()
+        .page;
+    let older = write_page(vec![split(2, vec![3], Some((0, 1)))], None)
+        .unwrap()
+        .page;
+    let mut file = ManifestFile::new(crate::Manifest::new(json!({"version": "0.9"})));
+    file.pages = vec![page.clone(), older.clone()];
+    file.ledger.recent.insert(77);
+    file.add_split(entry(3, &[8; 9], Some((5, 6))), vec![8; 9]);
+    let bytes = file.to_bytes().unwrap();
+    let reread = ManifestFile::from_bytes(&bytes).unwrap();
+    assert_eq!(reread.pages, [older, page]);
+    assert_eq!(reread.ledger, file.ledger);
+    assert_eq!(reread.head(&format!("{:032x}", 3)), Some([8; 9].as_slice()));
+    assert_eq!((reread.num_splits(), reread.num_docs()), (3, 21));
+    assert_eq!(reread.to_bytes().unwrap(), bytes);
+}
+
+fn head_with_rollup(times: &[i64], levels: &[usize]) -> (SplitEntry, Vec<u8>, Rollup) {
+    let mut rollup = Rollup::over(times).unwrap();
+    let keys = vec!["error".to_owned(), "info".to_owned()];
+    rollup.add_field("level", keys, levels.iter().map(|level| Some(*level)));
+    let metadata = SplitMetadata {
+        num_docs: times.len() as u32,
+        raw_num_bytes: 1,
+        time_range: None,
+        sort_field: None,
+        identities: None,
+        index_config: json!({}),
+    };
+    let files: [(&str, &[u8]); 1] = [("meta.json", b"{}")];
+    assert_ne!(files[0].0, IDENTITIES_FILE);
+    let written = write_split(metadata, &files, Vec::new(), None, Some(rollup.clone())).unwrap();
+    let head = written.bytes[..written.head_len as usize].to_vec();
+    let mut entry = entry(1, &head, None);
+    entry.id = written.id;
+    (entry, head, rollup)
+}
+
+#[test]
+fn totals_are_those_of_the_head() {
+    let (entry, head, rollup) = head_with_rollup(&[0, 5, 9], &[1, 1, 0]);
+    let (split, found) = PageSplit::of_head(entry.clone(), head.clone()).unwrap();
+    assert_eq!(found, Some(rollup.clone()));
+    assert_eq!(split.totals["level"]["info"], 2);
+    assert_eq!(split.totals["level"]["error"], 1);
+    let written = write_page(vec![split], Some(&rollup)).unwrap();
+    let (splits, summary) = written.page.open(&written.bytes).unwrap();
+    assert_eq!(summary, Some(rollup));
+    assert!(Head::open(splits[0].head.as_deref().unwrap()).is_ok());
+
+    let other = PageSplit::of_head(entry, head[1..].to_vec());
+    assert!(other.unwrap_err().to_string().contains("is another"));
+}
+
+proptest! {
+    #[test]
+    fn what_goes_in_comes_out(
+        lens in prop::collection::vec((0_usize..40, prop::option::of((any::<i64>(), any::<i64>()))), 0..12),
+    ) {
+        let numbered = lens.into_iter().zip(1..);
+        let splits: Vec<PageSplit> = numbered.map(|((len, times), number)| {
+            let times = times.map(|(one, other)| (one.min(other), one.max(other)));
+            split(number, vec![7; len], times)
+        }).collect();
+        let written = write_page(splits.clone(), None).unwrap();
+        let (mut found, summary) = written.page.open(&written.bytes).unwrap();
+        found.sort_by(|left, right| left.entry.id.cmp(&right.entry.id));
+        prop_assert_eq!(found, splits);
+        prop_assert_eq!(summary, None);
+    }
+
+    /// No byte may be changed or missing and the page still be taken for what it was; but a damaged head is
+    /// found by its own checksum.
+    #[test]
+    fn damage_is_an_error_or_costs_a_head(at in any::<prop::sample::Index>(), flip in 1_u8.., cut in any::<bool>()) {
+        let splits = vec![split(1, vec![3; 50], Some((1, 2))), split(2, vec![4; 50], None)];
+        let written = write_page(splits, None).unwrap();
+        let (whole, _) = written.page.open(&written.bytes).unwrap();
+        let mut bytes = written.bytes.clone();
+        let at = at.index(bytes.len());
+        match cut {
+            true => bytes.truncate(at),
+            false => bytes[at] ^= flip,
+        }
+        if let Ok((found, _)) = written.page.open(&bytes) {
+            prop_assert!(at as u64 >= written.page.entries.end());
+            for (found, whole) in found.iter().zip(&whole) {
+                prop_assert_eq!(&found.entry, &whole.entry);
+                prop_assert!(found.head.is_none() || found.head == whole.head);
+            }
+            prop_assert!(found.iter().any(|split| split.head.is_none()));
+        }
+    }
+
+    #[test]
+    fn a_sum_of_rollups_counts_what_they_count(
+        parts in prop::collection::vec(
+            (0_i64..4_000_000, 1_i64..2_000_000, prop::collection::vec((0_i64..1_000, 0_usize..2), 1..40)),
+            1..6,
+        ),
+    ) {
+        let mut all: Vec<(i64, usize)> = Vec::new();
+        let mut rollups = Vec::new();
+        for (start_s, step_ms, docs) in parts {
+            let mut docs: Vec<(i64, usize)> = docs
+                .into_iter()
+                .map(|(nth, level)| ((start_s * 1_000 + nth * step_ms) * 1_000_000, level))
+                .collect();
+            docs.sort_unstable();
+            let (times, levels): (Vec<i64>, Vec<usize>) = docs.iter().copied().unzip();
+            rollups.push(head_with_rollup(&times, &levels).2);
+            all.extend(docs);
+        }
+        let sum = Rollup::sum(&rollups).unwrap();
+        let field = sum.field("level").unwrap();
+        for (slot, num_docs) in sum.num_docs().iter().enumerate() {
+            let bucket = sum.first_bucket() + slot as i64;
+            let inside = |(time, _): &&(i64, usize)| time.div_euclid(sum.width_ns()) == bucket;
+            prop_assert_eq!(all.iter().filter(inside).count() as u32, *num_docs);
+            let errors = all.iter().filter(inside).filter(|(_, level)| *level == 0).count();
+            prop_assert_eq!(field.counts_in(slot..slot + 1)[0], errors as u64);
+        }
+        let num_docs: u32 = sum.num_docs().iter().sum();
+        prop_assert_eq!(num_docs as usize, all.len());
+        prop_assert!(sum.num_docs().len() <= 1_024);
+    }
+}
