@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::SearchError;
 use crate::leaf::{Decision, SplitFate, explain_leaf};
 use crate::partial_cache::look_up;
-use crate::plan::{PruneReason, SearchPlan};
+use crate::plan::{PruneReason, SearchPlan, Unopened};
 use crate::request::{Limits, SearchRequest};
 use crate::root::CachedAnswer;
 use crate::session::exchange::Exchange;
@@ -28,6 +28,9 @@ struct Explanation<'a> {
 #[derive(Debug, Serialize)]
 struct ExplainedSplit<'a> {
     split_id: &'a str,
+    /// More than one for a page of splits, which then stands for the id.
+    #[serde(skip_serializing_if = "is_one")]
+    num_splits: u64,
     num_docs: u64,
     /// `pruned`, `head`, `cached`, `search` or `failed`.
     decision: &'static str,
@@ -39,11 +42,27 @@ impl<'a> ExplainedSplit<'a> {
     fn new(entry: &'a SplitEntry, decision: &'static str, reason: &'a str) -> Self {
         Self {
             split_id: &entry.id,
+            num_splits: 1,
             num_docs: entry.num_docs,
             decision,
             reason,
         }
     }
+
+    fn unopened(unopened: &'a Unopened, decision: &'static str, reason: &'a str) -> Self {
+        Self {
+            split_id: &unopened.name,
+            num_splits: unopened.num_splits,
+            num_docs: unopened.num_docs,
+            decision,
+            reason,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_one(number: &u64) -> bool {
+    *number == 1
 }
 
 /// Explains a planned search. It reads what decides: heads, and dictionaries where counts come from
@@ -71,12 +90,16 @@ pub(crate) async fn explain(
             (fates, max_documents.min(max_hits))
         }
     };
-    let pruned = plan.pruned.iter().map(|(entry, reason)| {
+    let pruned = plan.pruned.iter().map(|(unopened, reason)| {
         let reason = match reason {
             PruneReason::Time => "no document within the time filter",
             PruneReason::Tags => "it lacks a tag value that the query requires",
         };
-        ExplainedSplit::new(entry, "pruned", reason)
+        ExplainedSplit::unopened(unopened, "pruned", reason)
+    });
+    let answered = plan.answered.iter().map(|unopened| {
+        let reason = "the manifest's page says how many documents match";
+        ExplainedSplit::unopened(unopened, Decision::Head.as_str(), reason)
     });
     let planned = plan.splits.iter().filter_map(|split| {
         let fate = fates.get(&split.split_ord)?;
@@ -89,7 +112,11 @@ pub(crate) async fn explain(
     });
     let explanation = Explanation {
         num_splits: plan.num_splits,
-        splits: planned.rev().chain(pruned.rev()).collect(),
+        splits: planned
+            .rev()
+            .chain(answered.rev())
+            .chain(pruned.rev())
+            .collect(),
         max_documents,
     };
     serde_json::to_string(&explanation)

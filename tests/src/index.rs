@@ -118,7 +118,8 @@ pub fn run_divided(searcher: &Searcher, request: &Value) -> Result<SearchRespons
     run_with(searcher, request, &limits)
 }
 
-fn run_with(
+/// Runs one search to its end, within these limits.
+pub fn run_with(
     searcher: &Searcher,
     request: &Value,
     limits: &Limits,

@@ -19,7 +19,7 @@ mod web_server;
 
 pub use documents::{CATALOGUE_CONFIG, catalogue};
 pub use forwarder::{Fate, Forwarder};
-pub use index::{TestIndex, hdfs_lines, run, run_divided};
+pub use index::{TestIndex, hdfs_lines, run, run_divided, run_with};
 pub use lambda_api::{InvokeFate, LambdaFunction, LambdaReply, LambdaService, LambdaStart};
 pub use numbers::{NUMBERS_CONFIG, numbers};
 pub use oracle::{Oracle, normalised};

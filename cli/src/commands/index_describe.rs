@@ -43,17 +43,36 @@ fn describe(uri: &str) -> Result<IndexDescription> {
     }
     // The builder does not write to web servers, so it does not read from them either.
     let fetcher = open_uri(uri, &OpenOptions::default())?;
-    let fetched = tokio_runtime()?.block_on(fetcher.fetch(MANIFEST_OBJECT, ByteRange::from(0)));
-    let fetched = fetched.map_err(|error| {
-        let kind = match error.kind {
-            FetchErrorKind::NotFound => ErrorKind::NotFound,
-            _ => ErrorKind::Unavailable,
-        };
-        about_index(uri)(SearchError::new(kind, error.message))
-    })?;
-    let manifest = ManifestFile::from_bytes(&fetched.bytes)
+    let runtime = tokio_runtime()?;
+    let fetch = |object: &str, range: ByteRange| {
+        let fetched = runtime.block_on(fetcher.fetch(object, range));
+        fetched.map(|fetched| fetched.bytes).map_err(|error| {
+            let kind = match error.kind {
+                FetchErrorKind::NotFound => ErrorKind::NotFound,
+                _ => ErrorKind::Unavailable,
+            };
+            about_index(uri)(SearchError::new(kind, error.message))
+        })
+    };
+    let manifest = ManifestFile::from_bytes(&fetch(MANIFEST_OBJECT, ByteRange::from(0))?)
         .with_context(|| format!("the manifest of `{uri}` cannot be read"))?;
-    Ok(IndexDescription::of_manifest(&redact_urls(uri), &manifest))
+    let mut paged = Vec::new();
+    for page in &manifest.pages {
+        let object = page.object();
+        let entries = fetch(
+            &object,
+            ByteRange::new(page.entries.start, page.entries.len),
+        )?;
+        let splits = page
+            .open_entries(&entries)
+            .with_context(|| format!("`{object}` of `{uri}` cannot be read"))?;
+        paged.extend(splits.into_iter().map(|split| split.entry));
+    }
+    Ok(IndexDescription::of_manifest(
+        &redact_urls(uri),
+        &manifest,
+        paged,
+    ))
 }
 
 fn table_of(index: &IndexDescription, screen: &Screen) -> String {
@@ -90,6 +109,16 @@ fn table_of(index: &IndexDescription, screen: &Screen) -> String {
             numbers::count(index.num_splits)
         ),
     );
+    if index.num_pages > 0 {
+        fact(
+            "pages",
+            format!(
+                "{} of splits that the manifest does not name itself, {}",
+                numbers::counted(index.num_pages, "page"),
+                numbers::bytes(index.num_page_bytes)
+            ),
+        );
+    }
     if let Some(field) = &index.timestamp_field {
         fact("timestamp", field.clone());
     }

@@ -47,7 +47,7 @@ fn splits_line(plan: &Value) -> String {
     let num = plan["num_splits"].as_u64().unwrap_or(splits.len() as u64);
     let becoming = |decision: &str| {
         let with = splits.iter().filter(|split| split["decision"] == decision);
-        with.count() as u64
+        with.map(num_splits_of).sum::<u64>()
     };
     let parts = [
         (becoming("search"), "to search"),
@@ -64,6 +64,11 @@ fn splits_line(plan: &Value) -> String {
         true => numbers::counted(num, "split"),
         false => format!("{}: {}", numbers::counted(num, "split"), parts.join(", ")),
     }
+}
+
+/// A row stands for one split, or for those of a page.
+fn num_splits_of(row: &Value) -> u64 {
+    row["num_splits"].as_u64().unwrap_or(1)
 }
 
 /// A row for each split, in the guest's order.
@@ -85,7 +90,10 @@ fn splits_table(plan: &Value, screen: &Screen) -> String {
             "failed" => ("failed", Some(Colour::Red)),
             other => (other, None),
         };
-        let id: String = text("split_id").chars().take(8).collect();
+        let id: String = match num_splits_of(split) {
+            1 => text("split_id").chars().take(8).collect(),
+            num => numbers::counted(num, "split"),
+        };
         let num_docs = split["num_docs"].as_u64().map(numbers::count);
         table.push(vec![
             Cell::new(id),

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
-use canter_split_format::{Manifest, SplitEntry};
+use canter_split_format::{ManifestFile, PageRef, SplitEntry};
 
 use super::settings::ApiSettings;
 use crate::plan::read_manifest;
@@ -91,7 +91,7 @@ pub(super) async fn describe(
 ) -> Result<Outcome, SearchError> {
     let exchange = exchange.of_index(index);
     let file = read_manifest(&exchange, &settings.limits).await?;
-    to_json(&metadata(index, &file.manifest, settings), is_pretty).map(Outcome::Response)
+    to_json(&metadata(index, &file, settings), is_pretty).map(Outcome::Response)
 }
 
 /// The manifests of these indexes, read at once.
@@ -99,18 +99,23 @@ async fn manifests<'a>(
     names: &'a [String],
     settings: &ApiSettings,
     exchange: &Exchange,
-) -> Vec<(&'a str, Result<Manifest, SearchError>)> {
+) -> Vec<(&'a str, Result<ManifestFile, SearchError>)> {
     let reads = names.iter().map(|name| async move {
         let exchange = exchange.of_index(name);
-        let file = read_manifest(&exchange, &settings.limits).await;
-        (name.as_str(), file.map(|file| file.manifest))
+        (
+            name.as_str(),
+            read_manifest(&exchange, &settings.limits).await,
+        )
     });
     join_all(reads).await
 }
 
 /// An index as Quickwit's API shows it. Its id is the name under which it is searched here, which need not
 /// be the one in its config. A caller who may see a part of the documents only learns no totals.
-fn metadata(name: &str, manifest: &Manifest, settings: &ApiSettings) -> Value {
+fn metadata(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
+    let ManifestFile {
+        manifest, pages, ..
+    } = file;
     let mut config = manifest.index_config.clone();
     if let Value::Object(config) = &mut config {
         config.insert("index_id".to_owned(), name.into());
@@ -122,18 +127,24 @@ fn metadata(name: &str, manifest: &Manifest, settings: &ApiSettings) -> Value {
     let timestamp_field = of_config("/doc_mapping/timestamp_field");
     index.insert("index_config".to_owned(), config);
     if settings.forced_filter.is_none() {
-        let sum = |of: fn(&SplitEntry) -> u64| {
-            let splits = manifest.splits.iter();
-            splits.fold(0u64, |sum, split| sum.saturating_add(of(split)))
+        let sum = |of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64| {
+            let splits = manifest.splits.iter().map(of);
+            let all = splits.chain(pages.iter().map(of_page));
+            all.fold(0u64, u64::saturating_add)
         };
-        let ranges = || manifest.splits.iter().filter_map(|split| split.time_range);
+        let ranges = || {
+            let splits = manifest.splits.iter().map(|split| split.time_range);
+            splits
+                .chain(pages.iter().map(|page| page.time_range))
+                .flatten()
+        };
         let start_ns = ranges().map(|range| range.start_ns).min();
         let end_ns = ranges().map(|range| range.end_ns).max();
         let totals = json!({
-            "num_published_docs": sum(|split| split.num_docs),
-            "num_published_splits": manifest.splits.len(),
-            "size_published_splits": sum(|split| split.len),
-            "size_published_docs_uncompressed": sum(|split| split.raw_num_bytes),
+            "num_published_docs": sum(|split| split.num_docs, |page| page.num_docs),
+            "num_published_splits": file.num_splits(),
+            "size_published_splits": sum(|split| split.len, |page| page.num_split_bytes),
+            "size_published_docs_uncompressed": sum(|split| split.raw_num_bytes, |page| page.raw_num_bytes),
             "timestamp_field_name": timestamp_field,
             "min_timestamp": start_ns.map(|ns| ns.div_euclid(SECOND_NS)),
             "max_timestamp": end_ns.map(|ns| ns.div_euclid(SECOND_NS)),

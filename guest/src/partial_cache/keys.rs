@@ -90,7 +90,8 @@ impl KeyHasher {
     }
 }
 
-/// The key of a request's whole answer; `None` if the host keeps no entries.
+/// The key of a request's whole answer; `None` if the host keeps no entries. `answered` names what the answer is
+/// of without being among the splits that are opened.
 ///
 /// # Errors
 /// If the query cannot be parsed.
@@ -99,6 +100,7 @@ pub(crate) fn answer_key<'a>(
     limits: &Limits,
     index_config: &Value,
     splits: impl Iterator<Item = &'a SplitEntry>,
+    answered: impl Iterator<Item = &'a str>,
 ) -> Result<Option<String>, SearchError> {
     if !limits.partial_result_cache {
         return Ok(None);
@@ -109,6 +111,10 @@ pub(crate) fn answer_key<'a>(
     hasher.add(&index_config.to_string());
     for entry in splits {
         hasher.add_split(entry);
+    }
+    for name in answered {
+        hasher.add("answered");
+        hasher.add(name);
     }
     Ok(Some(format!("answer/{}", hasher.finish())))
 }
@@ -205,9 +211,15 @@ mod tests {
     fn answer(request: Value, ids: &[&str]) -> String {
         let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
         let entries: Vec<SplitEntry> = ids.iter().map(|id| entry(id, None)).collect();
-        answer_key(&request, &limits(), &json!({}), entries.iter())
-            .unwrap()
-            .unwrap()
+        answer_key(
+            &request,
+            &limits(),
+            &json!({}),
+            entries.iter(),
+            std::iter::empty(),
+        )
+        .unwrap()
+        .unwrap()
     }
 
     fn split(request: Value, entry: &SplitEntry) -> Option<String> {
@@ -291,6 +303,7 @@ mod tests {
             &request,
             &Limits::default(),
             &Value::Null,
+            std::iter::empty(),
             std::iter::empty(),
         );
         assert_eq!(key.unwrap(), None);

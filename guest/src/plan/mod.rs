@@ -1,7 +1,18 @@
 //! The plan: which splits a search must look at, and why it need not look at the others.
+//!
+//! ```text
+//!   manifest ──▶ newest splits ─────────────┐
+//!            ──▶ pages ──prune──▶ splits ───┴─prune──▶ (count) ──▶ splits to look at
+//!                      ──sums──▶ answered
+//! ```
 
+mod check;
+mod count;
 mod manifest;
+mod pages;
 mod prune;
+mod search_plan;
 
 pub(crate) use manifest::read_manifest;
-pub(crate) use prune::{PlannedSplit, PruneReason, SearchPlan, plan_search};
+pub(crate) use prune::PruneReason;
+pub(crate) use search_plan::{PlannedSplit, SearchPlan, Unopened, plan_search};

@@ -15,4 +15,4 @@ mod wildcard;
 
 pub(crate) use build::{BuiltQuery, QueryShape, build_query, parse_query};
 pub(crate) use needs::Needs;
-pub(crate) use required_tags::required_tags;
+pub(crate) use required_tags::{RequiredTag, required_tags};

@@ -23,12 +23,16 @@ fn facts_of(
     limits: &Limits,
 ) -> Result<PlanFacts, SearchError> {
     let entries = plan.splits.iter().map(|split| &split.source.entry);
+    // Without a part of the splits the answer is no answer to keep, nor is one that was kept the answer.
+    let is_whole = plan.known.failed_splits.is_empty();
+    let answered = plan.answered.iter().map(|unopened| unopened.name.as_str());
+    let answer_key = answer_key(request, limits, &plan.index_config, entries, answered)?;
     Ok(PlanFacts {
         num_splits: plan.num_splits,
         num_pruned_by_time: plan.num_pruned(PruneReason::Time),
         num_pruned_by_tags: plan.num_pruned(PruneReason::Tags),
         timestamp_field: plan.timestamp_field.clone(),
-        answer_key: answer_key(request, limits, &plan.index_config, entries)?,
+        answer_key: answer_key.filter(|_| is_whole),
     })
 }
 
@@ -53,7 +57,7 @@ async fn make_plan(question: &Question, exchange: &Exchange) -> Result<Planned, 
         request, limits, ..
     } = question;
     let manifest = read_manifest(exchange, limits).await?;
-    let plan = plan_search(manifest, request, limits)?;
+    let plan = plan_search(manifest, request, limits, exchange).await?;
     let facts = facts_of(&plan, request, limits)?;
     if request.explain {
         let answer_key = facts.answer_key.as_deref();
@@ -103,6 +107,7 @@ async fn run_plan(
     let sources = sources_of(plan.splits);
     let mut opened = BTreeMap::new();
     let mut merged = Merged::default();
+    merged.add(plan.known)?;
     merged.add(search_leaf(leaf, &exchange, &mut opened).await?)?;
     answer(merged, &question, &facts, &sources, &mut opened, &exchange)
         .await
@@ -145,6 +150,7 @@ pub(crate) async fn plan(
         })
         .collect::<Result<Vec<_>, _>>()?;
     let root = RootRequest {
+        known: plan.known,
         facts,
         question,
         splits: plan.splits,
@@ -206,6 +212,7 @@ pub(super) async fn root(
     let question = &request.question;
     let mut merged = Merged::default();
     let aggregations = question.request.aggregations(&question.limits)?;
+    merged.add(request.known)?;
     for partial in partials {
         let fits = match (&partial.aggregations, &aggregations) {
             (Some(partial), Some(aggregations)) => partial.fits(aggregations),

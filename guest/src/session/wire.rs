@@ -1,7 +1,7 @@
 //! The opaque bytes between plan, leaves and root. They are made and read by the same version of
 //! the guest: a version mark in front refuses others, there is no compatibility to keep.
 
-use canter_split_format::{SplitEntry, TimeRange};
+use canter_split_format::{PackedHead, SplitEntry, TimeRange};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -30,6 +30,8 @@ pub(super) struct RootRequest {
     pub(super) question: Question,
     pub(super) splits: Vec<PlannedSplit>,
     pub(super) facts: PlanFacts,
+    /// What the plan knew without opening a split.
+    pub(super) known: PartialResult,
     /// Stands in front of what it asks for.
     pub(super) prefix: String,
 }
@@ -42,6 +44,8 @@ struct Envelope {
     splits: String,
     rest: String,
     heads: Vec<Option<ByteBuf>>,
+    /// What the plan knew without opening a split.
+    known: ByteBuf,
     prefix: String,
     form: AnswerForm,
 }
@@ -85,9 +89,9 @@ impl Envelope {
         rest: &R,
         prefix: &str,
     ) -> Result<Self, SearchError> {
-        let entries: Vec<(u32, &SplitEntry)> = splits
+        let entries: Vec<(u32, &SplitEntry, &Option<PackedHead>)> = splits
             .iter()
-            .map(|split| (split.split_ord, &split.source.entry))
+            .map(|split| (split.split_ord, &split.source.entry, &split.source.packed))
             .collect();
         Ok(Self {
             request: to_json(request)?,
@@ -98,24 +102,26 @@ impl Envelope {
                 .iter()
                 .map(|split| split.source.inlined.clone().map(ByteBuf::from))
                 .collect(),
+            known: ByteBuf::new(),
             prefix: prefix.to_owned(),
             form: AnswerForm::BARE,
         })
     }
 
     fn splits(&mut self, what: &str) -> Result<Vec<PlannedSplit>, SearchError> {
-        let entries: Vec<(u32, SplitEntry)> = from_json(what, &self.splits)?;
+        let entries: Vec<(u32, SplitEntry, Option<PackedHead>)> = from_json(what, &self.splits)?;
         let heads = std::mem::take(&mut self.heads)
             .into_iter()
             .chain(std::iter::repeat(None));
         Ok(entries
             .into_iter()
             .zip(heads)
-            .map(|((split_ord, entry), inlined)| PlannedSplit {
+            .map(|((split_ord, entry, packed), inlined)| PlannedSplit {
                 split_ord,
                 source: HeadSource {
                     entry,
                     inlined: inlined.map(ByteBuf::into_vec),
+                    packed,
                 },
             })
             .collect())
@@ -155,6 +161,7 @@ impl RootRequest {
         } = &self.question;
         encode(&Envelope {
             form: *form,
+            known: ByteBuf::from(partial_to_bytes(&self.known)?),
             ..Envelope::new(request, limits, &self.splits, &self.facts, &self.prefix)?
         })
     }
@@ -170,6 +177,7 @@ impl RootRequest {
                 form: envelope.form,
             },
             facts: from_json(WHAT, &envelope.rest)?,
+            known: partial_from_bytes(&envelope.known)?,
             prefix: envelope.prefix,
         })
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
-    Head, IdentityRange, Rollup, SplitEntry, SplitMetadata, TimeIndex, checksum64, split_object,
+    Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata, TimeIndex, split_object,
 };
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
@@ -13,13 +13,15 @@ use super::directory::SplitDirectory;
 use super::identities::{DocIdentities, IdentityFile};
 use crate::SearchError;
 use crate::session::exchange::Exchange;
-use crate::session::protocol::ByteClass;
+use crate::session::protocol::{ByteClass, FetchErrorKind};
 
-/// A manifest entry, with the split's head if the manifest carried it.
+/// A manifest entry, with the split's head if the manifest carried it, or where else it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct HeadSource {
     pub(crate) entry: SplitEntry,
     pub(crate) inlined: Option<Vec<u8>>,
+    /// In a page, among the heads of its neighbours.
+    pub(crate) packed: Option<PackedHead>,
 }
 
 /// A split ready to be searched.
@@ -94,42 +96,57 @@ pub(crate) async fn open_split(
     exchange: &Exchange,
     mappers: &Mappers,
 ) -> Result<OpenSplit, SearchError> {
-    let HeadSource { entry, inlined } = source;
+    let HeadSource {
+        entry,
+        inlined,
+        packed,
+    } = source;
     let what = format!("split {}", entry.id);
-    let sound = |bytes: &[u8]| {
-        bytes.len() as u64 == entry.head_len && checksum64(bytes) == entry.head_checksum
-    };
-    let head = match inlined.filter(|head| sound(head)) {
+    let head = match inlined.filter(|head| entry.is_head(head)) {
         Some(head) => head,
-        None => {
-            let read = async || {
-                exchange
-                    .read(
-                        &split_object(&entry.id),
-                        0,
-                        Some(entry.head_len),
-                        ByteClass::Head,
-                    )
-                    .await
-                    .map_err(|failure| failure.into_search_error(&format!("{what}: head")))
-            };
-            let mut head = read().await?;
-            if !sound(&head) {
-                // The host may have had it from a cache: asked once more, it passes that by.
-                head = read().await?;
-            }
-            if !sound(&head) {
-                return Err(SearchError::data(format!(
-                    "{what}: the head is not the one that the manifest names (checksum or length \
-                     mismatch): restore the object or build the split again"
-                )));
-            }
-            head
-        }
+        None => read_head(&entry, packed, exchange).await?,
     };
     let head = Head::open(&head).map_err(|error| SearchError::data(format!("{what}: {error}")))?;
     from_head(entry, head, exchange, mappers)
         .map_err(|message| SearchError::data(format!("{what}: {message}")))
+}
+
+/// The head from the page that has it, or else from the split.
+async fn read_head(
+    entry: &SplitEntry,
+    packed: Option<PackedHead>,
+    exchange: &Exchange,
+) -> Result<Vec<u8>, SearchError> {
+    let read = async |object: &str, offset: u64| {
+        exchange
+            .read(object, offset, Some(entry.head_len), ByteClass::Head)
+            .await
+    };
+    if let Some(packed) = packed {
+        match read(&packed.object, packed.offset).await {
+            Ok(head) if entry.is_head(&head) => return Ok(head),
+            Err(failure) if failure.kind == FetchErrorKind::Budget => {
+                return Err(failure.into_search_error(&packed.object));
+            }
+            // The split has it too.
+            _ => {}
+        }
+    }
+    let what = format!("split {}", entry.id);
+    let object = split_object(&entry.id);
+    for _ in 0..2 {
+        let head = read(&object, 0)
+            .await
+            .map_err(|failure| failure.into_search_error(&format!("{what}: head")))?;
+        // The host may have had another from a cache: asked once more, it passes that by.
+        if entry.is_head(&head) {
+            return Ok(head);
+        }
+    }
+    Err(SearchError::data(format!(
+        "{what}: the head is not the one that the manifest names (checksum or length mismatch): \
+         restore the object or build the split again"
+    )))
 }
 
 fn from_head(

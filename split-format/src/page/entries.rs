@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::reference::{read_tags, read_time_range, write_tags, write_time_range};
 use super::{PageRef, PageSplit, Totals};
 use crate::FormatError;
@@ -10,7 +12,7 @@ use crate::manifest::SplitEntry;
 use crate::version::{PAGE_NAME, id_bytes, id_of_bytes};
 
 /// Where a head stands in a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedHead {
     /// The page's object.
     pub object: String,

@@ -21,8 +21,8 @@ use super::schema::Setup;
 use super::table::Table;
 use crate::TestIndex;
 
-/// Documents of each index, and how many splits they are cut into.
-const SHAPES: [(usize, usize); 3] = [(400, 8), (300, 3), (250, 1)];
+/// Documents of each index, and how many splits they are cut into: of the most, some stand in a page.
+const SHAPES: [(usize, usize); 3] = [(400, 8), (240, 60), (250, 1)];
 
 /// How a problem begins that is one of two divisions.
 const OTHERWISE: &str = "divided otherwise";

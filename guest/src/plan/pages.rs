@@ -1,0 +1,74 @@
+//! Pages of the manifest: which are read, and what their sums answer.
+
+use canter_aggregations::Aggregations;
+use canter_split_format::{PageRef, PagedSplit, Rollup};
+use futures_util::future::join_all;
+
+use crate::SearchError;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::ByteClass;
+
+/// What was read of a page.
+pub(super) struct ReadPage {
+    /// Of all its splits together, if they have one.
+    pub(super) summary: Option<Rollup>,
+    /// Oldest first.
+    pub(super) splits: Vec<PagedSplit>,
+}
+
+/// Reads the entries of these pages, and their summaries where they are wanted, in one wave.
+pub(super) async fn read_pages(
+    pages: &[PageRef],
+    aggregations: Option<&Aggregations>,
+    exchange: &Exchange,
+) -> Vec<Result<ReadPage, SearchError>> {
+    let with_summary = aggregations.is_some();
+    let reads = pages
+        .iter()
+        .map(|page| read_page(page, with_summary, exchange));
+    join_all(reads).await
+}
+
+async fn read_page(
+    page: &PageRef,
+    with_summary: bool,
+    exchange: &Exchange,
+) -> Result<ReadPage, SearchError> {
+    match read_once(page, with_summary, exchange).await {
+        // The host may have had it from a cache: asked once more, it passes that by.
+        Err(error) if error.kind == crate::ErrorKind::Data => {
+            read_once(page, with_summary, exchange).await
+        }
+        other => other,
+    }
+}
+
+/// The summary stands in front of the entries: together they are one read.
+async fn read_once(
+    page: &PageRef,
+    with_summary: bool,
+    exchange: &Exchange,
+) -> Result<ReadPage, SearchError> {
+    let object = page.object();
+    let start = match with_summary {
+        true => page.summary.start,
+        false => page.entries.start,
+    };
+    let len = page.entries.end().saturating_sub(start);
+    let read = exchange.read(&object, start, Some(len), ByteClass::Head);
+    let bytes = read
+        .await
+        .map_err(|failure| failure.into_search_error(&object))?;
+    let damaged = |error| SearchError::data(format!("{object}: {error}"));
+    let num_bytes = usize::try_from(page.entries.start.saturating_sub(start)).unwrap_or(usize::MAX);
+    let (summary, entries) = bytes
+        .split_at_checked(num_bytes)
+        .ok_or_else(|| SearchError::data(format!("{object}: cut short")))?;
+    Ok(ReadPage {
+        summary: match with_summary {
+            true => page.open_summary(summary).map_err(damaged)?,
+            false => None,
+        },
+        splits: page.open_entries(entries).map_err(damaged)?,
+    })
+}

@@ -1,0 +1,315 @@
+//! Making the plan of a search.
+
+use canter_aggregations::{Aggregations, Merger};
+use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::{ManifestFile, PageRef, SplitEntry, Totals};
+
+use super::check::check_request;
+use super::count::{Countable, Counted, must_look_at};
+use super::pages::read_pages;
+use super::prune::{PruneReason, Required};
+use crate::leaf::{FailedSplit, HitOrder, PartialResult};
+use crate::query::{QueryShape, required_tags};
+use crate::request::{Limits, SearchRequest, SortOrder};
+use crate::session::exchange::Exchange;
+use crate::split::HeadSource;
+use crate::{ErrorKind, SearchError};
+
+/// A split that must be looked at, with its place among all of the plan, oldest first.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedSplit {
+    pub(crate) split_ord: u32,
+    pub(crate) source: HeadSource,
+}
+
+/// A split, or a page of them, that needs no look.
+#[derive(Clone, Debug)]
+pub(crate) struct Unopened {
+    /// The split's id or the page's object.
+    pub(crate) name: String,
+    pub(crate) num_splits: u64,
+    pub(crate) num_docs: u64,
+}
+
+impl Unopened {
+    fn page(page: &PageRef) -> Self {
+        Self {
+            name: page.object(),
+            num_splits: page.num_splits,
+            num_docs: page.num_docs,
+        }
+    }
+
+    fn split(entry: &SplitEntry) -> Self {
+        Self {
+            name: entry.id.clone(),
+            num_splits: 1,
+            num_docs: entry.num_docs,
+        }
+    }
+}
+
+/// What a search will look at.
+#[derive(Debug)]
+pub(crate) struct SearchPlan {
+    pub(crate) splits: Vec<PlannedSplit>,
+    /// Live splits of the index.
+    pub(crate) num_splits: u64,
+    /// What cannot hold a hit.
+    pub(crate) pruned: Vec<(Unopened, PruneReason)>,
+    /// What the manifest and its pages said all that there is to say of.
+    pub(crate) answered: Vec<Unopened>,
+    /// What that comes to, and what could not be read of the manifest's pages.
+    pub(crate) known: PartialResult,
+    /// The index config of the manifest, as it stands there.
+    pub(crate) index_config: serde_json::Value,
+    /// The timestamp field of the index.
+    pub(crate) timestamp_field: Option<String>,
+    /// Whether the splits can be searched apart from each other with no loss.
+    pub(crate) divisible: bool,
+}
+
+impl SearchPlan {
+    /// How many splits were left out for this reason.
+    pub(crate) fn num_pruned(&self, reason: PruneReason) -> u64 {
+        let pruned = self.pruned.iter().filter(|(_, why)| *why == reason);
+        pruned.map(|(unopened, _)| unopened.num_splits).sum()
+    }
+}
+
+/// What decides which splits are looked at.
+struct Asked {
+    required: Required,
+    /// The direction in time in which hits are wanted, if that is how they are wanted.
+    direction: Option<SortOrder>,
+    /// Hits that are wanted.
+    window: u64,
+    /// How its hits are counted without opening a split, if they can be and nothing else is wanted.
+    countable: Option<Countable>,
+    /// The aggregations, if sums may answer them: of all documents, and without hits.
+    summed: Option<Aggregations>,
+}
+
+impl Asked {
+    fn new(
+        request: &SearchRequest,
+        mapper: &DocMapper,
+        limits: &Limits,
+    ) -> Result<(Self, HitOrder), SearchError> {
+        let ast = request.parsed_query(limits)?;
+        let (order, shape) = check_request(request, &ast, mapper, limits)?;
+        let tag_fields: Vec<&str> = mapper.tag_fields().iter().map(String::as_str).collect();
+        let window = request.window() as u64;
+        let aggregations = request.aggregations(limits)?;
+        let direction = match order {
+            HitOrder::Time(direction) => Some(direction),
+            _ => None,
+        };
+        let is_counting = aggregations.is_none() && (window == 0 || direction.is_some());
+        let asked = Self {
+            required: Required {
+                time: request.time_filter(),
+                tags: required_tags(&ast, &tag_fields),
+            },
+            direction,
+            window,
+            countable: match is_counting {
+                true => Countable::of_shape(&shape, mapper),
+                false => None,
+            },
+            summed: aggregations.filter(|_| shape == QueryShape::All && window == 0),
+        };
+        Ok((asked, order))
+    }
+
+    /// How many hits these documents are, if that is known.
+    fn counted(&self, entry: &SplitEntry, totals: Option<&Totals>) -> Counted {
+        let covered = self.required.covers(entry.time_range);
+        let countable = self.countable.as_ref().filter(|_| covered);
+        Counted {
+            time_range: entry.time_range,
+            num_hits: countable.and_then(|countable| countable.count(entry.num_docs, totals)),
+        }
+    }
+
+    fn counted_page(&self, page: &PageRef) -> Counted {
+        let covered = self.required.covers(page.time_range);
+        let countable = self.countable.as_ref().filter(|_| covered);
+        Counted {
+            time_range: page.time_range,
+            num_hits: countable.and_then(|countable| countable.count(page.num_docs, None)),
+        }
+    }
+
+    fn must_look_at(&self, all: &[Counted]) -> Vec<bool> {
+        let direction = self.direction.unwrap_or(SortOrder::Descending);
+        must_look_at(all, self.window, direction)
+    }
+}
+
+/// Checks the request against the index's doc mapping, reads the pages that may matter, and prunes splits.
+///
+/// # Errors
+/// If the request is wrong for this index or needs more splits than the limit.
+pub(crate) async fn plan_search(
+    mut file: ManifestFile,
+    request: &SearchRequest,
+    limits: &Limits,
+    exchange: &Exchange,
+) -> Result<SearchPlan, SearchError> {
+    let config: IndexConfig = serde_json::from_value(file.manifest.index_config.clone())
+        .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
+    let mapper = DocMapper::new(&config)
+        .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
+    let (asked, order) = Asked::new(request, &mapper, limits)?;
+    let mut plan = SearchPlan {
+        splits: Vec::new(),
+        num_splits: file.num_splits(),
+        pruned: Vec::new(),
+        answered: Vec::new(),
+        known: PartialResult::default(),
+        index_config: std::mem::take(&mut file.manifest.index_config),
+        timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
+        // Scores need statistics of all splits; hits in time order stop early in one place.
+        divisible: !order.needs_scores() && request.aggs.is_some(),
+    };
+    let has_pages = !file.pages.is_empty();
+    let mut found = plan.open_pages(&mut file, &asked, exchange).await;
+    for entry in std::mem::take(&mut file.manifest.splits) {
+        if let Some(reason) = asked.required.prunes(entry.time_range, &entry.tags) {
+            plan.pruned.push((Unopened::split(&entry), reason));
+            continue;
+        }
+        let counted = asked.counted(&entry, None);
+        let inlined = file.take_head(&entry.id);
+        let source = HeadSource {
+            entry,
+            inlined,
+            packed: None,
+        };
+        found.push((source, counted));
+    }
+    plan.choose(found, has_pages, &asked);
+    if plan.splits.len() as u64 > limits.max_splits {
+        return Err(SearchError::new(
+            ErrorKind::Limit,
+            format!(
+                "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
+                 start_timestamp and end_timestamp, or raise the limit",
+                plan.splits.len(),
+                limits.max_splits
+            ),
+        ));
+    }
+    Ok(plan)
+}
+
+impl SearchPlan {
+    /// The splits of the pages that may hold hits and whose sums do not answer.
+    async fn open_pages(
+        &mut self,
+        file: &mut ManifestFile,
+        asked: &Asked,
+        exchange: &Exchange,
+    ) -> Vec<(HeadSource, Counted)> {
+        let mut pages = Vec::new();
+        for page in std::mem::take(&mut file.pages) {
+            match asked.required.prunes(page.time_range, &page.tags) {
+                Some(reason) => self.pruned.push((Unopened::page(&page), reason)),
+                None => pages.push(page),
+            }
+        }
+        // Splits that the manifest names itself may hold all the hits that are wanted.
+        let newest = file.manifest.splits.iter();
+        let newest = newest.filter(|entry| {
+            asked
+                .required
+                .prunes(entry.time_range, &entry.tags)
+                .is_none()
+        });
+        let counted: Vec<Counted> = pages
+            .iter()
+            .map(|page| asked.counted_page(page))
+            .chain(newest.map(|entry| asked.counted(entry, None)))
+            .collect();
+        let mut wanted = Vec::new();
+        for ((page, counted), is_wanted) in pages
+            .into_iter()
+            .zip(&counted)
+            .zip(asked.must_look_at(&counted))
+        {
+            match is_wanted {
+                true => wanted.push(page),
+                false => self.answer(Unopened::page(&page), counted.num_hits),
+            }
+        }
+        let read = read_pages(&wanted, asked.summed.as_ref(), exchange).await;
+        let mut sums = Merger::default();
+        let mut found = Vec::new();
+        for (page, read) in wanted.into_iter().zip(read) {
+            let read = match read {
+                Ok(read) => read,
+                Err(error) => {
+                    let failed = FailedSplit::new(&page.object(), error);
+                    self.known.failed_splits.push(failed);
+                    continue;
+                }
+            };
+            let summed = asked.summed.as_ref().zip(self.timestamp_field.as_deref());
+            let sum = summed
+                .filter(|_| asked.required.covers(page.time_range))
+                .zip(read.summary)
+                .and_then(|((aggregations, field), sum)| aggregations.from_rollup(&sum, field));
+            if let Some(sum) = sum {
+                // All of them are of one request.
+                let is_added = sums.add(sum);
+                debug_assert!(is_added);
+                self.answer(Unopened::page(&page), Some(page.num_docs));
+                continue;
+            }
+            for split in read.splits {
+                if let Some(reason) = asked
+                    .required
+                    .prunes(split.entry.time_range, &split.entry.tags)
+                {
+                    self.pruned.push((Unopened::split(&split.entry), reason));
+                    continue;
+                }
+                let counted = asked.counted(&split.entry, Some(&split.totals));
+                let source = HeadSource {
+                    entry: split.entry,
+                    inlined: None,
+                    packed: split.head,
+                };
+                found.push((source, counted));
+            }
+        }
+        self.known.aggregations = sums.finish();
+        found
+    }
+
+    /// Notes what need not be opened, because its number of hits is all that is wanted of it.
+    fn answer(&mut self, unopened: Unopened, num_hits: Option<u64>) {
+        self.known.num_hits += num_hits.unwrap_or(0);
+        self.known.num_splits_from_head += unopened.num_splits;
+        self.answered.push(unopened);
+    }
+
+    /// Takes the splits that must be looked at into the plan, oldest first.
+    fn choose(&mut self, mut found: Vec<(HeadSource, Counted)>, has_pages: bool, asked: &Asked) {
+        found.sort_by(|(left, _), (right, _)| left.entry.order().cmp(&right.entry.order()));
+        let counted: Vec<Counted> = found.iter().map(|(_, counted)| *counted).collect();
+        // Without pages, all heads that are not at hand are one wave, which says more than this.
+        let is_wanted = asked.must_look_at(&counted);
+        for ((source, counted), is_wanted) in found.into_iter().zip(is_wanted) {
+            if is_wanted || !has_pages {
+                self.splits.push(PlannedSplit {
+                    split_ord: u32::try_from(self.splits.len()).unwrap_or(u32::MAX),
+                    source,
+                });
+            } else {
+                self.answer(Unopened::split(&source.entry), counted.num_hits);
+            }
+        }
+    }
+}
