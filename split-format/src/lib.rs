@@ -19,6 +19,7 @@
 
 mod block_checksums;
 mod codec;
+mod deletes;
 mod error;
 mod file_table;
 mod head;
@@ -34,6 +35,7 @@ mod time_index;
 mod version;
 
 pub use block_checksums::BlockChecksums;
+pub use deletes::{DeletedDocs, DeletesRef};
 pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};

@@ -26,7 +26,7 @@ use crate::page::{MAX_PACKED_HEAD, PageRef};
 use crate::version::{
     MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64, is_split_id,
 };
-use crate::{FormatError, TimeRange};
+use crate::{DeletesRef, FormatError, TimeRange};
 
 mod table;
 
@@ -73,9 +73,31 @@ pub struct SplitEntry {
     /// absent here may hold anything.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: Tags,
+    /// How many merges its documents have been through at most.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub num_merge_ops: u64,
+    /// Documents that count no more, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletes: Option<DeletesRef>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl SplitEntry {
+    /// Number of documents that are not deleted.
+    pub fn num_live_docs(&self) -> u64 {
+        let num_deleted = self.deletes.as_ref().map_or(0, |deletes| deletes.num_docs);
+        self.num_docs.saturating_sub(num_deleted)
+    }
+
+    /// Whether a reader of the first version of manifests would know all that this says.
+    fn is_of_first_version(&self) -> bool {
+        self.num_merge_ops == 0 && self.deletes.is_none()
+    }
+
     /// The one order of splits: by latest, then earliest timestamp, then id.
     pub fn order(&self) -> (Option<(i64, i64)>, &str) {
         let times = self.time_range.map(|range| (range.end_ns, range.start_ns));
@@ -113,12 +135,12 @@ impl Manifest {
             .sort_by(|left, right| left.order().cmp(&right.order()));
     }
 
-    /// Number of documents of all live splits.
+    /// Number of documents of all live splits that are not deleted.
     pub fn num_docs(&self) -> u64 {
         // The counts come from outside: their sum may not fit.
         self.splits
             .iter()
-            .fold(0, |sum, split| sum.saturating_add(split.num_docs))
+            .fold(0, |sum, split| sum.saturating_add(split.num_live_docs()))
     }
 }
 
@@ -152,9 +174,12 @@ impl ManifestFile {
         paged.fold(self.manifest.splits.len() as u64, u64::saturating_add)
     }
 
-    /// Number of documents of all live splits.
+    /// Number of documents of all live splits that are not deleted.
     pub fn num_docs(&self) -> u64 {
-        let paged = self.pages.iter().map(|page| page.num_docs);
+        let paged = self
+            .pages
+            .iter()
+            .map(|page| page.num_docs.saturating_sub(page.num_deleted));
         paged.fold(self.manifest.num_docs(), u64::saturating_add)
     }
 

@@ -118,6 +118,7 @@ pub fn write_page(
             id: id_of(&bytes),
             num_splits: splits.len() as u64,
             num_docs: sum(|entry| entry.num_docs),
+            num_deleted: sum(|entry| entry.num_docs.saturating_sub(entry.num_live_docs())),
             raw_num_bytes: sum(|entry| entry.raw_num_bytes),
             num_split_bytes: sum(|entry| entry.len),
             time_range: entries_time_range(&mut all()),

@@ -62,6 +62,14 @@ pub(crate) fn ledger_object(id: &str) -> String {
     format!("ledger/{id}.ids")
 }
 
+/// What deleted documents are called in errors.
+pub(crate) const DELETES_NAME: &str = "deleted documents";
+
+/// Name of the object with a split's deleted documents, relative to the index's URI.
+pub(crate) fn deletes_object(id: &str) -> String {
+    format!("deletes/{id}.docs")
+}
+
 /// Names bytes that never change: the first 128 bits of their BLAKE3 hash, in hexadecimal.
 pub(crate) fn id_of(bytes: &[u8]) -> String {
     blake3::hash(bytes)

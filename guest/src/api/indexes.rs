@@ -141,7 +141,7 @@ fn metadata(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
         let start_ns = ranges().map(|range| range.start_ns).min();
         let end_ns = ranges().map(|range| range.end_ns).max();
         let totals = json!({
-            "num_published_docs": sum(|split| split.num_docs, |page| page.num_docs),
+            "num_published_docs": sum(SplitEntry::num_live_docs, |page| page.num_docs.saturating_sub(page.num_deleted)),
             "num_published_splits": file.num_splits(),
             "size_published_splits": sum(|split| split.len, |page| page.num_split_bytes),
             "size_published_docs_uncompressed": sum(|split| split.raw_num_bytes, |page| page.raw_num_bytes),

@@ -38,11 +38,17 @@ impl Countable {
         }
     }
 
-    /// How many of a split's documents match; none if that is not known.
-    pub(super) fn count(&self, num_docs: u64, totals: Option<&Totals>) -> Option<u64> {
+    /// How many of so many documents match, of which some may be deleted; none if that is not known.
+    pub(super) fn count(
+        &self,
+        num_docs: u64,
+        num_deleted: u64,
+        totals: Option<&Totals>,
+    ) -> Option<u64> {
         match self {
-            Self::All => Some(num_docs),
+            Self::All => Some(num_docs.saturating_sub(num_deleted)),
             Self::Nothing => Some(0),
+            Self::Value { .. } if num_deleted > 0 => None,
             Self::Value { field, value } => {
                 let counts = totals?.get(field)?;
                 Some(counts.get(value).copied().unwrap_or(0))

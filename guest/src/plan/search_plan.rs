@@ -128,7 +128,10 @@ impl Asked {
         let countable = self.countable.as_ref().filter(|_| covered);
         Counted {
             time_range: entry.time_range,
-            num_hits: countable.and_then(|countable| countable.count(entry.num_docs, totals)),
+            num_hits: countable.and_then(|countable| {
+                let num_deleted = entry.num_docs.saturating_sub(entry.num_live_docs());
+                countable.count(entry.num_docs, num_deleted, totals)
+            }),
         }
     }
 
@@ -137,7 +140,8 @@ impl Asked {
         let countable = self.countable.as_ref().filter(|_| covered);
         Counted {
             time_range: page.time_range,
-            num_hits: countable.and_then(|countable| countable.count(page.num_docs, None)),
+            num_hits: countable
+                .and_then(|countable| countable.count(page.num_docs, page.num_deleted, None)),
         }
     }
 
@@ -257,7 +261,7 @@ impl SearchPlan {
             };
             let summed = asked.summed.as_ref().zip(self.timestamp_field.as_deref());
             let sum = summed
-                .filter(|_| asked.required.covers(page.time_range))
+                .filter(|_| asked.required.covers(page.time_range) && page.num_deleted == 0)
                 .zip(read.summary)
                 .and_then(|((aggregations, field), sum)| aggregations.from_rollup(&sum, field));
             if let Some(sum) = sum {

@@ -117,6 +117,8 @@ pub fn package_split(
         raw_num_bytes: facts.raw_num_bytes,
         time_range,
         tags,
+        num_merge_ops: 0,
+        deletes: None,
     };
     Ok(PackagedSplit {
         entry,

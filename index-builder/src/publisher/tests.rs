@@ -36,6 +36,8 @@ pub(super) fn made_up(ord: u64) -> NewSplit {
                 end_ns: time + 999,
             }),
             tags: BTreeMap::new(),
+            num_merge_ops: 0,
+            deletes: None,
         },
         head: vec![ord as u8; 10],
         num_columns_outside_head: 0,

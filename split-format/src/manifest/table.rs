@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ManifestFile, NAME};
+use super::{ManifestFile, NAME, SplitEntry};
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::ledger::Ledger;
@@ -20,10 +20,12 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// None if there is nothing to refer to.
+    /// None if there is nothing to refer to, and nothing that the first version of manifests has no words for.
     pub(super) fn of(file: &'a ManifestFile) -> Option<Self> {
         let is_empty = file.pages.is_empty() && file.ledger.is_empty();
-        (!is_empty).then_some(Self {
+        let mut splits = file.manifest.splits.iter();
+        let is_of_first_version = is_empty && splits.all(SplitEntry::is_of_first_version);
+        (!is_of_first_version).then_some(Self {
             pages: &file.pages,
             ledger: &file.ledger,
         })

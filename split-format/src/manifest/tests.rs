@@ -22,6 +22,8 @@ fn entry(last: &str, time_range: Option<(i64, i64)>, head: &[u8]) -> SplitEntry 
         raw_num_bytes: 70,
         time_range: time_range.map(|(start_ns, end_ns)| TimeRange { start_ns, end_ns }),
         tags: [("tenant".to_owned(), ["a".to_owned()].into())].into(),
+        num_merge_ops: 0,
+        deletes: None,
     }
 }
 

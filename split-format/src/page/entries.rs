@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::reference::{read_tags, read_time_range, write_tags, write_time_range};
 use super::{PageRef, PageSplit, Totals};
-use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::manifest::SplitEntry;
 use crate::version::{PAGE_NAME, id_bytes, id_of_bytes};
+use crate::{DeletesRef, FormatError};
 
 /// Where a head stands in a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct PagedSplit {
 }
 
 /// The least that an entry takes, in bytes.
-const MIN_ENTRY_LEN: usize = 32;
+const MIN_ENTRY_LEN: usize = 34;
 
 /// Entries, with where their heads begin among the packed ones.
 pub(super) fn write(
@@ -54,6 +54,8 @@ pub(super) fn write(
             raw_num_bytes,
             time_range,
             tags,
+            num_merge_ops,
+            deletes,
         } = &split.entry;
         out.raw(&id_bytes(id)?);
         out.varint(*len);
@@ -65,6 +67,8 @@ pub(super) fn write(
         write_time_range(*time_range, &mut out);
         write_tags(tags, &mut out);
         write_totals(&split.totals, &mut out);
+        out.varint(*num_merge_ops);
+        write_deletes(deletes.as_ref(), &mut out)?;
     }
     Ok(out.into_bytes())
 }
@@ -81,7 +85,7 @@ pub(super) fn open(bytes: &[u8], page: &PageRef) -> Result<Vec<PagedSplit>, Form
             object: page.object(),
             offset: page.entries.end().saturating_add(offset),
         });
-        splits.push(PagedSplit {
+        let mut split = PagedSplit {
             entry: SplitEntry {
                 id,
                 len,
@@ -92,13 +96,54 @@ pub(super) fn open(bytes: &[u8], page: &PageRef) -> Result<Vec<PagedSplit>, Form
                 raw_num_bytes: reader.varint()?,
                 time_range: read_time_range(&mut reader)?,
                 tags: read_tags(&mut reader)?,
+                num_merge_ops: 0,
+                deletes: None,
             },
             head,
             totals: read_totals(&mut reader)?,
-        });
+        };
+        split.entry.num_merge_ops = reader.varint()?;
+        split.entry.deletes = read_deletes(&mut reader)?;
+        splits.push(split);
     }
     reader.finish()?;
     Ok(splits)
+}
+
+/// 0 for none; else 1 without the bytes, or 2 with them.
+fn write_deletes(deletes: Option<&DeletesRef>, out: &mut Writer) -> Result<(), FormatError> {
+    let Some(deletes) = deletes else {
+        out.varint(0);
+        return Ok(());
+    };
+    out.varint(match deletes.inlined {
+        None => 1,
+        Some(_) => 2,
+    });
+    out.raw(&id_bytes(&deletes.id)?);
+    out.varint(deletes.num_docs);
+    out.varint(deletes.len);
+    if let Some(bytes) = &deletes.inlined {
+        out.bytes(bytes);
+    }
+    Ok(())
+}
+
+fn read_deletes(reader: &mut Reader<'_>) -> Result<Option<DeletesRef>, FormatError> {
+    let form = reader.varint()?;
+    if form == 0 {
+        return Ok(None);
+    }
+    Ok(Some(DeletesRef {
+        id: id_of_bytes(reader.array()?),
+        num_docs: reader.varint()?,
+        len: reader.varint()?,
+        inlined: match form {
+            1 => None,
+            2 => Some(reader.bytes()?.to_vec()),
+            _ => return Err(reader.error("deleted documents are in a form that is not known")),
+        },
+    }))
 }
 
 fn write_totals(totals: &Totals, out: &mut Writer) {

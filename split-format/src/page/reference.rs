@@ -25,8 +25,10 @@ pub struct PageRef {
     pub id: String,
     /// Splits in it.
     pub num_splits: u64,
-    /// Documents of its splits.
+    /// Documents of its splits, deleted ones too.
     pub num_docs: u64,
+    /// Documents of its splits that are deleted: then its summary is not of those that are left.
+    pub num_deleted: u64,
     /// Bytes of the input that they came from.
     pub raw_num_bytes: u64,
     /// Bytes of its splits' objects.
@@ -45,7 +47,7 @@ pub struct PageRef {
 }
 
 /// The least that a reference takes, in bytes.
-pub(crate) const MIN_REF_LEN: usize = 41;
+pub(crate) const MIN_REF_LEN: usize = 42;
 
 impl PageRef {
     /// The one order of pages, as of splits.
@@ -58,6 +60,7 @@ impl PageRef {
         out.raw(&crate::version::id_bytes(&self.id)?);
         out.varint(self.num_splits);
         out.varint(self.num_docs);
+        out.varint(self.num_deleted);
         out.varint(self.raw_num_bytes);
         out.varint(self.num_split_bytes);
         write_time_range(self.time_range, out);
@@ -72,7 +75,14 @@ impl PageRef {
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
         let id = crate::version::id_of_bytes(reader.array()?);
-        let [num_splits, num_docs, raw_num_bytes, num_split_bytes] = [
+        let [
+            num_splits,
+            num_docs,
+            num_deleted,
+            raw_num_bytes,
+            num_split_bytes,
+        ] = [
+            reader.varint()?,
             reader.varint()?,
             reader.varint()?,
             reader.varint()?,
@@ -95,6 +105,7 @@ impl PageRef {
             id,
             num_splits,
             num_docs,
+            num_deleted,
             raw_num_bytes,
             num_split_bytes,
             time_range,

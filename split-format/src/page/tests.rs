@@ -22,6 +22,8 @@ fn entry(number: u128, head: &[u8], time_range: Option<(i64, i64)>) -> SplitEntr
         raw_num_bytes: 70,
         time_range: time_range.map(|(start_ns, end_ns)| TimeRange { start_ns, end_ns }),
         tags: [("tenant".to_owned(), [format!("t{}", number % 3)].into())].into(),
+        num_merge_ops: 0,
+        deletes: None,
     }
 }
 
@@ -72,6 +74,48 @@ fn a_long_head_stays_with_its_split() {
     assert_eq!(splits[0].head, None);
     assert_eq!(splits[1].head, Some(vec![4]));
     assert_eq!(written.page.time_range, None, "any time, if one has none");
+}
+
+#[test]
+fn deleted_documents_are_counted_and_referred_to() {
+    let few = crate::DeletedDocs::of_sorted([1, 5]).write().0;
+    let many = crate::DeletedDocs::of_sorted((0..6_000).filter(|doc| doc % 3 != 1))
+        .write()
+        .0;
+    assert_eq!(
+        (few.inlined.is_some(), many.inlined.is_some()),
+        (true, false)
+    );
+    let mut one = split(1, vec![3], Some((1, 2)));
+    one.entry.num_merge_ops = 3;
+    one.entry.deletes = Some(few);
+    let mut other = split(2, vec![4], Some((1, 3)));
+    other.entry.num_docs = 6_000;
+    other.entry.deletes = Some(many);
+    let written = write_page(vec![one.clone(), other.clone()], None).unwrap();
+    assert_eq!(
+        (written.page.num_docs, written.page.num_deleted),
+        (6_007, 4_002)
+    );
+    assert_eq!(
+        written.page.open(&written.bytes).unwrap().0,
+        [one.clone(), other]
+    );
+
+    let mut file = ManifestFile::new(crate::Manifest::new(json!({"version": "0.9"})));
+    file.pages = vec![written.page];
+    file.add_split(one.entry.clone(), Vec::new());
+    assert_eq!(file.num_docs(), 2_005 + 5);
+    let reread = ManifestFile::from_bytes(&file.to_bytes().unwrap()).unwrap();
+    assert_eq!(reread.manifest.splits[0].deletes, one.entry.deletes);
+
+    let mut file = ManifestFile::new(crate::Manifest::new(json!({"version": "0.9"})));
+    file.add_split(one.entry, Vec::new());
+    let bytes = file.to_bytes().unwrap();
+    assert_eq!(
+        bytes[8], 2,
+        "readers of the first version would count what is deleted"
+    );
 }
 
 #[test]

@@ -152,6 +152,8 @@ pub(crate) fn manifest() -> ManifestFile {
             ["acme".to_owned(), "übel".to_owned()].into(),
         )]
         .into(),
+        num_merge_ops: 0,
+        deletes: None,
     };
     file.add_split(entry, head);
     file.manifest.splits.push(SplitEntry {
@@ -164,6 +166,8 @@ pub(crate) fn manifest() -> ManifestFile {
         raw_num_bytes: 20,
         time_range: None,
         tags: [].into(),
+        num_merge_ops: 0,
+        deletes: None,
     });
     file
 }
