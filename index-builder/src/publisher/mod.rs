@@ -10,6 +10,7 @@ mod create;
 mod description;
 mod pages;
 mod publish;
+mod replace;
 #[cfg(test)]
 mod tests;
 
@@ -20,3 +21,5 @@ pub use create::{
 pub use description::IndexDescription;
 pub(crate) use publish::publish;
 pub use publish::{NewSplit, PublishOutcome};
+pub(crate) use replace::replace;
+pub use replace::{ReplaceOutcome, Replacement};

@@ -86,7 +86,7 @@ async fn with_head(
 
 /// Adds splits to a manifest as pages of about the same size; `rollups` are those that their pages sum up: of
 /// each split, or of any sets of them that make up all.
-async fn add_pages(
+pub(super) async fn add_pages(
     store: &IndexStore,
     file: &mut ManifestFile,
     mut splits: Vec<PageSplit>,
@@ -186,24 +186,30 @@ pub(super) async fn read_paged_entries(
     store: &IndexStore,
     file: &ManifestFile,
 ) -> Result<Vec<SplitEntry>, BuildError> {
-    let read = async |page: PageRef| {
-        let name = page.object();
-        let range = page.entries.start..page.entries.end();
-        let bytes = store.get_range(&name, range).await?;
-        let bytes = bytes.ok_or_else(|| missing(store, &name))?;
-        page.open_entries(&bytes)
-            .map_err(|error| damaged(store, &name).caused_by(error))
-    };
-    let read: Vec<_> = stream::iter(file.pages.clone())
-        .map(read)
+    let read: Vec<Vec<SplitEntry>> = stream::iter(file.pages.clone())
+        .map(async |page| read_page_entries(store, &page).await)
         .buffered(READS_AT_ONCE)
         .try_collect()
         .await?;
-    Ok(read
-        .into_iter()
-        .flatten()
-        .map(|split| split.entry)
-        .collect())
+    Ok(read.concat())
+}
+
+/// The entries of a page.
+///
+/// # Errors
+/// As [`read_page`].
+pub(super) async fn read_page_entries(
+    store: &IndexStore,
+    page: &PageRef,
+) -> Result<Vec<SplitEntry>, BuildError> {
+    let name = page.object();
+    let range = page.entries.start..page.entries.end();
+    let bytes = store.get_range(&name, range).await?;
+    let bytes = bytes.ok_or_else(|| missing(store, &name))?;
+    let splits = page
+        .open_entries(&bytes)
+        .map_err(|error| damaged(store, &name).caused_by(error))?;
+    Ok(splits.into_iter().map(|split| split.entry).collect())
 }
 
 /// What of the ledger was read: its objects never change.

@@ -15,7 +15,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 /// So many other writers in a row that something else is wrong.
-const MAX_ATTEMPTS: u32 = 20;
+pub(super) const MAX_ATTEMPTS: u32 = 20;
 const FIRST_PAUSE_MS: u64 = 10;
 const MAX_PAUSE_MS: u64 = 2_000;
 
@@ -183,7 +183,10 @@ async fn confirm(
     }
 }
 
-async fn check_uploaded(store: &IndexStore, entry: &SplitEntry) -> Result<(), BuildError> {
+pub(super) async fn check_uploaded(
+    store: &IndexStore,
+    entry: &SplitEntry,
+) -> Result<(), BuildError> {
     let name = split_object(&entry.id);
     match store.len_of(&name).await? {
         Some(len) if len == entry.len => Ok(()),
@@ -197,7 +200,7 @@ async fn check_uploaded(store: &IndexStore, entry: &SplitEntry) -> Result<(), Bu
 }
 
 /// Twice as long each time, give or take half, so that writers that collided do not again.
-fn pause(num_attempts: u32) -> Duration {
+pub(super) fn pause(num_attempts: u32) -> Duration {
     let longest = (FIRST_PAUSE_MS << num_attempts.min(16)).min(MAX_PAUSE_MS);
     // Each `RandomState` has keys of its own, which is all the randomness that jitter needs.
     let random = RandomState::new().hash_one(num_attempts);

@@ -1,0 +1,219 @@
+//! Putting splits in the place of others: what a merge publishes.
+//!
+//! A replacement is all or nothing: if one of its splits is not what it was (another merge was faster, documents of
+//! it were deleted in between), the replacement is dropped and everything else still happens.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use canter_split_format::{
+    MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, split_number,
+};
+
+use super::capacity::check_capacity;
+use super::create::{load, manifest_bytes};
+use super::pages::{add_pages, move_overflow, read_page, read_page_entries};
+use super::publish::{MAX_ATTEMPTS, NewSplit, check_uploaded, pause};
+use crate::error::BuildError;
+use crate::storage::{IndexStore, Swap};
+
+/// Splits that take the place of others.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    /// What goes, as the manifest said it.
+    pub removed: Vec<SplitEntry>,
+    /// What comes, uploaded.
+    pub added: Vec<NewSplit>,
+}
+
+/// What came of replacements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplaceOutcome {
+    /// Replacements that are published.
+    pub num_done: u64,
+    /// Replacements that were dropped, because what they replace has changed.
+    pub num_dropped: u64,
+    /// Splits that are live now.
+    pub num_live_splits: u64,
+}
+
+/// Publishes replacements in one swap.
+///
+/// # Errors
+/// `Internal` if an object is not there; `Unavailable` if storage does not answer, or others kept changing the
+/// manifest. Either way the old manifest stands.
+pub(crate) async fn replace(
+    store: &IndexStore,
+    replacements: &[Replacement],
+) -> Result<ReplaceOutcome, BuildError> {
+    store.ensure_conditional_writes().await?;
+    for split in replacements
+        .iter()
+        .flat_map(|replacement| &replacement.added)
+    {
+        check_uploaded(store, &split.entry).await?;
+    }
+    let mut pages = PageEntries::default();
+    let mut done_before = 0;
+    for num_attempts in 1..=MAX_ATTEMPTS {
+        let loaded = load(store).await?;
+        let mut file = loaded.file;
+        let mut places = Vec::new();
+        let mut num_done = 0;
+        for replacement in replacements {
+            match pages.find_all(store, &file, &replacement.removed).await? {
+                Some(found) => places.push((replacement, found)),
+                // A swap whose answer was lost looks like a conflict, and then it is found here.
+                None if pages.has_all(store, &file, &replacement.added).await? => num_done += 1,
+                None => {}
+            }
+        }
+        done_before = num_done.max(done_before);
+        let outcome = ReplaceOutcome {
+            num_done: done_before + places.len() as u64,
+            num_dropped: replacements.len() as u64 - done_before - places.len() as u64,
+            num_live_splits: file.num_splits(),
+        };
+        if places.is_empty() {
+            return Ok(outcome);
+        }
+        apply(store, &mut file, places).await?;
+        move_overflow(store, &mut file).await?;
+        let bytes = manifest_bytes(&file)?;
+        check_capacity(store, bytes.len() as u64)?;
+        let swap = store
+            .replace(MANIFEST_OBJECT, bytes, &loaded.version)
+            .await?;
+        if swap == Swap::Done {
+            return Ok(ReplaceOutcome {
+                num_live_splits: file.num_splits(),
+                ..outcome
+            });
+        }
+        tokio::time::sleep(pause(num_attempts)).await;
+    }
+    Err(BuildError::unavailable(format!(
+        "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
+        store.uri()
+    )))
+}
+
+/// Where a split stands: in the manifest itself, or in the page of this name.
+type Place = Option<String>;
+
+/// Changes a manifest; the pages that it loses splits of are written anew.
+async fn apply(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    replacements: Vec<(&Replacement, Vec<Place>)>,
+) -> Result<(), BuildError> {
+    let mut removed: BTreeSet<&str> = BTreeSet::new();
+    let mut changed: BTreeSet<String> = BTreeSet::new();
+    for (replacement, places) in &replacements {
+        removed.extend(replacement.removed.iter().map(|entry| entry.id.as_str()));
+        changed.extend(places.iter().flatten().cloned());
+    }
+    let from_manifest = file.take_splits(|entry| removed.contains(entry.id.as_str()));
+    // That they were published stays known.
+    let numbers = from_manifest
+        .iter()
+        .filter_map(|(entry, _)| split_number(&entry.id));
+    file.ledger.recent.extend(numbers);
+
+    let pages = std::mem::take(&mut file.pages);
+    let (changed, kept): (Vec<PageRef>, Vec<PageRef>) = pages
+        .into_iter()
+        .partition(|page| changed.contains(&page.id));
+    file.pages = kept;
+    for page in changed {
+        let (splits, _) = read_page(store, page).await?;
+        let left: Vec<PageSplit> = splits
+            .into_iter()
+            .filter(|split| !removed.contains(split.entry.id.as_str()))
+            .collect();
+        if !left.is_empty() {
+            add_pages(store, file, left, vec![None]).await?;
+        }
+    }
+    for (replacement, _) in replacements {
+        for split in &replacement.added {
+            file.add_split(split.entry.clone(), split.head.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Entries of pages that were read: pages never change.
+#[derive(Default)]
+struct PageEntries {
+    read: BTreeMap<String, Vec<SplitEntry>>,
+}
+
+impl PageEntries {
+    /// Where these splits stand, if all of them are live as they are here.
+    async fn find_all(
+        &mut self,
+        store: &IndexStore,
+        file: &ManifestFile,
+        wanted: &[SplitEntry],
+    ) -> Result<Option<Vec<Place>>, BuildError> {
+        let mut places = Vec::new();
+        for entry in wanted {
+            match self.find(store, file, entry).await? {
+                Some(place) => places.push(place),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(places))
+    }
+
+    /// Whether these splits are live, or were.
+    async fn has_all(
+        &mut self,
+        store: &IndexStore,
+        file: &ManifestFile,
+        splits: &[NewSplit],
+    ) -> Result<bool, BuildError> {
+        let numbers = splits.iter().map(|split| split_number(&split.entry.id));
+        let numbers: Option<BTreeSet<SplitNumber>> = numbers.collect();
+        let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) else {
+            return Ok(false);
+        };
+        let known = super::pages::LedgerReader::default()
+            .known(store, file, &numbers)
+            .await?;
+        Ok(known.len() == numbers.len())
+    }
+
+    async fn find(
+        &mut self,
+        store: &IndexStore,
+        file: &ManifestFile,
+        wanted: &SplitEntry,
+    ) -> Result<Option<Place>, BuildError> {
+        let is_it = |entry: &SplitEntry| entry.id == wanted.id && entry.deletes == wanted.deletes;
+        if file.manifest.splits.iter().any(is_it) {
+            return Ok(Some(None));
+        }
+        for page in &file.pages {
+            if !may_hold(page, wanted) {
+                continue;
+            }
+            if !self.read.contains_key(&page.id) {
+                let entries = read_page_entries(store, page).await?;
+                self.read.insert(page.id.clone(), entries);
+            }
+            let entries = self.read.get(&page.id);
+            if entries.into_iter().flatten().any(is_it) {
+                return Ok(Some(Some(page.id.clone())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn may_hold(page: &PageRef, entry: &SplitEntry) -> bool {
+    match (page.time_range, entry.time_range) {
+        (Some(page), Some(split)) => page.start_ns <= split.start_ns && split.end_ns <= page.end_ns,
+        (page, split) => page.is_none() || split.is_some(),
+    }
+}
