@@ -25,6 +25,7 @@ mod pipeline;
 mod publisher;
 mod source;
 mod storage;
+mod upkeep;
 
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
@@ -32,8 +33,11 @@ pub use ingest::{
 };
 pub use packager::{PackagedSplit, SplitFacts, package_split};
 pub use publisher::{
-    IndexDescription, NewSplit, PublishOutcome, create_index, create_index_with,
-    open_or_create_index, open_or_create_index_with,
+    IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement, create_index,
+    create_index_with, open_or_create_index, open_or_create_index_with,
 };
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
+pub use upkeep::{
+    GcOptions, GcReport, Problem, VerifyOptions, VerifyReport, collect_garbage, verify_index,
+};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
-use crate::version::{DELETES_NAME, deletes_object, id_of};
+use crate::version::{DELETES_NAME, deletes_object, object_id};
 
 /// So short ones stand in the entry.
 const MAX_INLINED: usize = 512;
@@ -54,7 +54,7 @@ impl DeletesRef {
     /// If the bytes are not those that this refers to.
     pub fn open(&self, bytes: &[u8], max_doc: u32) -> Result<DeletedDocs, FormatError> {
         let error = |problem: &str| Err(FormatError::new(DELETES_NAME, problem));
-        if bytes.len() as u64 != self.len || id_of(bytes) != self.id {
+        if bytes.len() as u64 != self.len || object_id(bytes) != self.id {
             return error("other bytes than their name says");
         }
         let docs = DeletedDocs::read(bytes)?;
@@ -123,7 +123,7 @@ impl DeletedDocs {
         let bits = self.write_bits(ranges.len());
         let bytes = bits.unwrap_or(ranges);
         let reference = DeletesRef {
-            id: id_of(&bytes),
+            id: object_id(&bytes),
             num_docs: self.num_docs(),
             len: bytes.len() as u64,
             inlined: (bytes.len() <= MAX_INLINED).then(|| bytes.clone()),

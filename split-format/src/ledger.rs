@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::{
-    LEDGER_MAGIC, LEDGER_NAME, LEDGER_VERSION, id_bytes, id_of, id_of_bytes, ledger_object,
+    LEDGER_MAGIC, LEDGER_NAME, LEDGER_VERSION, id_bytes, id_of_bytes, ledger_object, object_id,
 };
 
 /// So many recent ids become an object.
@@ -79,7 +79,7 @@ impl LedgerRef {
     /// If the bytes are not those that this refers to.
     pub fn open(&self, bytes: &[u8]) -> Result<BTreeSet<SplitNumber>, FormatError> {
         let mut reader = Reader::new(LEDGER_NAME, bytes);
-        if id_of(bytes) != self.id {
+        if object_id(bytes) != self.id {
             return Err(reader.error(format!(
                 "{} has other bytes than its name says",
                 self.object()
@@ -202,7 +202,7 @@ fn write_ids(is_settled: bool, ids: &[SplitNumber]) -> Option<WrittenLedger> {
     let bytes = out.into_bytes();
     Some(WrittenLedger {
         object: LedgerRef {
-            id: id_of(&bytes),
+            id: object_id(&bytes),
             is_settled,
             num_ids: ids.len() as u64,
             first: *ids.first()?,

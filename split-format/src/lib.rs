@@ -19,6 +19,7 @@
 
 mod block_checksums;
 mod codec;
+mod condemned;
 mod deletes;
 mod error;
 mod file_table;
@@ -35,6 +36,7 @@ mod time_index;
 mod version;
 
 pub use block_checksums::BlockChecksums;
+pub use condemned::{Condemned, ObjectKind, ObjectName, Sentence};
 pub use deletes::{DeletedDocs, DeletesRef};
 pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};
@@ -51,6 +53,6 @@ pub use rollup::{FieldRollup, Rollup};
 pub use split::{WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{
-    HEAD_PREFIX_LEN, IDENTITIES_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64,
+    HEAD_PREFIX_LEN, IDENTITIES_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64, object_id,
     page_object, split_object,
 };

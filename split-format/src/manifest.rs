@@ -21,6 +21,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::codec::{Reader, Writer};
+use crate::condemned::Condemned;
 use crate::ledger::Ledger;
 use crate::page::{MAX_PACKED_HEAD, PageRef};
 use crate::version::{
@@ -153,6 +154,8 @@ pub struct ManifestFile {
     pub pages: Vec<PageRef>,
     /// Splits that were live once and that the manifest does not name itself.
     pub ledger: Ledger,
+    /// Objects that nothing refers to any more, and that are on their way out.
+    pub condemned: Condemned,
     /// Heads by split id.
     heads: BTreeMap<String, Vec<u8>>,
 }
@@ -164,6 +167,7 @@ impl ManifestFile {
             manifest,
             pages: Vec::new(),
             ledger: Ledger::default(),
+            condemned: Condemned::new(),
             heads: BTreeMap::new(),
         }
     }
@@ -320,8 +324,8 @@ impl ManifestFile {
         }
         let manifest: Manifest =
             serde_json::from_slice(json).map_err(|error| reader.error(error.to_string()))?;
-        let (pages, ledger) = match version {
-            MANIFEST_WITHOUT_PAGES => (Vec::new(), Ledger::default()),
+        let (pages, ledger, condemned) = match version {
+            MANIFEST_WITHOUT_PAGES => (Vec::new(), Ledger::default(), Condemned::new()),
             _ => Table::read(&mut reader)?,
         };
         let pack = reader.raw(reader.remaining())?;
@@ -344,6 +348,7 @@ impl ManifestFile {
             manifest,
             pages,
             ledger,
+            condemned,
             heads,
         })
     }

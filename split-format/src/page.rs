@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::{Reader, Writer};
 use crate::manifest::{SplitEntry, Tags};
-use crate::version::{PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, checksum64, id_of, page_object};
+use crate::version::{PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, checksum64, object_id, page_object};
 use crate::{FormatError, Head, Rollup, TimeRange};
 
 mod entries;
@@ -115,7 +115,7 @@ pub fn write_page(
         |of: fn(&SplitEntry) -> u64| all().fold(0u64, |sum, entry| sum.saturating_add(of(entry)));
     Ok(WrittenPage {
         page: PageRef {
-            id: id_of(&bytes),
+            id: object_id(&bytes),
             num_splits: splits.len() as u64,
             num_docs: sum(|entry| entry.num_docs),
             num_deleted: sum(|entry| entry.num_docs.saturating_sub(entry.num_live_docs())),

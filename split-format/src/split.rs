@@ -1,6 +1,6 @@
 //! Putting a split together: head first, then the body.
 
-use crate::version::id_of;
+use crate::version::object_id;
 use crate::{
     BlockChecksums, FileTable, FormatError, Head, Hotcache, Rollup, SplitMetadata, TimeIndex,
     checksum64,
@@ -54,7 +54,7 @@ pub fn write_split(
     let head_checksum = checksum64(&head);
     let mut bytes = head;
     bytes.append(&mut body);
-    let id = id_of(&bytes);
+    let id = object_id(&bytes);
     Ok(WrittenSplit {
         id,
         bytes,

@@ -71,7 +71,7 @@ pub(crate) fn deletes_object(id: &str) -> String {
 }
 
 /// Names bytes that never change: the first 128 bits of their BLAKE3 hash, in hexadecimal.
-pub(crate) fn id_of(bytes: &[u8]) -> String {
+pub fn object_id(bytes: &[u8]) -> String {
     blake3::hash(bytes)
         .to_hex()
         .as_str()

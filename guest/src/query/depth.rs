@@ -271,7 +271,7 @@ fn len_of_word(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
 
     use proptest::prelude::*;
     use tantivy_query_grammar::{UserInputAst, UserInputLeaf};
@@ -393,7 +393,7 @@ mod tests {
             .verbatim
             .iter()
             .map(|range| query[range.clone()].replace('\\', ""));
-        let values: HashSet<String> = values
+        let values: BTreeSet<String> = values
             .filter(|value| !matches!(&**value, "AND" | "OR"))
             .collect();
         values.len()

@@ -139,7 +139,7 @@ async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Resul
 
 /// The config in a manifest: parsed, because what is written for the same config differs between
 /// versions, by the defaults that each knows.
-pub(super) fn config_of(
+pub(crate) fn config_of(
     store: &IndexStore,
     file: &ManifestFile,
 ) -> Result<IndexConfig, BuildError> {
@@ -153,14 +153,14 @@ pub(super) fn config_of(
 }
 
 /// A manifest as it was read.
-pub(super) struct LoadedManifest {
-    pub(super) file: ManifestFile,
-    pub(super) version: Version,
+pub(crate) struct LoadedManifest {
+    pub(crate) file: ManifestFile,
+    pub(crate) version: Version,
     /// Bytes of its object.
-    pub(super) len: u64,
+    pub(crate) len: u64,
 }
 
-pub(super) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
+pub(crate) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
     let Some((bytes, version)) = store.get(MANIFEST_OBJECT).await? else {
         return Err(no_index(store.uri()));
     };
@@ -175,7 +175,7 @@ pub(super) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildErro
     })
 }
 
-pub(super) fn manifest_bytes(manifest: &ManifestFile) -> Result<Bytes, BuildError> {
+pub(crate) fn manifest_bytes(manifest: &ManifestFile) -> Result<Bytes, BuildError> {
     let bytes = manifest
         .to_bytes()
         .map_err(|error| BuildError::internal("the manifest cannot be encoded").caused_by(error))?;

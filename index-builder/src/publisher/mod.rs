@@ -11,15 +11,18 @@ mod description;
 mod pages;
 mod publish;
 mod replace;
+mod spare;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use capacity::{ADVICE, prepare};
 pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,
 };
+pub(crate) use create::{load, manifest_bytes};
 pub use description::IndexDescription;
-pub(crate) use publish::publish;
+pub(crate) use pages::read_paged_entries;
+pub(crate) use publish::{MAX_ATTEMPTS, pause, publish};
 pub use publish::{NewSplit, PublishOutcome};
 pub(crate) use replace::replace;
 pub use replace::{ReplaceOutcome, Replacement};

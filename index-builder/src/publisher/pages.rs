@@ -182,7 +182,7 @@ pub(super) async fn read_page(
 ///
 /// # Errors
 /// As [`read_page`].
-pub(super) async fn read_paged_entries(
+pub(crate) async fn read_paged_entries(
     store: &IndexStore,
     file: &ManifestFile,
 ) -> Result<Vec<SplitEntry>, BuildError> {

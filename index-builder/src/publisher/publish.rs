@@ -3,6 +3,7 @@
 use super::capacity::check_capacity;
 use super::create::{config_of, load, manifest_bytes};
 use super::pages::{LedgerReader, move_overflow};
+use super::spare::spare_what_is_referenced;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap};
@@ -15,7 +16,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 /// So many other writers in a row that something else is wrong.
-pub(super) const MAX_ATTEMPTS: u32 = 20;
+pub(crate) const MAX_ATTEMPTS: u32 = 20;
 const FIRST_PAUSE_MS: u64 = 10;
 const MAX_PAUSE_MS: u64 = 2_000;
 
@@ -71,9 +72,6 @@ pub(crate) async fn publish(
     splits: &[NewSplit],
 ) -> Result<PublishOutcome, BuildError> {
     store.ensure_conditional_writes().await?;
-    for split in splits {
-        check_uploaded(store, &split.entry).await?;
-    }
     let ids: BTreeSet<SplitNumber> = splits.iter().filter_map(number_of).collect();
     let mut ledger = LedgerReader::default();
     let mut published_before = None;
@@ -104,10 +102,16 @@ pub(crate) async fn publish(
         if new.is_empty() {
             return Ok(outcome);
         }
-        for split in new {
+        // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
+        for split in &new {
+            check_uploaded(store, &split.entry).await?;
+        }
+        let new_ids: Vec<&str> = new.iter().map(|split| split.entry.id.as_str()).collect();
+        for split in &new {
             manifest.add_split(split.entry.clone(), split.head.clone());
         }
         move_overflow(store, &mut manifest).await?;
+        spare_what_is_referenced(store, &mut manifest, new_ids)?;
         let bytes = manifest_bytes(&manifest)?;
         let outcome = PublishOutcome {
             num_live_splits: manifest.num_splits(),
@@ -200,7 +204,7 @@ pub(super) async fn check_uploaded(
 }
 
 /// Twice as long each time, give or take half, so that writers that collided do not again.
-pub(super) fn pause(num_attempts: u32) -> Duration {
+pub(crate) fn pause(num_attempts: u32) -> Duration {
     let longest = (FIRST_PAUSE_MS << num_attempts.min(16)).min(MAX_PAUSE_MS);
     // Each `RandomState` has keys of its own, which is all the randomness that jitter needs.
     let random = RandomState::new().hash_one(num_attempts);

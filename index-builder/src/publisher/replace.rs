@@ -13,6 +13,7 @@ use super::capacity::check_capacity;
 use super::create::{load, manifest_bytes};
 use super::pages::{add_pages, move_overflow, read_page, read_page_entries};
 use super::publish::{MAX_ATTEMPTS, NewSplit, check_uploaded, pause};
+use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
 
@@ -76,8 +77,19 @@ pub(crate) async fn replace(
         if places.is_empty() {
             return Ok(outcome);
         }
+        let added = places
+            .iter()
+            .flat_map(|(replacement, _)| &replacement.added);
+        let added: Vec<&NewSplit> = added.collect();
+        // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
+        for split in &added {
+            check_uploaded(store, &split.entry).await?;
+        }
+        let added = added.iter().map(|split| split.entry.id.as_str());
+        let added: Vec<&str> = added.collect();
         apply(store, &mut file, places).await?;
         move_overflow(store, &mut file).await?;
+        spare_what_is_referenced(store, &mut file, added)?;
         let bytes = manifest_bytes(&file)?;
         check_capacity(store, bytes.len() as u64)?;
         let swap = store

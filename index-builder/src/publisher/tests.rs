@@ -15,12 +15,12 @@ use object_store::path::Path;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub(super) fn config() -> IndexConfig {
+pub(crate) fn config() -> IndexConfig {
     IndexConfig::from_yaml(crate::corpus::HDFS_LOGS_YAML, |_| None).unwrap()
 }
 
 /// A made-up split; its object is what the manifest says of it, its contents are not.
-pub(super) fn made_up(ord: u64) -> NewSplit {
+pub(crate) fn made_up(ord: u64) -> NewSplit {
     let time = i64::try_from(ord).unwrap() * 1_000;
     NewSplit {
         entry: SplitEntry {
@@ -44,7 +44,7 @@ pub(super) fn made_up(ord: u64) -> NewSplit {
     }
 }
 
-pub(super) fn upload(store: &IndexStore, split: &NewSplit) {
+pub(crate) fn upload(store: &IndexStore, split: &NewSplit) {
     let bytes = Bytes::from(vec![0; 100]);
     blocking::run(store.put_immutable(&split_object(&split.entry.id), bytes)).unwrap();
 }

@@ -6,6 +6,7 @@ use super::write_probe::{Condition, PROBE_FOLDER, WriteProbe, probe};
 use crate::error::BuildError;
 use bytes::Bytes;
 use canter_stores::{Answer, Misbehaviour, NotImplemented, StoreFault, redact_urls};
+use futures_util::StreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
@@ -353,6 +354,33 @@ impl IndexStore {
             return Ok(Attempt::Conflict);
         }
         self.put(name, bytes, PutMode::Overwrite).await
+    }
+
+    /// The objects below a folder, with their lengths, by name.
+    pub(crate) async fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, BuildError> {
+        let prefix = self.path_of(folder);
+        let mut listed = self.store.list(Some(&prefix));
+        let mut objects = Vec::new();
+        while let Some(found) = listed.next().await {
+            let found = found.map_err(|error| self.failed("list", folder, error))?;
+            let parts = found.location.prefix_match(&prefix);
+            let rest: Vec<String> = parts
+                .into_iter()
+                .flatten()
+                .map(|part| part.as_ref().to_owned())
+                .collect();
+            objects.push((format!("{folder}/{}", rest.join("/")), found.size));
+        }
+        objects.sort();
+        Ok(objects)
+    }
+
+    /// Deletes an object; one that is not there is no error.
+    pub(crate) async fn delete_if_there(&self, name: &str) -> Result<(), BuildError> {
+        match self.store.delete(&self.path_of(name)).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(()),
+            other => other.map_err(|error| self.failed("delete", name, error)),
+        }
     }
 
     /// Writes an object, whatever was there.

@@ -1,7 +1,7 @@
 //! The table of a manifest with pages: what it refers to.
 //!
 //! ```text
-//!   u64 len │ u64 checksum │ count · page references │ ledger
+//!   u64 len │ u64 checksum │ count · page references │ ledger │ condemned objects
 //! ```
 
 use std::collections::BTreeSet;
@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::{ManifestFile, NAME, SplitEntry};
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
+use crate::condemned::{self, Condemned};
 use crate::ledger::Ledger;
 use crate::page::{MIN_REF_LEN, PageRef};
 use crate::version::checksum64;
@@ -17,17 +18,19 @@ use crate::version::checksum64;
 pub(super) struct Table<'a> {
     pages: &'a [PageRef],
     ledger: &'a Ledger,
+    condemned: &'a Condemned,
 }
 
 impl<'a> Table<'a> {
     /// None if there is nothing to refer to, and nothing that the first version of manifests has no words for.
     pub(super) fn of(file: &'a ManifestFile) -> Option<Self> {
-        let is_empty = file.pages.is_empty() && file.ledger.is_empty();
+        let is_empty = file.pages.is_empty() && file.ledger.is_empty() && file.condemned.is_empty();
         let mut splits = file.manifest.splits.iter();
         let is_of_first_version = is_empty && splits.all(SplitEntry::is_of_first_version);
         (!is_of_first_version).then_some(Self {
             pages: &file.pages,
             ledger: &file.ledger,
+            condemned: &file.condemned,
         })
     }
 
@@ -40,6 +43,7 @@ impl<'a> Table<'a> {
             page.write(&mut table)?;
         }
         self.ledger.write(&mut table)?;
+        condemned::write(self.condemned, &mut table)?;
         let table = table.into_bytes();
         out.u64(table.len() as u64);
         out.u64(checksum64(&table));
@@ -47,7 +51,9 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<(Vec<PageRef>, Ledger), FormatError> {
+    pub(super) fn read(
+        reader: &mut Reader<'_>,
+    ) -> Result<(Vec<PageRef>, Ledger, Condemned), FormatError> {
         let len = usize::try_from(reader.u64()?).unwrap_or(usize::MAX);
         let checksum = reader.u64()?;
         let table = reader.raw(len)?;
@@ -68,7 +74,8 @@ impl<'a> Table<'a> {
             pages.push(page);
         }
         let ledger = Ledger::read(&mut table)?;
+        let condemned = condemned::read(&mut table)?;
         table.finish()?;
-        Ok((pages, ledger))
+        Ok((pages, ledger, condemned))
     }
 }

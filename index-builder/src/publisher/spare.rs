@@ -1,0 +1,54 @@
+//! What a swap refers to is no garbage: it is taken off the list of condemned objects.
+
+use canter_split_format::{ManifestFile, ObjectKind, ObjectName, Sentence};
+
+use crate::error::BuildError;
+use crate::storage::IndexStore;
+
+/// Takes what `file` refers to off its list of condemned objects; `split_ids` names splits that it refers to
+/// through its pages.
+///
+/// # Errors
+/// `Unavailable` if one of them is being deleted: it can be uploaded again when that is over.
+pub(super) fn spare_what_is_referenced<'a>(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    split_ids: impl IntoIterator<Item = &'a str>,
+) -> Result<(), BuildError> {
+    if file.condemned.is_empty() {
+        return Ok(());
+    }
+    let split_of = |id: &str| ObjectName::new(ObjectKind::Split, id);
+    let splits = split_ids.into_iter().map(split_of);
+    let newest = file.manifest.splits.iter().map(|split| split_of(&split.id));
+    let pages = file.pages.iter();
+    let pages = pages.map(|page| ObjectName::new(ObjectKind::Page, &page.id));
+    let ledger = file.ledger.objects.iter();
+    let ledger = ledger.map(|object| ObjectName::new(ObjectKind::Ledger, &object.id));
+    let deletes = file
+        .manifest
+        .splits
+        .iter()
+        .filter_map(|split| split.deletes.as_ref());
+    let deletes = deletes.map(|deletes| ObjectName::new(ObjectKind::Deletes, &deletes.id));
+    let referenced: Vec<ObjectName> = splits
+        .chain(newest)
+        .chain(pages)
+        .chain(ledger)
+        .chain(deletes)
+        .collect();
+    for name in referenced {
+        match file.condemned.remove(&name) {
+            Some(Sentence::Doomed) => {
+                return Err(BuildError::unavailable(format!(
+                    "`{}/{}` is being deleted by a garbage collection: run the same again when that is over \
+                     (or run `canter index gc`, if it was interrupted)",
+                    store.uri(),
+                    name.object()
+                )));
+            }
+            Some(Sentence::Condemned { .. }) | None => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Garbage collection: objects that nothing refers to are condemned in the manifest, and deleted after a grace period.
+//!
+//! Ingests, merges, deletions and searches go on beside it. A search that began before keeps what it reads for the
+//! grace period. An ingest whose upload was found to be there already (because an earlier one that failed had made it)
+//! takes it off the list of the condemned in the swap that publishes it: whichever swap comes first decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use canter_split_format::{MANIFEST_OBJECT, ManifestFile, ObjectKind, ObjectName, Sentence};
+use serde::Serialize;
+
+use super::references::References;
+use crate::blocking;
+use crate::error::BuildError;
+use crate::publisher::{MAX_ATTEMPTS, load, manifest_bytes, pause};
+use crate::storage::{IndexStore, Swap};
+
+/// Most objects that a manifest has on its list: it is read by every search.
+const MAX_CONDEMNED: usize = 2_000;
+
+/// How to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GcOptions {
+    /// The time, in milliseconds since 1970.
+    pub now_ms: u64,
+    /// For so long an object stays after nothing refers to it.
+    pub grace_ms: u64,
+    /// Change nothing.
+    pub dry_run: bool,
+}
+
+/// What was collected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GcReport {
+    /// Objects that were deleted, or would be.
+    pub deleted: Vec<String>,
+    /// Bytes of these.
+    pub num_deleted_bytes: u64,
+    /// Objects that nothing refers to and whose grace period is not over.
+    pub condemned: Vec<String>,
+    /// Bytes of these.
+    pub num_condemned_bytes: u64,
+    /// Objects that the manifest refers to.
+    pub num_referenced: u64,
+    /// Objects below the index's folders that are none of its: they are left alone.
+    pub unknown: Vec<String>,
+}
+
+/// Deletes what nothing has referred to for the grace period, and condemns what nothing refers to now.
+///
+/// # Errors
+/// `Data` if a page of the manifest is missing or damaged: then nobody can say what is garbage. `Unavailable` if
+/// storage does not answer or others kept changing the manifest: nothing that is referred to is gone.
+pub fn collect_garbage(store: &IndexStore, options: &GcOptions) -> Result<GcReport, BuildError> {
+    blocking::run(collect(store, *options))
+}
+
+async fn collect(store: &IndexStore, options: GcOptions) -> Result<GcReport, BuildError> {
+    if options.dry_run {
+        let found = Found::look(store).await?;
+        let (mut doomed, mut report) = (BTreeSet::new(), GcReport::default());
+        found.judge(options, &mut doomed, &mut report);
+        return Ok(report);
+    }
+    store.ensure_conditional_writes().await?;
+    for num_attempts in 1..=MAX_ATTEMPTS {
+        let mut found = Found::look(store).await?;
+        let (mut doomed, mut report) = (BTreeSet::new(), GcReport::default());
+        let condemned = found.judge(options, &mut doomed, &mut report);
+        if condemned != found.file.condemned {
+            found.file.condemned = condemned;
+            if !found.swap(store).await? {
+                tokio::time::sleep(pause(num_attempts)).await;
+                continue;
+            }
+        }
+        for name in &doomed {
+            store.delete_if_there(&name.object()).await?;
+        }
+        forget(store, &doomed).await?;
+        return Ok(report);
+    }
+    Err(too_busy(store))
+}
+
+fn too_busy(store: &IndexStore) -> BuildError {
+    BuildError::unavailable(format!(
+        "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run it again",
+        store.uri()
+    ))
+}
+
+/// Takes what is deleted off the list.
+async fn forget(store: &IndexStore, deleted: &BTreeSet<ObjectName>) -> Result<(), BuildError> {
+    for num_attempts in 1..=MAX_ATTEMPTS {
+        let loaded = load(store).await?;
+        let mut file = loaded.file;
+        let num_before = file.condemned.len();
+        file.condemned
+            .retain(|name, sentence| !(deleted.contains(name) && *sentence == Sentence::Doomed));
+        if file.condemned.len() == num_before {
+            return Ok(());
+        }
+        let bytes = manifest_bytes(&file)?;
+        let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
+        if swap.await? == Swap::Done {
+            return Ok(());
+        }
+        tokio::time::sleep(pause(num_attempts)).await;
+    }
+    Err(too_busy(store))
+}
+
+/// An index as it was found: the manifest first, then what is there. What is uploaded in between is not referred to
+/// yet, and no older than the manifest.
+struct Found {
+    file: ManifestFile,
+    version: crate::storage::Version,
+    references: References,
+    /// With lengths.
+    objects: BTreeMap<ObjectName, u64>,
+    unknown: Vec<String>,
+}
+
+impl Found {
+    async fn look(store: &IndexStore) -> Result<Self, BuildError> {
+        let loaded = load(store).await?;
+        let references = References::of(store, &loaded.file).await?;
+        let (mut objects, mut unknown) = (BTreeMap::new(), Vec::new());
+        for kind in ObjectKind::ALL {
+            for (name, len) in store.list(kind.folder()).await? {
+                match ObjectName::parse(&name) {
+                    Some(parsed) => drop(objects.insert(parsed, len)),
+                    None => unknown.push(name),
+                }
+            }
+        }
+        Ok(Self {
+            file: loaded.file,
+            version: loaded.version,
+            references,
+            objects,
+            unknown,
+        })
+    }
+
+    /// The list as it should be; what is to be deleted then.
+    fn judge(
+        &self,
+        options: GcOptions,
+        doomed: &mut BTreeSet<ObjectName>,
+        report: &mut GcReport,
+    ) -> BTreeMap<ObjectName, Sentence> {
+        let referenced = &self.references.objects;
+        report.num_referenced = referenced.len() as u64;
+        report.unknown.clone_from(&self.unknown);
+        let mut list = BTreeMap::new();
+        // What an interrupted collection left behind is deleted whether it is still there or not.
+        for (name, sentence) in &self.file.condemned {
+            if *sentence == Sentence::Doomed && !referenced.contains(name) {
+                doomed.insert(name.clone());
+                list.insert(name.clone(), Sentence::Doomed);
+            }
+        }
+        for (name, len) in &self.objects {
+            if referenced.contains(name) || doomed.contains(name) || list.len() >= MAX_CONDEMNED {
+                continue;
+            }
+            let at_ms = match self.file.condemned.get(name) {
+                Some(Sentence::Condemned { at_ms }) => *at_ms,
+                _ => options.now_ms,
+            };
+            if options.now_ms.saturating_sub(at_ms) >= options.grace_ms {
+                doomed.insert(name.clone());
+                list.insert(name.clone(), Sentence::Doomed);
+            } else {
+                list.insert(name.clone(), Sentence::Condemned { at_ms });
+                report.condemned.push(name.object());
+                report.num_condemned_bytes += len;
+            }
+        }
+        for name in doomed.iter() {
+            report.deleted.push(name.object());
+            report.num_deleted_bytes += self.objects.get(name).copied().unwrap_or(0);
+        }
+        list
+    }
+
+    async fn swap(&self, store: &IndexStore) -> Result<bool, BuildError> {
+        let bytes = manifest_bytes(&self.file)?;
+        let swap = store.replace(MANIFEST_OBJECT, bytes, &self.version);
+        Ok(swap.await? == Swap::Done)
+    }
+}

@@ -1,0 +1,38 @@
+//! What a manifest refers to, itself and through its pages.
+
+use std::collections::BTreeSet;
+
+use canter_split_format::{ManifestFile, ObjectKind, ObjectName, SplitEntry};
+
+use crate::error::BuildError;
+use crate::publisher::read_paged_entries;
+use crate::storage::IndexStore;
+
+/// The objects that must be there, and the splits among them.
+pub(super) struct References {
+    pub(super) objects: BTreeSet<ObjectName>,
+    pub(super) splits: Vec<SplitEntry>,
+}
+
+impl References {
+    /// Reads the pages of a manifest.
+    ///
+    /// # Errors
+    /// `Data` if a page is missing or damaged; `Unavailable` if storage does not answer.
+    pub(super) async fn of(store: &IndexStore, file: &ManifestFile) -> Result<Self, BuildError> {
+        let mut splits = file.manifest.splits.clone();
+        splits.extend(read_paged_entries(store, file).await?);
+        let mut objects = BTreeSet::new();
+        for split in &splits {
+            objects.insert(ObjectName::new(ObjectKind::Split, &split.id));
+            if let Some(deletes) = &split.deletes {
+                objects.insert(ObjectName::new(ObjectKind::Deletes, &deletes.id));
+            }
+        }
+        let pages = file.pages.iter();
+        objects.extend(pages.map(|page| ObjectName::new(ObjectKind::Page, &page.id)));
+        let ledger = file.ledger.objects.iter();
+        objects.extend(ledger.map(|object| ObjectName::new(ObjectKind::Ledger, &object.id)));
+        Ok(Self { objects, splits })
+    }
+}

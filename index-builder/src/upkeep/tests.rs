@@ -1,0 +1,242 @@
+//! Garbage goes, and nothing else does; whatever is wrong is found.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use canter_split_format::{ManifestFile, ObjectKind};
+use object_store::memory::InMemory;
+use object_store::path::Path;
+
+use super::*;
+use crate::blocking;
+use crate::error::ErrorKind;
+use crate::ingest::{IngestOptions, ingest};
+use crate::publisher::NewSplit;
+use crate::publisher::tests::{config, made_up, upload};
+use crate::source::Source;
+use crate::storage::IndexStore;
+use crate::storage::failing::{FailingStore, Failure};
+
+fn store_on(bucket: &Arc<InMemory>) -> IndexStore {
+    IndexStore::new(bucket.clone(), Path::from("logs"), "memory")
+}
+
+fn new_index() -> (Arc<InMemory>, IndexStore) {
+    let bucket = Arc::new(InMemory::new());
+    let store = store_on(&bucket);
+    store.create_manifest(&config()).unwrap();
+    (bucket, store)
+}
+
+fn at(now_ms: u64) -> GcOptions {
+    GcOptions {
+        now_ms,
+        grace_ms: 1_000,
+        dry_run: false,
+    }
+}
+
+fn objects(store: &IndexStore) -> Vec<String> {
+    let lists = ObjectKind::ALL.map(|kind| blocking::run(store.list(kind.folder())).unwrap());
+    lists.concat().into_iter().map(|(name, _)| name).collect()
+}
+
+fn manifest(store: &IndexStore) -> ManifestFile {
+    store.load_manifest().unwrap()
+}
+
+/// An index with pages, some of which are no longer referred to, and two splits that nobody published.
+fn index_with_garbage() -> (Arc<InMemory>, IndexStore) {
+    let (bucket, store) = new_index();
+    let splits: Vec<NewSplit> = (0..200).map(made_up).collect();
+    for some in splits.chunks(7) {
+        some.iter().for_each(|split| upload(&store, split));
+        store.publish(some).unwrap();
+    }
+    for orphan in [900, 901] {
+        upload(&store, &made_up(orphan));
+    }
+    (bucket, store)
+}
+
+fn missing(store: &IndexStore) -> Vec<String> {
+    let there = objects(store);
+    let file = manifest(store);
+    let references = blocking::run(references::References::of(store, &file)).unwrap();
+    let names = references.objects.into_iter().map(|name| name.object());
+    names.filter(|name| !there.contains(name)).collect()
+}
+
+#[test]
+fn garbage_is_condemned_and_deleted_after_the_grace_period() {
+    let (_, store) = index_with_garbage();
+    let all = objects(&store);
+    let foreign = "splits/notes.txt";
+    blocking::run(store.create(foreign, Bytes::from_static(b"mine"))).unwrap();
+
+    let dry = GcOptions {
+        dry_run: true,
+        ..at(5_000)
+    };
+    let planned = collect_garbage(&store, &dry).unwrap();
+    assert!(manifest(&store).condemned.is_empty());
+    let first = collect_garbage(&store, &at(5_000)).unwrap();
+    assert_eq!(first, planned);
+    assert!(
+        first.condemned.len() > 4 && first.deleted.is_empty(),
+        "{first:?}"
+    );
+    assert_eq!(first.unknown, [foreign]);
+    assert_eq!(manifest(&store).condemned.len(), first.condemned.len());
+    // Later, but not late enough: they stay condemned since they were.
+    let second = collect_garbage(&store, &at(5_900)).unwrap();
+    assert_eq!(second.condemned, first.condemned);
+
+    let third = collect_garbage(&store, &at(6_000)).unwrap();
+    assert_eq!(third.deleted, first.condemned);
+    assert_eq!(third.num_deleted_bytes, first.num_condemned_bytes);
+    assert!(manifest(&store).condemned.is_empty());
+    assert_eq!(missing(&store), [""; 0]);
+    assert_eq!(objects(&store).len(), all.len() + 1 - first.condemned.len());
+    let fourth = collect_garbage(&store, &at(9_000)).unwrap();
+    assert_eq!((fourth.deleted.len(), fourth.condemned.len()), (0, 0));
+    assert_eq!(store.describe().unwrap().num_splits, 200);
+}
+
+#[test]
+fn what_is_needed_again_is_spared() {
+    let (_, store) = index_with_garbage();
+    collect_garbage(&store, &at(5_000)).unwrap();
+    let rescued = made_up(900);
+    store.publish(std::slice::from_ref(&rescued)).unwrap();
+    let report = collect_garbage(&store, &at(9_000)).unwrap();
+    let object = canter_split_format::split_object(&rescued.entry.id);
+    assert!(!report.deleted.contains(&object));
+    assert_eq!(missing(&store), [""; 0]);
+    assert_eq!(store.describe().unwrap().num_splits, 201);
+    // The other one is gone: it has to be uploaded again.
+    let gone = made_up(901);
+    let error = store.publish(std::slice::from_ref(&gone)).unwrap_err();
+    assert!(error.to_string().contains("is not there"), "{error}");
+    upload(&store, &gone);
+    store.publish(&[gone]).unwrap();
+}
+
+#[test]
+fn a_crash_of_a_collection_is_made_good_by_the_next() {
+    for failure in [
+        Failure::CrashBefore,
+        Failure::CrashAfter,
+        Failure::LostAnswer,
+    ] {
+        let (start, store) = index_with_garbage();
+        let num_garbage = collect_garbage(&store, &at(5_000)).unwrap().condemned.len();
+        let num_objects = objects(&store).len();
+        let start = start.fork();
+        for fail_at in 0.. {
+            let bucket = Arc::new(start.fork());
+            let working = store_on(&bucket);
+            let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
+            let store = IndexStore::new(failing.clone(), Path::from("logs"), "memory");
+            let collected = collect_garbage(&store, &at(6_000));
+            assert_eq!(missing(&working), [""; 0], "after {fail_at} operations");
+            if failing.num_ops() <= fail_at {
+                assert_eq!(collected.unwrap().deleted.len(), num_garbage);
+                assert!(fail_at >= 8, "only {fail_at} operations were tried");
+                break;
+            }
+            // What it was about to delete cannot be published until that is over.
+            let orphan = made_up(900);
+            if let Err(error) = working.publish(std::slice::from_ref(&orphan)) {
+                let message = error.to_string();
+                assert!(
+                    message.contains("garbage collection") || message.contains("is not there"),
+                    "{message}"
+                );
+            } else {
+                assert!(working.describe().unwrap().num_splits == 201);
+            }
+            collect_garbage(&working, &at(7_000)).unwrap();
+            collect_garbage(&working, &at(9_000)).unwrap();
+            assert_eq!(missing(&working), [""; 0]);
+            assert!(manifest(&working).condemned.is_empty());
+            assert!(objects(&working).len() <= num_objects - num_garbage + 2);
+            upload(&working, &orphan);
+            working.publish(&[orphan]).unwrap();
+        }
+    }
+}
+
+fn ingested() -> IndexStore {
+    let (_, store) = new_index();
+    let line = |second: u64| {
+        format!(
+            "{{\"timestamp\": {second}, \"body\": \"line {second}\", \"tenant_id\": {second}}}\n"
+        )
+    };
+    let text: String = (1_460_530_013..).take(3_000).map(line).collect();
+    let options = IngestOptions {
+        split_num_docs_target: Some(40),
+        ..IngestOptions::default()
+    };
+    let source = Source::reader("lines", Cursor::new(text.into_bytes()));
+    ingest(&store, &options, vec![source], &()).unwrap();
+    store
+}
+
+fn overwrite(store: &IndexStore, name: &str, change: impl Fn(&mut Vec<u8>)) {
+    let (bytes, _) = blocking::run(store.get(name)).unwrap().unwrap();
+    let mut bytes = bytes.to_vec();
+    change(&mut bytes);
+    blocking::run(store.delete_if_there(name)).unwrap();
+    blocking::run(store.create(name, Bytes::from(bytes))).unwrap();
+}
+
+#[test]
+fn a_sound_index_has_no_problems_and_a_damaged_one_has() {
+    let store = ingested();
+    let whole = VerifyOptions::default();
+    let report = verify_index(&store, &whole).unwrap();
+    assert_eq!(report.problems, []);
+    assert_eq!((report.num_splits, report.num_docs), (75, 3_000));
+    let quick = verify_index(&store, &VerifyOptions { quick: true }).unwrap();
+    assert!(quick.problems.is_empty() && quick.num_bytes < report.num_bytes);
+
+    let mut splits = store.describe().unwrap().splits.into_iter();
+    let mut next = || canter_split_format::split_object(&splits.next().unwrap().id);
+    let (gone, short, head, body) = (next(), next(), next(), next());
+    blocking::run(store.delete_if_there(&gone)).unwrap();
+    overwrite(&store, &short, |bytes| bytes.truncate(bytes.len() - 1));
+    overwrite(&store, &head, |bytes| bytes[100] ^= 1);
+    overwrite(&store, &body, |bytes| *bytes.last_mut().unwrap() ^= 1);
+    let report = verify_index(&store, &whole).unwrap();
+    let told = |object: &str| {
+        let found = report
+            .problems
+            .iter()
+            .find(|problem| problem.object == object);
+        found.map(|found| found.problem.clone()).unwrap_or_default()
+    };
+    assert_eq!(report.problems.len(), 4, "{:?}", report.problems);
+    assert!(told(&gone).contains("not there"));
+    assert!(told(&short).contains("bytes instead of"));
+    assert!(told(&head).contains("head is not the one"));
+    assert!(told(&body).contains("are damaged"));
+    let quick = verify_index(&store, &VerifyOptions { quick: true }).unwrap();
+    assert_eq!(quick.problems.len(), 3);
+}
+
+#[test]
+fn without_its_pages_nobody_can_say_what_is_garbage() {
+    let store = ingested();
+    let page = manifest(&store).pages[0].object();
+    overwrite(&store, &page, |bytes| bytes[60] ^= 1);
+    for error in [
+        collect_garbage(&store, &at(0)).unwrap_err(),
+        verify_index(&store, &VerifyOptions::default()).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::Data);
+        assert!(error.to_string().contains(&page), "{error}");
+    }
+}

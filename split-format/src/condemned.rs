@@ -1,0 +1,186 @@
+//! Condemned objects: what nothing refers to any more, on its way out.
+//!
+//! ```text
+//!   referenced by nothing ──gc──▶ condemned ──grace period, gc──▶ doomed ──▶ deleted, then forgotten
+//!                                     │
+//!                                     └──a publication needs it──▶ referenced again
+//! ```
+//!
+//! They stand in the manifest, so that a publication and a garbage collection that meet are told apart by
+//! their swaps: who needs an object that is condemned takes it off the list; who needs one that is doomed
+//! waits until it is gone, and uploads it again.
+
+use std::collections::BTreeMap;
+
+use crate::FormatError;
+use crate::codec::{Reader, Writer};
+use crate::version::{id_bytes, id_of_bytes, ledger_object, page_object, split_object};
+
+/// What an object is: the folder that it stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObjectKind {
+    /// `splits/<id>.split`
+    Split,
+    /// `pages/<id>.page`
+    Page,
+    /// `ledger/<id>.ids`
+    Ledger,
+    /// `deletes/<id>.docs`
+    Deletes,
+}
+
+/// Names an object that never changes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectName {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// The hash of its bytes.
+    pub id: String,
+}
+
+/// How far a condemned object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sentence {
+    /// Not referenced since, in milliseconds since 1970, at the latest.
+    Condemned {
+        /// When that was found.
+        at_ms: u64,
+    },
+    /// It is being deleted.
+    Doomed,
+}
+
+/// The condemned objects of an index.
+pub type Condemned = BTreeMap<ObjectName, Sentence>;
+
+impl ObjectKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Split, Self::Page, Self::Ledger, Self::Deletes];
+
+    /// The folder of these objects, relative to the index's URI.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Split => "splits",
+            Self::Page => "pages",
+            Self::Ledger => "ledger",
+            Self::Deletes => "deletes",
+        }
+    }
+
+    fn code(self) -> u64 {
+        match self {
+            Self::Split => 0,
+            Self::Page => 1,
+            Self::Ledger => 2,
+            Self::Deletes => 3,
+        }
+    }
+}
+
+impl ObjectName {
+    /// The name of an object of that kind.
+    pub fn new(kind: ObjectKind, id: &str) -> Self {
+        Self {
+            kind,
+            id: id.to_owned(),
+        }
+    }
+
+    /// What `name`, relative to the index's URI, stands for; none if it is no object that never changes.
+    pub fn parse(name: &str) -> Option<Self> {
+        ObjectKind::ALL.into_iter().find_map(|kind| {
+            let file = name.strip_prefix(kind.folder())?.strip_prefix('/')?;
+            let (id, _) = file.split_once('.')?;
+            let parsed = Self::new(kind, id);
+            (id_bytes(id).is_ok() && parsed.object() == name).then_some(parsed)
+        })
+    }
+
+    /// Relative to the index's URI.
+    pub fn object(&self) -> String {
+        match self.kind {
+            ObjectKind::Split => split_object(&self.id),
+            ObjectKind::Page => page_object(&self.id),
+            ObjectKind::Ledger => ledger_object(&self.id),
+            ObjectKind::Deletes => crate::version::deletes_object(&self.id),
+        }
+    }
+}
+
+/// The least that one takes, in bytes.
+const MIN_LEN: usize = 18;
+
+pub(crate) fn write(condemned: &Condemned, out: &mut Writer) -> Result<(), FormatError> {
+    out.varint(condemned.len() as u64);
+    for (name, sentence) in condemned {
+        out.varint(name.kind.code());
+        out.raw(&id_bytes(&name.id)?);
+        out.varint(match sentence {
+            Sentence::Doomed => 0,
+            Sentence::Condemned { at_ms } => at_ms.saturating_add(1),
+        });
+    }
+    Ok(())
+}
+
+pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Condemned, FormatError> {
+    let mut condemned = Condemned::new();
+    for _ in 0..reader.count(MIN_LEN)? {
+        let code = reader.varint()?;
+        let kind = ObjectKind::ALL.into_iter().find(|kind| kind.code() == code);
+        let kind = kind.ok_or_else(|| reader.error("a condemned object is of no known kind"))?;
+        let id = id_of_bytes(reader.array()?);
+        let sentence = match reader.varint()?.checked_sub(1) {
+            None => Sentence::Doomed,
+            Some(at_ms) => Sentence::Condemned { at_ms },
+        };
+        condemned.insert(ObjectName { kind, id }, sentence);
+    }
+    Ok(condemned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for kind in ObjectKind::ALL {
+            let name = ObjectName::new(kind, &format!("{:032x}", 77));
+            assert_eq!(ObjectName::parse(&name.object()), Some(name));
+        }
+        for other in [
+            "manifest.canter",
+            "splits/0.split",
+            "splits/../pages/00000000000000000000000000000000.page",
+            "pages/00000000000000000000000000000000.split",
+            "splits/00000000000000000000000000000000.split.tmp",
+            "probe/x",
+        ] {
+            assert_eq!(ObjectName::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let condemned: Condemned = [
+            (ObjectKind::Split, Sentence::Doomed),
+            (ObjectKind::Page, Sentence::Condemned { at_ms: 0 }),
+            (
+                ObjectKind::Deletes,
+                Sentence::Condemned {
+                    at_ms: u64::MAX - 1,
+                },
+            ),
+        ]
+        .into_iter()
+        .map(|(kind, sentence)| (ObjectName::new(kind, &format!("{:032x}", 5)), sentence))
+        .collect();
+        let mut out = Writer::default();
+        write(&condemned, &mut out).unwrap();
+        let bytes = out.into_bytes();
+        let mut reader = Reader::new("test", &bytes);
+        assert_eq!(read(&mut reader).unwrap(), condemned);
+        reader.finish().unwrap();
+    }
+}
