@@ -1,15 +1,20 @@
 //! A request and a split → collectors.
 
-use canter_doc_mapper::{DocMapper, FieldKind};
-use tantivy::SegmentReader;
+mod choice;
+mod split;
+
+pub use split::{BitSet, Split};
+
+use canter_doc_mapper::FieldKind;
 use tantivy::columnar::ColumnType;
 
+use self::choice::key_filter;
 use super::Collect;
 use super::budget::Taken;
 use super::counted::Counted;
 use super::distinct::Distinct;
 use super::field::{Field, is_number};
-use super::keyed::{KeyFilter, Keyed, TermChoice};
+use super::keyed::{Keyed, TermChoice};
 use super::mapping::{
     ByFilter, ByMissing, ByRange, ByValue, ToCode, check_places, is_histogram_value,
 };
@@ -21,48 +26,11 @@ use crate::check::after_key;
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
 use crate::request::{
-    Aggregation, Choice, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric,
-    MetricOf, Range, RangeOf, Source, TopHits,
+    Aggregation, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric, MetricOf,
+    Range, RangeOf, Source, TopHits,
 };
-use crate::respond::{choice_text, tuple_order};
+use crate::respond::tuple_order;
 use crate::{Error, Result};
-
-/// A split whose documents are aggregated.
-#[derive(Clone, Copy)]
-pub struct Split<'a> {
-    /// Its columns; those that the request names have been warmed up.
-    pub segment: &'a SegmentReader,
-    /// What its fields are.
-    pub mapper: &'a DocMapper,
-    /// The field of dates by which its documents are sorted, ascending.
-    pub sort_field: Option<&'a str>,
-    /// What each filter of the request matches, by slot.
-    pub filters: &'a [BitSet],
-}
-
-/// Some of a split's documents.
-#[derive(Clone, Debug, Default)]
-pub struct BitSet(Vec<u64>);
-
-impl BitSet {
-    /// None of so many documents.
-    pub fn new(num_docs: u32) -> Self {
-        Self(vec![0; (num_docs as usize).div_ceil(64)])
-    }
-
-    /// Adds a document.
-    pub fn insert(&mut self, doc: u32) {
-        if let Some(word) = self.0.get_mut((doc / 64) as usize) {
-            *word |= 1 << (doc % 64);
-        }
-    }
-
-    /// Whether a document is in it.
-    pub fn contains(&self, doc: u32) -> bool {
-        let word = self.0.get((doc / 64) as usize).copied().unwrap_or_default();
-        word & (1 << (doc % 64)) != 0
-    }
-}
 
 pub(super) fn build_all(
     aggregations: &[Aggregation],
@@ -418,54 +386,4 @@ impl Builder<'_> {
         let size = hits.size.saturating_add(hits.from);
         Ok(Top::new(sort, fields.collect::<Result<_>>()?, size))
     }
-}
-
-/// Whether a choice has a key, which comes with its text.
-type Chooses = Box<dyn Fn(&Key, &str) -> bool>;
-
-/// What `include` and `exclude` leave.
-fn key_filter(include: Option<&Choice>, exclude: Option<&Choice>) -> Result<Option<KeyFilter>> {
-    let matcher = |choice: Option<&Choice>| -> Result<Option<Chooses>> {
-        Ok(match choice {
-            None => None,
-            Some(Choice::Values(values)) => {
-                let values = values.clone();
-                Some(Box::new(move |key, text| {
-                    let is_it = |value: &Key| match value {
-                        Key::Text(value) => value == text,
-                        value => value == key,
-                    };
-                    values.iter().any(is_it)
-                }))
-            }
-            Some(Choice::Pattern(pattern)) => {
-                let regex = tantivy_fst::Regex::new(pattern).map_err(|error| {
-                    Error::Invalid(format!("the pattern {pattern:?} is none: {error}"))
-                })?;
-                Some(Box::new(move |_, text| is_match(&regex, text)))
-            }
-        })
-    };
-    let (include, exclude) = (matcher(include)?, matcher(exclude)?);
-    if include.is_none() && exclude.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(Box::new(move |key| {
-        let text = choice_text(key);
-        include.as_ref().is_none_or(|include| include(key, &text))
-            && !exclude.as_ref().is_some_and(|exclude| exclude(key, &text))
-    })))
-}
-
-/// Whether an expression matches the whole of a text.
-fn is_match(regex: &tantivy_fst::Regex, text: &str) -> bool {
-    use tantivy_fst::Automaton;
-    let mut state = regex.start();
-    for byte in text.bytes() {
-        if !regex.can_match(&state) {
-            return false;
-        }
-        state = regex.accept(&state, byte);
-    }
-    regex.is_match(&state)
 }
