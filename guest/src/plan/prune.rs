@@ -38,6 +38,8 @@ pub(crate) struct SearchPlan {
     pub(crate) index_config: serde_json::Value,
     /// The timestamp field of the index.
     pub(crate) timestamp_field: Option<String>,
+    /// Fields without a type whose values are keys in aggregations.
+    pub(crate) untyped_keys: Vec<String>,
     /// Whether the splits can be searched apart from each other with no loss.
     pub(crate) divisible: bool,
 }
@@ -66,6 +68,10 @@ pub(crate) fn plan_search(
     let ast = request.parsed_query(limits)?;
     let order = check_request(request, &ast, &mapper, limits)?;
 
+    let untyped_keys = match request.aggregations(limits)? {
+        Some(aggregations) => aggregations.untyped_keys(&mapper),
+        None => Vec::new(),
+    };
     let tag_fields: Vec<&str> = mapper.tag_fields().iter().map(String::as_str).collect();
     let required = required_tags(&ast, &tag_fields);
     let filter = request.time_filter();
@@ -75,6 +81,7 @@ pub(crate) fn plan_search(
         pruned: Vec::new(),
         index_config: std::mem::take(&mut file.manifest.index_config),
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
+        untyped_keys,
         // Scores need statistics of all splits; hits in time order stop early in one place.
         divisible: !order.needs_scores() && request.aggs.is_some(),
     };

@@ -11,16 +11,13 @@ use tantivy::columnar::ColumnType;
 use self::choice::key_filter;
 use super::Collect;
 use super::budget::Taken;
-use super::counted::Counted;
-use super::distinct::Distinct;
+use super::dates::{AutoDates, Runs};
 use super::field::{Field, is_number};
-use super::keyed::{Keyed, TermChoice};
+use super::keyed::{Counted, Keyed, TermChoice};
 use super::mapping::{
     ByFilter, ByMissing, ByRange, ByValue, ToCode, check_places, is_histogram_value,
 };
-use super::metrics::{OfField, Weighted};
-use super::runs::Runs;
-use super::top::Top;
+use super::metrics::{Distinct, OfField, Strings, Top, TopOf, Weighted};
 use super::tuples::{Page, Tuples};
 use crate::check::after_key;
 use crate::key::Key;
@@ -71,21 +68,16 @@ impl Builder<'_> {
                     is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
                     has_empty: false,
                 };
-                // What is rare here may not be elsewhere: none can be left out.
-                Box::new(Keyed::new(
-                    self.by_value(&terms.source)?,
-                    inside()?,
-                    false,
-                    choice,
-                ))
+                // What is rare here may not be elsewhere: none can be left out, but what is not rare here is
+                // nowhere.
+                let mapping = self.by_value(&terms.source)?;
+                let keyed = Keyed::new(mapping, inside()?, false, choice);
+                Box::new(keyed.looking_into_rare(terms.max_doc_count))
             }
             Kind::MultiTerms(terms) => {
                 let mappings = terms.sources.iter().map(|source| self.by_value(source));
-                Box::new(Tuples::new(
-                    mappings.collect::<Result<_>>()?,
-                    inside()?,
-                    None,
-                ))
+                let mappings = mappings.collect::<Result<_>>()?;
+                Box::new(Tuples::new(mappings, inside()?, None)?)
             }
             Kind::Histogram(histogram) => Box::new(Keyed::new(
                 self.by_interval(path, histogram)?,
@@ -93,6 +85,12 @@ impl Builder<'_> {
                 false,
                 TermChoice::default(),
             )),
+            Kind::AutoDateHistogram(histogram) => {
+                let field = self.open(&histogram.source.field, |column_type| {
+                    column_type == ColumnType::DateTime
+                })?;
+                Box::new(AutoDates::new(path, histogram, field, inside()?)?)
+            }
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, inside()?)?,
             Kind::Range(range) => Box::new(Keyed::new(
                 self.by_range(path, range)?,
@@ -325,7 +323,7 @@ impl Builder<'_> {
             after: self.after(composite),
             order: tuple_order(composite),
         };
-        Ok(Tuples::new(mappings, inside, Some(page)))
+        Tuples::new(mappings, inside, Some(page))
     }
 
     /// The key that the page comes after, as columns have it.
@@ -367,11 +365,16 @@ impl Builder<'_> {
                 taken: Taken::default(),
             }),
             MetricOf::Cardinality => Box::new(Distinct::new(values()?, missing, is_top)?),
-            MetricOf::TopHits(hits) => Box::new(self.top(hits)?),
+            MetricOf::TopHits(hits) => Box::new(self.top(hits, TopOf::Hits)?),
+            MetricOf::TopMetrics(hits) => Box::new(self.top(hits, TopOf::Metrics)?),
+            MetricOf::StringStats { .. } => {
+                let texts = self.open(field, |column_type| column_type == ColumnType::Str)?;
+                Box::new(Strings::new(texts, missing))
+            }
         })
     }
 
-    fn top(&self, hits: &TopHits) -> Result<Top> {
+    fn top(&self, hits: &TopHits, of: TopOf) -> Result<Top> {
         let is_sortable =
             |column_type| is_number(column_type) || column_type == ColumnType::DateTime;
         let sort = hits
@@ -384,6 +387,6 @@ impl Builder<'_> {
             .iter()
             .map(|field| self.open(field, |column_type| column_type != ColumnType::Bytes));
         let size = hits.size.saturating_add(hits.from);
-        Ok(Top::new(sort, fields.collect::<Result<_>>()?, size))
+        Ok(Top::new(sort, fields.collect::<Result<_>>()?, size, of))
     }
 }

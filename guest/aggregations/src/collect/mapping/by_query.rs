@@ -8,10 +8,10 @@ use crate::Result;
 use crate::key::Key;
 
 /// Buckets of what queries match.
-pub(crate) struct ByFilter {
-    pub(crate) filters: Vec<BitSet>,
+pub(in crate::collect) struct ByFilter {
+    pub(in crate::collect) filters: Vec<BitSet>,
     /// Whether what none of them matches has a bucket.
-    pub(crate) has_other: bool,
+    pub(in crate::collect) has_other: bool,
 }
 
 impl Mapping for ByFilter {
@@ -49,8 +49,8 @@ impl Mapping for ByFilter {
 }
 
 /// One bucket, of the documents that have no value.
-pub(crate) struct ByMissing {
-    pub(crate) field: Field,
+pub(in crate::collect) struct ByMissing {
+    pub(in crate::collect) field: Field,
 }
 
 impl Mapping for ByMissing {

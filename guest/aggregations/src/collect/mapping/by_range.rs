@@ -9,7 +9,7 @@ use crate::Result;
 use crate::key::Key;
 
 /// Buckets that are ranges of values.
-pub(crate) struct ByRange {
+pub(in crate::collect) struct ByRange {
     field: Field,
     /// For each column and each range, its first code and its last.
     codes: Vec<Vec<Option<RangeInclusive<u64>>>>,
@@ -20,7 +20,7 @@ pub(crate) struct ByRange {
 
 impl ByRange {
     /// Each range is from a key that is included to one that is not.
-    pub(crate) fn new(
+    pub(in crate::collect) fn new(
         field: Field,
         ranges: &[(Option<Key>, Option<Key>)],
         missing: Option<&Key>,
@@ -60,7 +60,7 @@ impl ByRange {
 }
 
 /// The smallest code of a column's range whose key is not below this one; `None` if all are below.
-fn first_code(column: &Column, bound: Option<&Key>) -> Result<Option<u64>> {
+pub(super) fn first_code(column: &Column, bound: Option<&Key>) -> Result<Option<u64>> {
     let Some(bound) = bound else {
         return Ok(Some(column.values.min()));
     };

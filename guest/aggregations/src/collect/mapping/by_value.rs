@@ -4,6 +4,7 @@ use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
 use super::super::block::{Block, Docs, Groups};
 use super::super::field::{Column, Field, is_number, without_value};
+use super::by_range::first_code;
 use super::{Each, Mapped, Mapping, Room};
 use crate::Result;
 use crate::calendar::Rounding;
@@ -11,7 +12,7 @@ use crate::key::Key;
 use crate::request::MAX_BUCKET_PLACE;
 
 /// From the value of a column to a code.
-pub(crate) enum ToCode {
+pub(in crate::collect) enum ToCode {
     /// A bucket for each value.
     Value,
     /// The intervals of a histogram: those within the bounds.
@@ -28,7 +29,7 @@ pub(crate) enum ToCode {
 }
 
 /// Buckets by the values of a field.
-pub(crate) struct ByValue {
+pub(in crate::collect) struct ByValue {
     field: Field,
     to_code: ToCode,
     /// The key of documents that have no value, if there is such a bucket.
@@ -37,7 +38,11 @@ pub(crate) struct ByValue {
 }
 
 impl ByValue {
-    pub(crate) fn new(field: Field, to_code: ToCode, missing: Option<Option<Key>>) -> Self {
+    pub(in crate::collect) fn new(
+        field: Field,
+        to_code: ToCode,
+        missing: Option<Option<Key>>,
+    ) -> Self {
         Self {
             field,
             to_code,
@@ -46,8 +51,31 @@ impl ByValue {
         }
     }
 
+    /// The least code whose key is not below this one, and whether it is this one; `None` if all are below. Of a
+    /// field with several columns it is one of the first of them.
+    pub(in crate::collect) fn first_code(&self, key: &Key) -> Result<Option<(u64, bool)>> {
+        match (&self.to_code, key) {
+            (ToCode::Interval { .. }, Key::Interval(place)) => Ok(Some((place.to_u64(), true))),
+            (ToCode::Date { .. }, Key::Date(start_ns)) => Ok(Some((start_ns.to_u64(), true))),
+            _ => {
+                let Some(column) = self.field.columns.first() else {
+                    return Ok(None);
+                };
+                let Some(code) = first_code(column, Some(key))? else {
+                    return Ok(None);
+                };
+                let is_same = column.keys(&[code])?.first() == Some(key);
+                let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd().max(1));
+                // Between two codes of the column there is none of a value.
+                let above_min = code.saturating_sub(min);
+                let is_same = is_same && above_min.is_multiple_of(gcd);
+                Ok(Some((above_min.div_ceil(gcd), is_same)))
+            }
+        }
+    }
+
     /// The one column, if codes are its raw values and every document has at most one.
-    pub(crate) fn only_raw(&self) -> Option<&Column> {
+    pub(in crate::collect) fn only_raw(&self) -> Option<&Column> {
         match (&self.to_code, self.field.columns.as_slice(), &self.missing) {
             (ToCode::Value, [column], None) if !column.is_multivalued() => Some(column),
             _ => None,
@@ -184,7 +212,7 @@ fn to_codes(column: &Column, to_code: &ToCode, codes: &mut [u64]) -> bool {
 }
 
 /// Which interval a value is in, counted from the offset.
-pub(crate) fn place_of(value: f64, interval: f64, offset: f64) -> i64 {
+pub(in crate::collect) fn place_of(value: f64, interval: f64, offset: f64) -> i64 {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the columns were checked to stay within the range"
@@ -234,7 +262,7 @@ fn keep_once(
 }
 
 /// Whether a column's values put documents into the buckets of a histogram of numbers.
-pub(crate) fn is_histogram_value(column_type: ColumnType, is_date: bool) -> bool {
+pub(in crate::collect) fn is_histogram_value(column_type: ColumnType, is_date: bool) -> bool {
     match is_date {
         true => column_type == ColumnType::DateTime,
         false => is_number(column_type),
@@ -242,7 +270,7 @@ pub(crate) fn is_histogram_value(column_type: ColumnType, is_date: bool) -> bool
 }
 
 /// Checks that floating point numbers tell the intervals of a histogram over these values apart.
-pub(crate) fn check_places(path: &str, field: &Field, interval: f64) -> Result<()> {
+pub(in crate::collect) fn check_places(path: &str, field: &Field, interval: f64) -> Result<()> {
     let place = |column: &Column, code: u64| (column.number(code) / interval).abs();
     let is_too_far = field.columns.iter().any(|column| {
         let (min, max) = (column.values.min(), column.values.max());
