@@ -489,7 +489,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         ),
         (
             json!({"bucket_selector": {"buckets_path": "price", "script": "_value > 0", "format": "0"}}),
-            "x.derivative",
+            "x.bucket_selector",
             "\"format\" is not known",
         ),
         (

@@ -64,12 +64,19 @@ impl ByValue {
                 let Some(code) = first_code(column, Some(key))? else {
                     return Ok(None);
                 };
-                let is_same = column.keys(&[code])?.first() == Some(key);
+                // Of the two zeros of floating point numbers a column has the second.
+                let next = code.saturating_add(1);
+                let is_float = column.column_type == ColumnType::F64;
+                let code = match is_float && column.keys(&[next])?.first() == Some(key) {
+                    true => next,
+                    false => code,
+                };
                 let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd().max(1));
                 // Between two codes of the column there is none of a value.
-                let above_min = code.saturating_sub(min);
-                let is_same = is_same && above_min.is_multiple_of(gcd);
-                Ok(Some((above_min.div_ceil(gcd), is_same)))
+                let raw = code.saturating_sub(min).div_ceil(gcd);
+                let code = min.saturating_add(raw.saturating_mul(gcd));
+                let is_same = column.keys(&[code])?.first() == Some(key);
+                Ok(Some((raw, is_same)))
             }
         }
     }
