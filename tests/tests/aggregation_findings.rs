@@ -1,4 +1,5 @@
-//! What random aggregations once found, each as small as it can be: the oracle's seeds may draw something else one day.
+//! What random aggregations once found, each as small as it can be: the oracle's seeds may draw something
+//! else one day.
 
 use canter_tests::TestIndex;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! What `docs/aggregations.md` and `docs/pipelines.md` show is what the engine takes: every example is run over a
-//! small index, and every kind of aggregation that there is has an example.
+//! What `docs/aggregations.md` and `docs/pipelines.md` show is what the engine takes: every example is run
+//! over a small index, and every kind of aggregation that there is has an example.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,5 @@
-//! What aggregations say of dates to the last digit, of addresses, texts and first documents, over splits and leaves.
+//! What aggregations say of dates to the last digit, of addresses, texts and first documents, over splits and
+//! leaves.
 
 use std::sync::Arc;
 

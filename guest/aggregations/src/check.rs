@@ -63,8 +63,8 @@ impl Aggregations {
 }
 
 impl Aggregations {
-    /// The fields without a type whose values are keys of a `composite`: [`Self::answer`] writes their dates so that
-    /// they are told from numbers.
+    /// The fields without a type whose values are keys of a `composite`: [`Self::answer`] writes their dates
+    /// so that they are told from numbers.
     pub fn untyped_keys(&self, mapper: &DocMapper) -> Vec<String> {
         let mut fields = Vec::new();
         self.list

@@ -65,8 +65,8 @@ impl StringStats {
         counts.fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The entropy of the characters by Shannon, in bits; they are added in their order, so that the last digit is
-    /// the same for all divisions. 0 where there are none.
+    /// The entropy of the characters by Shannon, in bits; they are added in their order, so that the last
+    /// digit is the same for all divisions. 0 where there are none.
     pub(crate) fn entropy(&self) -> f64 {
         let shares = self.distribution();
         shares.fold(0.0, |sum, (_, share)| sum - share * libm::log2(share))

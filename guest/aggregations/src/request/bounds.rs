@@ -1,5 +1,5 @@
-//! Bounds of what a request may ask for: each is checked before anything is made for it, so that no number and
-//! no list in a request can use up a process.
+//! Bounds of what a request may ask for: each is checked before anything is made for it, so that no number
+//! and no list in a request can use up a process.
 
 /// Longest name of a field or of an aggregation, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 1_024;

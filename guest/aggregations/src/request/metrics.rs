@@ -10,9 +10,10 @@ use super::top::{top_hits, top_metrics};
 use super::types::{Metric, MetricOf};
 use crate::{Result, pipeline};
 
-const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, auto_date_histogram, range, date_range, ip_range, \
-     filter, filters, missing, composite, avg, sum, min, max, value_count, stats, extended_stats, weighted_avg, \
-     median_absolute_deviation, percentiles, percentile_ranks, cardinality, top_hits, top_metrics, string_stats";
+const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, auto_date_histogram, range, date_range, \
+     ip_range, filter, filters, missing, composite, avg, sum, min, max, value_count, stats, \
+     extended_stats, weighted_avg, median_absolute_deviation, percentiles, percentile_ranks, cardinality, \
+     top_hits, top_metrics, string_stats";
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 

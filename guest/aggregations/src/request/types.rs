@@ -163,15 +163,17 @@ pub(crate) struct Rung {
     pub(crate) longest_ns: i64,
 }
 
-/// What is left of a time by some of the rungs, one after the other. Two steps may come to something else than the
-/// second of them alone where clocks were changed within an hour, so that all of them are always made.
+/// What is left of a time by some of the rungs, one after the other. Two steps may come to something else
+/// than the second of them alone where clocks were changed within an hour, so that all of them are always
+/// made.
 pub(crate) fn start_through(rungs: &[Rung], steps: std::ops::Range<usize>, time_ns: i64) -> i64 {
     let rungs = rungs.get(steps).unwrap_or_default().iter();
     rungs.fold(time_ns, |time_ns, rung| rung.rounding.start_of(time_ns))
 }
 
 impl AutoDateHistogram {
-    /// The largest number of a rung's units that may be there, so that the buckets made of them are not too many.
+    /// The largest number of a rung's units that may be there, so that the buckets made of them are not too
+    /// many.
     pub(crate) fn most_units(&self, rung: &Rung) -> usize {
         let widest = rung.steps.last().copied().unwrap_or(1);
         self.most.saturating_mul(widest)

@@ -82,8 +82,9 @@ impl Writer<'_> {
     }
 }
 
-/// A date as a value of a field. Milliseconds would be a number that is no date where a field has values of any
-/// type, and a fraction of them has fewer digits than the date: there it is a text, which is read back exactly.
+/// A date as a value of a field. Milliseconds would be a number that is no date where a field has values of
+/// any type, and a fraction of them has fewer digits than the date: there it is a text, which is read back
+/// exactly.
 fn date_of_terms(time_ns: i64, is_typed: bool) -> Value {
     const MILLISECOND_NS: i64 = 1_000_000;
     match is_typed && time_ns % MILLISECOND_NS == 0 {
@@ -99,8 +100,8 @@ fn shown_date(time_ns: i64, format: Option<&DateFormat>, zone: &Zone) -> Value {
     }
 }
 
-/// As it is shown, unless that is read back as another date: a format may name the month of a day, or an hour that
-/// the clocks show twice.
+/// As it is shown, unless that is read back as another date: a format may name the month of a day, or an hour
+/// that the clocks show twice.
 fn after_date(time_ns: i64, format: Option<&DateFormat>, zone: &Zone) -> Value {
     let is_read_back = |format: &&DateFormat| {
         let text = format.format(time_ns, zone);

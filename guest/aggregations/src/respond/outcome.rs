@@ -32,7 +32,8 @@ pub(crate) struct BucketList<'r> {
 pub(crate) struct Bucket<'r> {
     /// What it is called where buckets have names.
     pub(crate) name: Option<String>,
-    /// What it is sorted by where that is not what it is called: addresses are not in the order of their texts.
+    /// What it is sorted by where that is not what it is called: addresses are not in the order of their
+    /// texts.
     pub(crate) key: Option<Key>,
     /// Its key in all forms that an answer shows.
     pub(crate) fields: Vec<(&'static str, Value)>,

@@ -1,15 +1,15 @@
 //! A date histogram whose interval follows from the times that there are.
 //!
-//! How long the intervals of an answer are is known when all splits are merged. Until then each bucket around keeps
-//! the shortest unit of which it does not have far too many, and goes to the next one when it has:
+//! How long the intervals of an answer are is known when all splits are merged. Until then each bucket around
+//! keeps the shortest unit of which it does not have far too many, and goes to the next one when it has:
 //!
 //! ```text
 //!   time ──▶ its second ──▶ the minute of that ──▶ the hour of that ──▶ …
 //!            └ kept first   └ kept when there are too many seconds
 //! ```
 //!
-//! What is kept of a time is always reached by all steps in turn, so that it does not matter which of them were made
-//! here, which where partial results are merged, and how documents were divided.
+//! What is kept of a time is always reached by all steps in turn, so that it does not matter which of them
+//! were made here, which where partial results are merged, and how documents were divided.
 
 use tantivy::columnar::MonotonicallyMappableToU64;
 
@@ -120,7 +120,8 @@ impl AutoDates {
 }
 
 impl Span {
-    /// Adds a start of the unit, and goes to the next one while there are certainly too many between its ends.
+    /// Adds a start of the unit, and goes to the next one while there are certainly too many between its
+    /// ends.
     fn add(&mut self, start_ns: i64, request: &AutoDateHistogram) {
         let ends = self.ends.map_or((start_ns, start_ns), |(first, last)| {
             (first.min(start_ns), last.max(start_ns))

@@ -51,8 +51,8 @@ impl ByValue {
         }
     }
 
-    /// The least code whose key is not below this one, and whether it is this one; `None` if all are below. Of a
-    /// field with several columns it is one of the first of them.
+    /// The least code whose key is not below this one, and whether it is this one; `None` if all are below.
+    /// Of a field with several columns it is one of the first of them.
     pub(in crate::collect) fn first_code(&self, key: &Key) -> Result<Option<(u64, bool)>> {
         match (&self.to_code, key) {
             (ToCode::Interval { .. }, Key::Interval(place)) => Ok(Some((place.to_u64(), true))),

@@ -1,4 +1,5 @@
-//! What the texts of each bucket are like: each different text of a split is read once, however often it occurs.
+//! What the texts of each bucket are like: each different text of a split is read once, however often it
+//! occurs.
 
 use std::collections::BTreeMap;
 

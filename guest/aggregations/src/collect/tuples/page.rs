@@ -1,9 +1,9 @@
 //! The page of a `composite` while documents go by: what can no longer be on it is not looked at again.
 //!
-//! A split's codes are in the order of their values, so that tuples of codes are in the order of keys. Once there are
-//! as many tuples as the page has room for, one beyond the last of them is beyond the page for good: each of those
-//! before it has a document. A tuple that is left out here is on no page of the whole index either, since what comes
-//! before it in this split comes before it there.
+//! A split's codes are in the order of their values, so that tuples of codes are in the order of keys. Once
+//! there are as many tuples as the page has room for, one beyond the last of them is beyond the page for
+//! good: each of those before it has a document. A tuple that is left out here is on no page of the whole
+//! index either, since what comes before it in this split comes before it there.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use crate::Result;
 use crate::collect::mapping::{ByValue, Mapping};
 use crate::key::Key;
 
-/// A part of a tuple in the order of its source: whether it comes before the values, is one, or comes after them;
-/// and its code.
+/// A part of a tuple in the order of its source: whether it comes before the values, is one, or comes after
+/// them; and its code.
 type Rank = (u8, u64);
 
 const VALUE: u8 = 1;
@@ -64,8 +64,8 @@ impl Best {
         }))
     }
 
-    /// The tuple that a code of a level makes with what is before it: `parent` is an ordinal of the level before, or
-    /// the bucket around.
+    /// The tuple that a code of a level makes with what is before it: `parent` is an ordinal of the level
+    /// before, or the bucket around.
     fn tuple(&self, level: usize, parent: u32, code: u64, is_missing: bool) -> (u32, Vec<Rank>) {
         let before = level.checked_sub(1).and_then(|level| {
             let ords = self.prefixes.get(level)?;
@@ -128,8 +128,8 @@ impl Best {
         }
     }
 
-    /// Where the beginning of a tuple is, seen from that of the key that the page comes after. After all of it, and
-    /// `Greater`, without one.
+    /// Where the beginning of a tuple is, seen from that of the key that the page comes after. After all of
+    /// it, and `Greater`, without one.
     fn compare_after(&self, tuple: &[Rank]) -> Ordering {
         let Some(after) = &self.after else {
             return Ordering::Greater;
