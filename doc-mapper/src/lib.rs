@@ -17,7 +17,7 @@ pub mod mapper;
 pub mod tokenizers;
 
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
-pub use datetime::parse_datetime_literal;
+pub use datetime::{infer_rfc3339, parse_datetime_literal};
 pub use doc_error::{DocError, DocErrorReason};
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{DocMapper, ParsedDoc, ResolvedField};

@@ -1,5 +1,5 @@
-//! What `docs/aggregations.md` shows is what the engine takes: every example of the page is run over a
-//! small index, and every kind of aggregation that there is has an example.
+//! What `docs/aggregations.md` and `docs/pipelines.md` show is what the engine takes: every example is run
+//! over a small index, and every kind of aggregation that there is has an example.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use canter_tests::TestIndex;
 use serde_json::{Map, Value, json};
 
-const PAGE: &str = "docs/aggregations.md";
+const PAGES: [&str; 2] = ["docs/aggregations.md", "docs/pipelines.md"];
 const TYPES: &str = "guest/aggregations/src/request/types.rs";
 
 /// Variants of `Kind` that stand for many kinds, each of which has a name of its own.
@@ -62,9 +62,13 @@ fn file(path: &str) -> String {
     fs::read_to_string(root.join(path)).unwrap()
 }
 
-/// The examples of the page: what stands in its blocks of JSON.
+fn prose() -> String {
+    PAGES.map(file).join("\n")
+}
+
+/// The examples of the pages: what stands in their blocks of JSON.
 fn examples() -> Vec<Map<String, Value>> {
-    let page = file(PAGE);
+    let page = prose();
     let blocks = page.split("```json\n").skip(1);
     let blocks = blocks.map(|block| block.split("```").next().unwrap());
     let read = |block: &str| {
@@ -134,6 +138,7 @@ fn every_example_of_the_page_is_answered_with_something() {
         assert_eq!(found.len(), example.len(), "{shown}");
         for (name, result) in &found {
             let is_empty = match (&result["buckets"], &result["values"], &result["value"]) {
+                _ if result["top"].is_array() => result["top"] == json!([]),
                 (Value::Array(buckets), ..) => buckets.is_empty(),
                 (Value::Object(buckets), ..) => buckets.is_empty(),
                 (_, Value::Array(values), _) => values.iter().any(|value| value["value"].is_null()),
@@ -178,12 +183,15 @@ fn every_kind_that_the_engine_has_is_on_the_page() {
         kinds.remove(group);
     }
     let lacking: Vec<&String> = kinds.difference(&shown).collect();
-    assert!(lacking.is_empty(), "{PAGE} has no example of {lacking:?}");
-    let prose = file(PAGE);
+    assert!(
+        lacking.is_empty(),
+        "{PAGES:?} have no example of {lacking:?}"
+    );
+    let prose = prose();
     for kind in kinds {
         assert!(
             prose.contains(&format!("**`{kind}`**")),
-            "{PAGE} has no paragraph on {kind}"
+            "{PAGES:?} have no paragraph on {kind}"
         );
     }
 }

@@ -488,8 +488,8 @@ fn what_cannot_be_is_refused_with_its_place() {
             "skip",
         ),
         (
-            json!({"derivative": {"buckets_path": "price", "format": "0"}}),
-            "x.derivative",
+            json!({"bucket_selector": {"buckets_path": "price", "script": "_value > 0", "format": "0"}}),
+            "x.bucket_selector",
             "\"format\" is not known",
         ),
         (

@@ -52,7 +52,7 @@ pub(crate) fn aggregations(
             blocks.push(pages::page(name, result, one, screen, indent));
         } else if result.get("buckets").is_some() || result.get("doc_count").is_some() {
             blocks.push(buckets_text(name, result, one, screen, indent));
-        } else if let Some(hits) = result.get("hits").and_then(Value::as_array) {
+        } else if let Some(hits) = hits::hits_of(result) {
             blocks.push(hits::table(name, hits, one, screen, indent));
         } else if let Some(text) = figures(name, result, one, screen, indent) {
             blocks.push(text);

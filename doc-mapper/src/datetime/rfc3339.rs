@@ -64,7 +64,7 @@ pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
 }
 
 /// A date in a JSON field: only the strict form with `T`, so that fewer texts are taken for dates.
-pub(crate) fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
+pub fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
     let bytes = text.as_bytes();
     if !bytes.first()?.is_ascii_digit() || *bytes.get(10)? != b'T' {
         return None;

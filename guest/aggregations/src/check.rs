@@ -1,11 +1,12 @@
 //! Checks aggregations against the doc mapping, before any split is opened.
 
-use canter_doc_mapper::{DocMapper, FieldKind};
+use canter_doc_mapper::{DocMapper, FieldKind, infer_rfc3339};
 
 use crate::key::Key;
 use crate::numbers::Number;
 use crate::request::{
-    Aggregation, Aggregations, Composite, CompositeBy, Kind, MetricOf, RangeOf, Source, address,
+    Aggregation, Aggregations, Composite, CompositeBy, CompositeSource, Kind, MetricOf, RangeOf,
+    Source, address,
 };
 use crate::{Error, Result};
 
@@ -16,6 +17,7 @@ enum Takes {
     Numbers,
     Dates,
     Addresses,
+    Texts,
     /// All that has an order and a name: everything but bytes.
     Terms,
 }
@@ -27,11 +29,12 @@ impl Takes {
             FieldKind::Json(_) => true,
             FieldKind::Object(_) | FieldKind::Bytes(_) => false,
             FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => {
-                !matches!(self, Self::Dates | Self::Addresses)
+                !matches!(self, Self::Dates | Self::Addresses | Self::Texts)
             }
             FieldKind::Date(_) => matches!(self, Self::NumbersAndDates | Self::Dates | Self::Terms),
             FieldKind::Ip => matches!(self, Self::Addresses | Self::Terms),
-            FieldKind::Text(_) | FieldKind::Bool => self == Self::Terms,
+            FieldKind::Text(_) => matches!(self, Self::Texts | Self::Terms),
+            FieldKind::Bool => self == Self::Terms,
         }
     }
 
@@ -41,6 +44,7 @@ impl Takes {
             Self::Numbers => "numbers",
             Self::Dates => "dates",
             Self::Addresses => "addresses",
+            Self::Texts => "texts",
             Self::Terms => "fields with terms",
         }
     }
@@ -58,6 +62,35 @@ impl Aggregations {
     }
 }
 
+impl Aggregations {
+    /// The fields without a type whose values are keys of a `composite`: [`Self::answer`] writes their dates
+    /// so that they are told from numbers.
+    pub fn untyped_keys(&self, mapper: &DocMapper) -> Vec<String> {
+        let mut fields = Vec::new();
+        self.list
+            .iter()
+            .for_each(|aggregation| add_untyped(mapper, aggregation, &mut fields));
+        fields.sort();
+        fields.dedup();
+        fields
+    }
+}
+
+fn add_untyped(mapper: &DocMapper, aggregation: &Aggregation, fields: &mut Vec<String>) {
+    if let Kind::Composite(composite) = &aggregation.kind {
+        let is_untyped = |field: &&CompositeSource| {
+            let resolved = mapper.resolve(&field.field);
+            resolved.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)))
+        };
+        let sources = composite.sources.iter().filter(is_untyped);
+        fields.extend(sources.map(|source| source.field.clone()));
+    }
+    aggregation
+        .inside
+        .iter()
+        .for_each(|inside| add_untyped(mapper, inside, fields));
+}
+
 fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
     let of = |source: &Source, takes| check_field(mapper, aggregation, &source.field, takes);
     let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
@@ -71,6 +104,7 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
         }
         Kind::Histogram(histogram) => of(&histogram.source, Takes::NumbersAndDates)?,
         Kind::DateHistogram(histogram) => of(&histogram.source, Takes::Dates)?,
+        Kind::AutoDateHistogram(histogram) => of(&histogram.source, Takes::Dates)?,
         Kind::Range(range) => of(
             &range.source,
             match range.what {
@@ -98,7 +132,7 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
                 of(&metric.source, Takes::Numbers)?;
                 of(weight, Takes::Numbers)?;
             }
-            MetricOf::TopHits(hits) => {
+            MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
                 for (field, _) in &hits.sort {
                     named(field, Takes::NumbersAndDates)?;
                 }
@@ -106,6 +140,7 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
                     named(field, Takes::Terms)?;
                 }
             }
+            MetricOf::StringStats { .. } => of(&metric.source, Takes::Texts)?,
             _ => of(&metric.source, Takes::NumbersAndDates)?,
         },
     }
@@ -171,6 +206,11 @@ pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Ke
     let kind = mapper.resolve(field)?.kind;
     match (kind, key) {
         (FieldKind::Date(_), Key::Number(ms)) => nanoseconds(*ms).map(Key::Date),
+        (FieldKind::Date(_), Key::Text(text)) => rfc3339(text).map(Key::Date),
+        // There a text of this form is a date in every document.
+        (FieldKind::Json(_), Key::Text(text)) => {
+            Some(rfc3339(text).map_or_else(|| key.clone(), Key::Date))
+        }
         (FieldKind::Ip, Key::Text(text)) => address(text).map(Key::Address),
         (FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_), Key::Number(_))
         | (FieldKind::Bool, Key::Bool(_))
@@ -178,6 +218,11 @@ pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Ke
         | (FieldKind::Json(_), _) => Some(key.clone()),
         _ => None,
     }
+}
+
+/// A date as an answer writes those that are no whole milliseconds, or of fields without a type.
+fn rfc3339(text: &str) -> Option<i64> {
+    infer_rfc3339(text).map(|date| date.into_timestamp_nanos())
 }
 
 /// Milliseconds → nanoseconds.

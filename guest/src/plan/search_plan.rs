@@ -65,6 +65,8 @@ pub(crate) struct SearchPlan {
     pub(crate) index_config: serde_json::Value,
     /// The timestamp field of the index.
     pub(crate) timestamp_field: Option<String>,
+    /// Fields without a type whose values are keys in aggregations.
+    pub(crate) untyped_keys: Vec<String>,
     /// Whether the splits can be searched apart from each other with no loss.
     pub(crate) divisible: bool,
 }
@@ -166,6 +168,10 @@ pub(crate) async fn plan_search(
     let mapper = DocMapper::new(&config)
         .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
     let (asked, order) = Asked::new(request, &mapper, limits)?;
+    let untyped_keys = match request.aggregations(limits)? {
+        Some(aggregations) => aggregations.untyped_keys(&mapper),
+        None => Vec::new(),
+    };
     let mut plan = SearchPlan {
         splits: Vec::new(),
         num_splits: file.num_splits(),
@@ -174,6 +180,7 @@ pub(crate) async fn plan_search(
         known: PartialResult::default(),
         index_config: std::mem::take(&mut file.manifest.index_config),
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
+        untyped_keys,
         // Scores need statistics of all splits; hits in time order stop early in one place.
         divisible: !order.needs_scores() && request.aggs.is_some(),
     };

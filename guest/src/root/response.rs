@@ -25,6 +25,8 @@ pub(crate) struct PlanFacts {
     pub(crate) num_pruned_by_time: u64,
     pub(crate) num_pruned_by_tags: u64,
     pub(crate) timestamp_field: Option<String>,
+    /// Fields without a type whose values are keys in aggregations.
+    pub(crate) untyped_keys: Vec<String>,
     /// The key under which the host keeps the answer, if it keeps answers.
     pub(crate) answer_key: Option<String>,
 }
@@ -208,7 +210,7 @@ pub(crate) async fn answer(
         hits,
         num_hits: result.num_hits,
         snippets: snippeter.is_some().then_some(snippets),
-        aggregations: final_aggregations(aggregations.as_ref(), request, limits)?,
+        aggregations: final_aggregations(aggregations.as_ref(), request, limits, facts)?,
     };
     let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
     let missing = Missing { failed, skipped };
@@ -232,11 +234,12 @@ fn final_aggregations(
     partial: Option<&Partial>,
     request: &SearchRequest,
     limits: &Limits,
+    facts: &PlanFacts,
 ) -> Result<Option<Box<RawValue>>, SearchError> {
     let Some(asked) = request.aggregations(limits)? else {
         return Ok(None);
     };
-    let json = asked.answer(partial)?;
+    let json = asked.answer(partial, &facts.untyped_keys)?;
     let json = RawValue::from_string(json);
     Ok(Some(json.map_err(|error| {
         SearchError::internal(format!("aggs: {error}"))

@@ -32,6 +32,7 @@ fn facts_of(
         num_pruned_by_time: plan.num_pruned(PruneReason::Time),
         num_pruned_by_tags: plan.num_pruned(PruneReason::Tags),
         timestamp_field: plan.timestamp_field.clone(),
+        untyped_keys: plan.untyped_keys.clone(),
         answer_key: answer_key.filter(|_| is_whole),
     })
 }

@@ -40,6 +40,10 @@ const FILES: &[(&str, &str)] = &[
         include_str!("requests/aggregations/buckets.toml"),
     ),
     (
+        "aggregations/kinds.toml",
+        include_str!("requests/aggregations/kinds.toml"),
+    ),
+    (
         "aggregations/numbers.toml",
         include_str!("requests/aggregations/numbers.toml"),
     ),

@@ -35,13 +35,19 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl One<'_> {
+impl<'a> One<'a> {
     /// The names of the fields that hits are sorted by.
-    pub(super) fn sort_fields(&self) -> Vec<&str> {
-        let sort = self.body.get("sort").and_then(Value::as_array);
-        let keys = sort.into_iter().flatten().filter_map(Value::as_object);
-        keys.filter_map(|key| key.keys().next().map(String::as_str))
-            .collect()
+    pub(super) fn sort_fields(&self) -> Vec<&'a str> {
+        let keys = match self.body.get("sort") {
+            Some(Value::Array(keys)) => keys.as_slice(),
+            Some(key) => std::slice::from_ref(key),
+            None => &[],
+        };
+        let name = |key: &'a Value| match key {
+            Value::String(name) => Some(name.as_str()),
+            key => key.as_object()?.keys().next().map(String::as_str),
+        };
+        keys.iter().filter_map(name).collect()
     }
 
     /// What a bucket without a key is called: the query of a filter, or the one for all others.

@@ -1,4 +1,4 @@
-//! The hits of `top_hits`: as a table, and as a line inside of a bucket.
+//! The hits of `top_hits` and `top_metrics`: as a table, and as a line inside of a bucket.
 
 use serde_json::Value;
 
@@ -6,11 +6,18 @@ use super::asked::One;
 use super::rows::key_text;
 use super::{Align, Cell, Column, Screen, Table};
 
+/// The hits of a result that has them.
+pub(super) fn hits_of(result: &Value) -> Option<&Vec<Value>> {
+    let hits = result.get("hits").or_else(|| result.get("top"));
+    hits.and_then(Value::as_array)
+}
+
 /// What stands in a hit: names and texts, the values that it is sorted by first. A field that it shows as
 /// well is there once.
 fn fields(hit: &Value, one: One<'_>) -> Vec<(String, String)> {
     let names = one.sort_fields();
-    let shown = hit.get("docvalue_fields").and_then(Value::as_object);
+    let shown = hit.get("docvalue_fields").or_else(|| hit.get("metrics"));
+    let shown = shown.and_then(Value::as_object);
     let is_shown = |name: &str| shown.is_some_and(|shown| shown.contains_key(name));
     let sort = hit.get("sort").and_then(Value::as_array);
     let sort = sort
@@ -24,7 +31,10 @@ fn fields(hit: &Value, one: One<'_>) -> Vec<(String, String)> {
     let sort = sort.filter(|(name, _)| !is_shown(name));
     let shown = shown.into_iter().flatten();
     let shown = shown.map(|(name, values)| {
-        let values = values.as_array().map_or(&[][..], Vec::as_slice);
+        let values = match values {
+            Value::Array(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
+        };
         let texts: Vec<String> = values.iter().map(key_text).collect();
         (name.clone(), texts.join(", "))
     });

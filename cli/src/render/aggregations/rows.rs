@@ -99,9 +99,8 @@ fn sub_results(bucket: &Map<String, Value>) -> impl Iterator<Item = (&String, &V
 
 /// Whether a result has rows of its own, and not only numbers.
 fn has_rows(result: &Value) -> bool {
-    ["buckets", "doc_count", "hits"]
-        .iter()
-        .any(|key| result.get(key).is_some())
+    let mut keys = ["buckets", "doc_count"].iter();
+    keys.any(|key| result.get(key).is_some()) || hits::hits_of(result).is_some()
 }
 
 pub(super) fn push_rows(
@@ -137,7 +136,7 @@ pub(super) fn push_inner_rows(
         let first = rows.len();
         if let Some(inner) = buckets_of(result, one) {
             push_rows(rows, &inner, one.inside, depth);
-        } else if let Some(hits) = result.get("hits").and_then(Value::as_array) {
+        } else if let Some(hits) = hits::hits_of(result) {
             rows.extend(hits.iter().map(|hit| Row {
                 label: hits::line(hit, one),
                 depth,

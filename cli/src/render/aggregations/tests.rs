@@ -204,6 +204,40 @@ top
 }
 
 #[test]
+fn metrics_of_the_first_documents_are_rows() {
+    let top = json!({"top": [
+        {"sort": ["2024-05-01T00:00:00Z"], "metrics": {"name": "a", "n": 7}},
+        {"sort": ["2024-05-02T00:00:00Z"], "metrics": {"name": "b", "n": null}},
+    ]});
+    for sort in [
+        json!("at"),
+        json!({"at": "asc"}),
+        json!([{"at": {"order": "asc"}}]),
+    ] {
+        check_asked(
+            json!({"first": {"top_metrics": {"sort": sort}}}),
+            json!({"first": top}),
+            "
+first
+  at                    name  n
+  2024-05-01T00:00:00Z  a     7
+  2024-05-02T00:00:00Z  b     -
+",
+        );
+    }
+    check_asked(
+        json!({"v": {"terms": {"field": "v"}, "aggs": {"first": {"top_metrics": {"sort": "at"}}}}}),
+        json!({"v": {"buckets": [{"key": "x", "doc_count": 4, "first": {"top": [
+            {"sort": [9], "metrics": {"name": "a"}}]}}]}}),
+        "
+v  documents
+x          4  ##############################################
+  at: 9, name: a
+",
+    );
+}
+
+#[test]
 fn hits_inside_of_buckets_are_lines() {
     let inside = json!({"top": {"top_hits": {"sort": [{"price": "desc"}]}}});
     check_asked(

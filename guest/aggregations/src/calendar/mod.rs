@@ -15,5 +15,5 @@ mod zone;
 pub(crate) use format::DateFormat;
 pub(crate) use interval::{CalendarUnit, fixed_interval_ns, offset_ns};
 pub(crate) use math::DateMath;
-pub(crate) use rounding::Rounding;
+pub(crate) use rounding::{Rounding, RoundingCursor};
 pub(crate) use zone::Zone;

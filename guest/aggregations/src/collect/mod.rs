@@ -14,16 +14,13 @@
 mod block;
 mod budget;
 mod build;
-mod counted;
-mod distinct;
+mod dates;
 mod field;
 mod grouping;
 mod keyed;
 mod mapping;
 mod metrics;
-mod runs;
 mod table;
-mod top;
 mod tuples;
 
 pub use build::{BitSet, Split};

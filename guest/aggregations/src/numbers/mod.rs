@@ -8,6 +8,7 @@ mod magnitude;
 mod window;
 
 mod number;
+mod strings;
 mod sum;
 
 mod moments;
@@ -19,5 +20,6 @@ mod quantiles;
 pub(crate) use moments::{ExtendedStats, Spread, Stats};
 pub(crate) use number::Number;
 pub(crate) use quantiles::QuantileSketch;
+pub(crate) use strings::StringStats;
 pub(crate) use sum::ExactSum;
 pub(crate) use weighted::WeightedAverage;

@@ -4,7 +4,7 @@ use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::numbers::{ExtendedStats, QuantileSketch, Stats, WeightedAverage};
+use crate::numbers::{ExtendedStats, QuantileSketch, Stats, StringStats, WeightedAverage};
 use crate::request::MetricOf;
 use crate::top_hits::TopList;
 
@@ -26,6 +26,7 @@ pub(crate) enum Metrics {
     Quantiles(Vec<QuantileSketch>),
     Cardinalities(Vec<Cardinality>),
     TopLists(Vec<TopList>),
+    Strings(Vec<StringStats>),
 }
 
 /// Does the same with the list of each variant.
@@ -39,6 +40,7 @@ macro_rules! with_list {
             Metrics::Quantiles($list) => $do,
             Metrics::Cardinalities($list) => $do,
             Metrics::TopLists($list) => $do,
+            Metrics::Strings($list) => $do,
         }
     };
 }
@@ -57,7 +59,8 @@ impl Metrics {
             | MetricOf::PercentileRanks { .. }
             | MetricOf::MedianAbsoluteDeviation => Self::Quantiles(Vec::new()),
             MetricOf::Cardinality => Self::Cardinalities(Vec::new()),
-            MetricOf::TopHits(_) => Self::TopLists(Vec::new()),
+            MetricOf::TopHits(_) | MetricOf::TopMetrics(_) => Self::TopLists(Vec::new()),
+            MetricOf::StringStats { .. } => Self::Strings(Vec::new()),
         }
     }
 
@@ -82,9 +85,38 @@ impl Metrics {
                 Self::Cardinalities(zip(a, b, pairs))
             }
             (Self::TopLists(a), Self::TopLists(b)) => Self::TopLists(zip(a, b, pairs)),
+            (Self::Strings(a), Self::Strings(b)) => Self::Strings(zip(a, b, pairs)),
             _ => return None,
         })
     }
+}
+
+macro_rules! fold_list {
+    ($metrics:expr, $map:expr, $len:expr, $($variant:ident)*) => {
+        match $metrics {
+            $(Metrics::$variant(list) => Metrics::$variant(fold(list, $map, $len)),)*
+        }
+    };
+}
+
+impl Metrics {
+    /// The states of fewer buckets: `map` says for each bucket which of `len` it becomes a part of, if any.
+    pub(super) fn fold(&self, map: &[Option<u32>], len: usize) -> Self {
+        fold_list!(
+            self, map, len,
+            Counts Stats ExtendedStats WeightedAverages Quantiles Cardinalities TopLists Strings
+        )
+    }
+}
+
+fn fold<T: Merge + Clone>(list: &[T], map: &[Option<u32>], len: usize) -> Vec<T> {
+    let mut folded: Vec<T> = std::iter::repeat_with(T::default).take(len).collect();
+    for (state, place) in list.iter().zip(map) {
+        if let Some(into) = place.and_then(|place| folded.get_mut(place as usize)) {
+            into.merge(state.clone());
+        }
+    }
+    folded
 }
 
 /// A state that takes in another.
@@ -117,6 +149,12 @@ impl Merge for WeightedAverage {
 }
 
 impl Merge for QuantileSketch {
+    fn merge(&mut self, other: Self) {
+        Self::merge(self, &other);
+    }
+}
+
+impl Merge for StringStats {
     fn merge(&mut self, other: Self) {
         Self::merge(self, &other);
     }

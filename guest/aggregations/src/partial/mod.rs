@@ -11,11 +11,13 @@
 //! ```
 
 mod buckets;
+mod fold;
 mod merge;
 mod merger;
 mod metric;
 
 pub(crate) use buckets::{Buckets, Dropped};
+pub(crate) use fold::fold;
 pub(crate) use metric::{Cardinality, Merge, Metric, Metrics};
 
 use serde::{Deserialize, Serialize};

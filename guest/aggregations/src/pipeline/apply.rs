@@ -8,6 +8,7 @@ use super::lookup::{key, value_of};
 use super::series::{self, Row};
 use super::sibling;
 use super::types::{End, GapPolicy, Pipeline, PipelineOf};
+use crate::key::Key;
 use crate::numbers::Number;
 use crate::request::exact_number;
 use crate::respond::{Bucket, BucketList, Level, Outcome, float};
@@ -44,7 +45,10 @@ fn add_sibling<'r>(pipeline: &'r Pipeline, level: &mut Level<'r>) {
 }
 
 /// A level stays in the order of its names.
-fn add<'r>(level: &mut Level<'r>, pipeline: &'r Pipeline, value: Value) {
+fn add<'r>(level: &mut Level<'r>, pipeline: &'r Pipeline, mut value: Value) {
+    if let Some(format) = &pipeline.format {
+        format.add_texts(&mut value);
+    }
     let name = pipeline.name.as_str();
     let place = level.partition_point(|(other, _)| *other < name);
     level.insert(place, (name, Outcome::Metric(value)));
@@ -157,6 +161,7 @@ fn add_derivatives<'r>(
 /// What a bucket is sorted by: nothing comes last, whichever way the order runs.
 enum SortValue {
     Nothing,
+    Key(Key),
     Number(Number),
     Text(String),
 }
@@ -174,6 +179,10 @@ impl SortValue {
             (Self::Nothing, Self::Nothing) => Ordering::Equal,
             (Self::Nothing, _) => Ordering::Greater,
             (_, Self::Nothing) => Ordering::Less,
+            (Self::Key(left), Self::Key(right)) => directed(left.cmp(right)),
+            // All buckets of an aggregation have one, or none does.
+            (Self::Key(_), _) => directed(Ordering::Less),
+            (_, Self::Key(_)) => directed(Ordering::Greater),
             (Self::Number(left), Self::Number(right)) => directed(left.cmp(right)),
             (Self::Text(left), Self::Text(right)) => directed(left.cmp(right)),
             (Self::Number(_), Self::Text(_)) => directed(Ordering::Less),
@@ -230,6 +239,9 @@ fn sorted<'r>(
 }
 
 fn sort_key(bucket: &Bucket<'_>) -> SortValue {
+    if let Some(key) = &bucket.key {
+        return SortValue::Key(key.clone());
+    }
     match (key(bucket), &bucket.name) {
         (Some(Value::String(text)), _) | (None, Some(text)) => SortValue::Text(text.clone()),
         (Some(key), _) => exact_number(key).map_or(SortValue::Nothing, SortValue::Number),

@@ -13,6 +13,7 @@
 //! what a series is made of does not depend on the order of keys in a request.
 
 mod apply;
+mod format;
 mod inputs;
 mod lookup;
 mod order;

@@ -71,6 +71,7 @@ fn misplaced(pipeline: &Pipeline, parent: Option<&Kind>) -> Option<String> {
         let min_doc_count = match parent {
             Kind::Histogram(histogram) => histogram.row.min_doc_count,
             Kind::DateHistogram(histogram) => histogram.row.min_doc_count,
+            Kind::AutoDateHistogram(_) => 0,
             _ => {
                 return Some(
                     "this must stand inside of a histogram or a date_histogram".to_owned(),
@@ -82,7 +83,7 @@ fn misplaced(pipeline: &Pipeline, parent: Option<&Kind>) -> Option<String> {
         }
     }
     let has_unit = matches!(pipeline.what, PipelineOf::Derivative { unit_ms: Some(_) });
-    if has_unit && !matches!(parent, Kind::DateHistogram(_)) {
+    if has_unit && !matches!(parent, Kind::DateHistogram(_) | Kind::AutoDateHistogram(_)) {
         return Some("a unit needs a date_histogram around this".to_owned());
     }
     let takes_key = pipeline.inputs.iter().any(|input| input.end == End::Key);

@@ -46,7 +46,10 @@ pub(super) fn has_buckets(kind: &Kind) -> bool {
 
 /// Whether the key of each bucket is a number.
 pub(super) fn has_numbers_as_keys(kind: &Kind) -> bool {
-    matches!(kind, Kind::Histogram(_) | Kind::DateHistogram(_))
+    matches!(
+        kind,
+        Kind::Histogram(_) | Kind::DateHistogram(_) | Kind::AutoDateHistogram(_)
+    )
 }
 
 impl Written<'_> {
@@ -245,7 +248,10 @@ fn of_metric(metric: &Metric) -> Vec<String> {
         MetricOf::ExtendedStats { .. } => owned(&EXTENDED),
         MetricOf::Percentiles { percents, .. } => numbers(percents),
         MetricOf::PercentileRanks { values, .. } => numbers(values),
-        MetricOf::TopHits(_) => Vec::new(),
+        MetricOf::StringStats { .. } => {
+            owned(&["count", "min_length", "max_length", "avg_length", "entropy"])
+        }
+        MetricOf::TopHits(_) | MetricOf::TopMetrics(_) => Vec::new(),
         _ => owned(&["value"]),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::format::Format;
 use super::inputs::{Input, bucket_sort, named, one, script};
 use super::order::ordered;
 use super::paths::{Scope, Written};
@@ -85,6 +86,7 @@ pub(crate) fn read_level(
 fn read<'a>(draft: &Draft<'a>) -> Result<(Pipeline, Vec<Input<'a>>)> {
     let body = |own: &[&str]| {
         let mut known = vec!["buckets_path", "gap_policy"];
+        known.extend(Some("format").filter(|_| draft.kind != "bucket_selector"));
         known.extend(own);
         Body::read(draft.path.clone(), draft.value, &known)
     };
@@ -96,7 +98,10 @@ fn read<'a>(draft: &Draft<'a>) -> Result<(Pipeline, Vec<Input<'a>>)> {
             let unit_ms = unit_ms(&body)?;
             plain(body, PipelineOf::Derivative { unit_ms })
         }
-        "cumulative_sum" => plain(ungapped(&["buckets_path"])?, PipelineOf::CumulativeSum),
+        "cumulative_sum" => plain(
+            ungapped(&["buckets_path", "format"])?,
+            PipelineOf::CumulativeSum,
+        ),
         "serial_diff" => {
             let body = body(&["lag"])?;
             let lag = to_usize(body.count("lag", 1, MAX_WINDOW)?.unwrap_or(1));
@@ -108,7 +113,7 @@ fn read<'a>(draft: &Draft<'a>) -> Result<(Pipeline, Vec<Input<'a>>)> {
             plain(body, what)
         }
         "normalize" => {
-            let body = ungapped(&["buckets_path", "method"])?;
+            let body = ungapped(&["buckets_path", "method", "format"])?;
             let what = PipelineOf::Normalize(method(&body)?);
             plain(body, what)
         }
@@ -158,6 +163,13 @@ fn read<'a>(draft: &Draft<'a>) -> Result<(Pipeline, Vec<Input<'a>>)> {
         name: draft.name.to_owned(),
         path: draft.path.clone(),
         gaps: gaps(&body, &what)?,
+        format: match body.text("format")? {
+            None => None,
+            Some(pattern) => {
+                let format = Format::parse(pattern);
+                Some(format.map_err(|what| body.invalid("format", &what))?)
+            }
+        },
         what,
         inputs: Vec::new(),
     };

@@ -4,6 +4,7 @@
 //! `https://www.elastic.co/docs/reference/aggregations/search-aggregations-pipeline-`. Gaps and paths are on
 //! `https://www.elastic.co/docs/reference/aggregations/pipeline`.
 
+use super::format::Format;
 use super::script::Script;
 
 /// One pipeline aggregation of a request.
@@ -16,6 +17,8 @@ pub(crate) struct Pipeline {
     /// The numbers that it takes from each bucket.
     pub(crate) inputs: Vec<BucketsPath>,
     pub(crate) gaps: GapPolicy,
+    /// How its numbers are shown as texts beside them.
+    pub(crate) format: Option<Format>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! Bounds of what a request may ask for: each is checked before anything is made for it, so that no number and
-//! no list in a request can use up a process.
+//! Bounds of what a request may ask for: each is checked before anything is made for it, so that no number
+//! and no list in a request can use up a process.
 
 /// Longest name of a field or of an aggregation, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 1_024;
@@ -13,6 +13,8 @@ pub(crate) const MAX_LIST_LEN: usize = 1_024;
 pub(crate) const MAX_PATTERN_BYTES: usize = 1_000;
 /// Most hits that a `top_hits` shows in each bucket.
 pub(crate) const MAX_TOP_HITS: u64 = 100;
+/// Most buckets that an `auto_date_histogram` is asked for: a split keeps up to a few hundred times as many.
+pub(crate) const MAX_AUTO_BUCKETS: u64 = 1_000;
 /// Most fields that the keys of a `composite` or a `multi_terms` are made of.
 pub(crate) const MAX_KEY_FIELDS: usize = 8;
 /// Largest `precision_threshold` of a `cardinality`, as in Elasticsearch.

@@ -2,16 +2,18 @@
 
 use serde_json::Value;
 
-use super::body::{Body, check_name, invalid, number_of};
-use super::bounds::{MAX_PRECISION_THRESHOLD, MAX_TOP_HITS};
+use super::body::{Body, invalid, number_of};
+use super::bounds::MAX_PRECISION_THRESHOLD;
 use super::histograms::format;
 use super::terms::{number_source, source};
-use super::types::{Metric, MetricOf, Source, TopHits};
+use super::top::{top_hits, top_metrics};
+use super::types::{Metric, MetricOf};
 use crate::{Result, pipeline};
 
-const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, range, date_range, ip_range, \
-     filter, filters, missing, composite, avg, sum, min, max, value_count, stats, extended_stats, weighted_avg, \
-     median_absolute_deviation, percentiles, percentile_ranks, cardinality, top_hits";
+const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, auto_date_histogram, range, date_range, \
+     ip_range, filter, filters, missing, composite, avg, sum, min, max, value_count, stats, \
+     extended_stats, weighted_avg, median_absolute_deviation, percentiles, percentile_ranks, cardinality, \
+     top_hits, top_metrics, string_stats";
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
@@ -64,6 +66,20 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
             of_source(&body, MetricOf::Cardinality)
         }
         "top_hits" => top_hits(&read(&["sort", "size", "from", "docvalue_fields"])?),
+        "top_metrics" => top_metrics(&read(&["metrics", "sort", "size"])?),
+        "string_stats" => {
+            let body = read(&["field", "missing", "show_distribution"])?;
+            let has_distribution = body.flag("show_distribution")?;
+            of_source(&body, MetricOf::StringStats { has_distribution })
+        }
+        // Splits are left out and searched by the query: what it does not match is not looked at.
+        "global" | "significant_terms" | "significant_text" => {
+            let what = format!(
+                "{kind} looks at documents that the query does not match, which aggregations here never see: ask \
+                 for those in a request of its own with the query *"
+            );
+            Err(invalid(path, &what))
+        }
         _ => Err(invalid(
             path,
             &format!(
@@ -166,53 +182,4 @@ fn is_keyed(body: &Body<'_>) -> Result<bool> {
         None => Ok(true),
         Some(_) => body.flag("keyed"),
     }
-}
-
-fn top_hits(body: &Body<'_>) -> Result<Metric> {
-    let size = body.count("size", 1, MAX_TOP_HITS)?;
-    let from = body.count("from", 0, MAX_TOP_HITS)?.unwrap_or(0);
-    let given = body.list("sort")?.unwrap_or_default();
-    if given.is_empty() {
-        return Err(body.invalid("sort", "a list with a field to sort by is missing"));
-    }
-    let mut sort = Vec::with_capacity(given.len());
-    for key in given {
-        let field = key.as_object().filter(|key| key.len() == 1);
-        let Some((field, order)) = field.and_then(|key| key.iter().next()) else {
-            return Err(body.invalid("sort", "each entry is such as {\"field\": \"desc\"}"));
-        };
-        check_name(&format!("{}.sort", body.path), field)?;
-        let order = order.get("order").unwrap_or(order);
-        let is_descending = match order.as_str() {
-            Some("asc") => false,
-            Some("desc") => true,
-            _ => return Err(body.invalid("sort", "an order is \"asc\" or \"desc\"")),
-        };
-        sort.push((field.clone(), is_descending));
-    }
-    let mut fields = Vec::new();
-    for field in body.list("docvalue_fields")?.into_iter().flatten() {
-        let Some(field) = field.as_str() else {
-            return Err(body.invalid("docvalue_fields", "each must be the name of a field"));
-        };
-        check_name(&format!("{}.docvalue_fields", body.path), field)?;
-        if field.contains('*') {
-            return Err(body.invalid("docvalue_fields", "name the fields: patterns are not taken"));
-        }
-        fields.push(field.to_owned());
-    }
-    let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(Metric {
-        source: Source {
-            field: String::new(),
-            missing: None,
-        },
-        what: MetricOf::TopHits(TopHits {
-            size: to_usize(size.unwrap_or(3)),
-            from: to_usize(from),
-            sort,
-            fields,
-        }),
-        format: None,
-    })
 }

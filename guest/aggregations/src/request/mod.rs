@@ -3,6 +3,7 @@
 //! Names and defaults are Elasticsearch's. Every number and every list has a bound, and what is not known is refused
 //! by name, with its place in the request. Checks that need the doc mapping are in [`crate::check`].
 
+mod auto_dates;
 mod body;
 mod bounds;
 mod composite;
@@ -10,6 +11,7 @@ mod histograms;
 mod metrics;
 mod ranges;
 mod terms;
+mod top;
 mod types;
 
 #[cfg(test)]
@@ -93,6 +95,7 @@ impl Aggregation {
             | Kind::RareTerms(RareTerms { source, .. })
             | Kind::Histogram(Histogram { source, .. })
             | Kind::DateHistogram(DateHistogram { source, .. })
+            | Kind::AutoDateHistogram(AutoDateHistogram { source, .. })
             | Kind::Range(Range { source, .. }) => fields.push(&source.field),
             Kind::MultiTerms(terms) => {
                 fields.extend(terms.sources.iter().map(|source| source.field.as_str()));
@@ -103,7 +106,7 @@ impl Aggregation {
             }
             Kind::Filter(_) | Kind::Filters(_) => {}
             Kind::Metric(metric) => match &metric.what {
-                MetricOf::TopHits(hits) => {
+                MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
                     fields.extend(hits.sort.iter().map(|(field, _)| field.as_str()));
                     fields.extend(hits.fields.iter().map(String::as_str));
                 }
@@ -243,6 +246,9 @@ impl Reader {
                 let body = read(&histograms::DATE_HISTOGRAM)?;
                 Kind::DateHistogram(histograms::date_histogram(&body, bounds)?)
             }
+            "auto_date_histogram" => Kind::AutoDateHistogram(auto_dates::auto_date_histogram(
+                &read(&auto_dates::AUTO_DATE_HISTOGRAM)?,
+            )?),
             "range" => Kind::Range(ranges::range(&read(&ranges::RANGE)?)?),
             "date_range" => Kind::Range(ranges::date_range(&read(&ranges::DATE_RANGE)?)?),
             "ip_range" => Kind::Range(ranges::ip_range(&read(&ranges::RANGE)?)?),

@@ -299,6 +299,7 @@ fn is_ordered_by(kind: &Kind, property: &str) -> bool {
         "std_deviation_sampling",
         "std_deviation_population",
     ];
+    const TEXTS: [&str; 5] = ["count", "min_length", "max_length", "avg_length", "entropy"];
     let Kind::Metric(metric) = kind else {
         return matches!(kind, Kind::Filter(_) | Kind::Missing(_)) && property == "_count";
     };
@@ -317,6 +318,7 @@ fn is_ordered_by(kind: &Kind, property: &str) -> bool {
             .parse::<f64>()
             .is_ok_and(|percent| (0.0..=100.0).contains(&percent)),
         MetricOf::PercentileRanks { .. } => property.parse::<f64>().is_ok_and(f64::is_finite),
-        MetricOf::TopHits(_) => false,
+        MetricOf::StringStats { .. } => TEXTS.contains(&property),
+        MetricOf::TopHits(_) | MetricOf::TopMetrics(_) => false,
     }
 }

@@ -78,6 +78,31 @@ fn numbers_have_bounds() {
             "aggs.a.cardinality.precision_threshold",
         ),
         (
+            json!({"auto_date_histogram": {"field": "f", "buckets": 1_001}}),
+            "aggs.a.auto_date_histogram.buckets",
+        ),
+        (
+            json!({"auto_date_histogram": {"field": "f", "minimum_interval": "week"}}),
+            "aggs.a.auto_date_histogram.minimum_interval",
+        ),
+        (
+            json!({"top_metrics": {"sort": "f", "metrics": {"field": "f"}, "size": 101}}),
+            "aggs.a.top_metrics.size",
+        ),
+        (
+            json!({"top_metrics": {"sort": [{"f": "asc"}, {"g": "asc"}], "metrics": {"field": "f"}}}),
+            "aggs.a.top_metrics.sort",
+        ),
+        (
+            json!({"top_metrics": {"sort": "f", "metrics": [{"field": "f"}, {"field": "f"}]}}),
+            "aggs.a.top_metrics.metrics",
+        ),
+        (
+            json!({"string_stats": {"field": "f", "show_distribution": 1}}),
+            "aggs.a.string_stats.show_distribution",
+        ),
+        (json!({"global": {}}), "aggs.a.global"),
+        (
             json!({"range": {"field": "f", "ranges": []}}),
             "aggs.a.range.ranges",
         ),

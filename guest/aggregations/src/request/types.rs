@@ -27,6 +27,7 @@ pub(crate) enum Kind {
     RareTerms(RareTerms),
     Histogram(Histogram),
     DateHistogram(DateHistogram),
+    AutoDateHistogram(AutoDateHistogram),
     Range(Range),
     Filter(Filter),
     Filters(Filters),
@@ -127,8 +128,7 @@ pub(crate) struct Row<T> {
     pub(crate) order: HistogramOrder,
 }
 
-/// `search-aggregations-bucket-datehistogram-aggregation` and, with `most_buckets`,
-/// `search-aggregations-bucket-autodatehistogram-aggregation`.
+/// `search-aggregations-bucket-datehistogram-aggregation`.
 #[derive(Clone, Debug)]
 pub(crate) struct DateHistogram {
     pub(crate) source: Source,
@@ -137,6 +137,47 @@ pub(crate) struct DateHistogram {
     pub(crate) zone: Zone,
     /// Bounds in nanoseconds since 1970.
     pub(crate) row: Row<i64>,
+}
+
+/// `search-aggregations-bucket-autodatehistogram-aggregation`.
+#[derive(Clone, Debug)]
+pub(crate) struct AutoDateHistogram {
+    pub(crate) source: Source,
+    /// Most buckets that are shown.
+    pub(crate) most: usize,
+    /// The units that are tried, the shortest first.
+    pub(crate) rungs: Vec<Rung>,
+    pub(crate) format: Option<DateFormat>,
+    pub(crate) zone: Zone,
+}
+
+/// A unit of time of which several may make a bucket.
+#[derive(Clone, Debug)]
+pub(crate) struct Rung {
+    pub(crate) rounding: Rounding,
+    /// What an interval of it ends with.
+    pub(crate) letter: char,
+    /// How many of it may make a bucket, ascending.
+    pub(crate) steps: &'static [usize],
+    /// None is longer.
+    pub(crate) longest_ns: i64,
+}
+
+/// What is left of a time by some of the rungs, one after the other. Two steps may come to something else
+/// than the second of them alone where clocks were changed within an hour, so that all of them are always
+/// made.
+pub(crate) fn start_through(rungs: &[Rung], steps: std::ops::Range<usize>, time_ns: i64) -> i64 {
+    let rungs = rungs.get(steps).unwrap_or_default().iter();
+    rungs.fold(time_ns, |time_ns, rung| rung.rounding.start_of(time_ns))
+}
+
+impl AutoDateHistogram {
+    /// The largest number of a rung's units that may be there, so that the buckets made of them are not too
+    /// many.
+    pub(crate) fn most_units(&self, rung: &Rung) -> usize {
+        let widest = rung.steps.last().copied().unwrap_or(1);
+        self.most.saturating_mul(widest)
+    }
 }
 
 /// `search-aggregations-bucket-range-aggregation`, `search-aggregations-bucket-daterange-aggregation` and
@@ -241,13 +282,29 @@ pub(crate) enum MetricOf {
     Max,
     ValueCount,
     Stats,
-    ExtendedStats { sigma: f64 },
-    WeightedAvg { weight: Source },
-    Percentiles { percents: Vec<f64>, is_keyed: bool },
-    PercentileRanks { values: Vec<f64>, is_keyed: bool },
+    ExtendedStats {
+        sigma: f64,
+    },
+    WeightedAvg {
+        weight: Source,
+    },
+    Percentiles {
+        percents: Vec<f64>,
+        is_keyed: bool,
+    },
+    PercentileRanks {
+        values: Vec<f64>,
+        is_keyed: bool,
+    },
     MedianAbsoluteDeviation,
     Cardinality,
     TopHits(TopHits),
+    /// `top-metrics`: the fields are the metrics.
+    TopMetrics(TopHits),
+    /// `string-stats-aggregation`.
+    StringStats {
+        has_distribution: bool,
+    },
 }
 
 /// `search-aggregations-metrics-top-hits-aggregation`, with `docvalue_fields` alone.

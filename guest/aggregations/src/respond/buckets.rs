@@ -10,7 +10,7 @@ use super::outcome::{Bucket, BucketList, Outcome};
 use crate::Result;
 use crate::key::Key;
 use crate::partial::{Buckets, Dropped, Node};
-use crate::request::{Aggregation, Filters, OneRange, Range, RangeOf};
+use crate::request::{Aggregation, Filters, Kind, OneRange, Range, RangeOf};
 
 /// The buckets of one aggregation in one bucket around it.
 pub(super) struct Row<'r, 'p> {
@@ -67,7 +67,7 @@ impl<'r, 'p> Row<'r, 'p> {
     }
 }
 
-impl Writer {
+impl Writer<'_> {
     /// A bucket with what is inside of it; one without documents has no place.
     pub(super) fn bucket<'r>(
         &self,
@@ -76,7 +76,11 @@ impl Writer {
         name: Option<String>,
         fields: Vec<(&'static str, Value)>,
     ) -> Result<Bucket<'r>> {
+        // Other buckets are called by a number or by names.
+        let has_value = matches!(row.aggregation.kind, Kind::Terms(_) | Kind::RareTerms(_));
+        let key = place.filter(|_| has_value).and_then(|place| row.key(place));
         Ok(Bucket {
+            key: key.cloned(),
             name,
             fields,
             doc_count: place.map_or(0, |place| row.count(place)),

@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 use super::Writer;
 use super::buckets::Row;
-use super::keys::{Dates, float, part};
+use super::keys::{Dates, float, milliseconds, part};
 use super::outcome::{BucketList, Outcome};
 use crate::Result;
-use crate::calendar::Zone;
+use crate::calendar::{DateFormat, Zone};
 use crate::collect::TupleOrder;
 use crate::key::Key;
 use crate::request::{Composite, CompositeBy, CompositeSource};
@@ -21,7 +21,7 @@ pub(crate) fn tuple_order(composite: &Composite) -> TupleOrder {
     TupleOrder(composite.sources.iter().map(of_source).collect())
 }
 
-impl Writer {
+impl Writer<'_> {
     pub(super) fn composite<'r>(
         &self,
         request: &'r Composite,
@@ -36,44 +36,76 @@ impl Writer {
         places.sort_by(|left, right| order.compare(keys_of(*left), keys_of(*right)));
         places.truncate(request.size);
         self.add_buckets(row.aggregation, places.len())?;
+        let last = places.last().map(|place| {
+            let after = self.key(request, keys_of(*place), after_date);
+            ("after_key", Value::Object(after))
+        });
         let mut buckets = Vec::with_capacity(places.len());
-        let mut last = None;
         for place in places {
-            let key = Value::Object(shown(request, keys_of(place)));
-            last = Some(key.clone());
+            let key = Value::Object(self.key(request, keys_of(place), shown_date));
             buckets.push(self.bucket(row, Some(place), None, vec![("key", key)])?);
         }
         Ok(Outcome::Buckets(BucketList {
             buckets,
             is_keyed: false,
-            before: last.map(|last| ("after_key", last)).into_iter().collect(),
+            before: last.into_iter().collect(),
         }))
+    }
+
+    /// A key with its parts by the names of their sources. `date` writes the date of a `date_histogram`.
+    fn key(
+        &self,
+        request: &Composite,
+        keys: &[Option<Key>],
+        date: fn(i64, Option<&DateFormat>, &Zone) -> Value,
+    ) -> Map<String, Value> {
+        let fields = request.sources.iter().zip(keys).map(|(source, key)| {
+            let value = match (&source.by, key) {
+                (CompositeBy::Histogram { interval }, Some(Key::Interval(place))) => {
+                    float(*place as f64 * interval)
+                }
+                (CompositeBy::Dates { format, zone, .. }, Some(Key::Date(time_ns))) => {
+                    date(*time_ns, format.as_ref(), zone)
+                }
+                (_, Some(Key::Date(time_ns))) => {
+                    let is_typed = !self.untyped.contains(&source.field);
+                    date_of_terms(*time_ns, is_typed)
+                }
+                (_, key) => {
+                    let zone = &Zone::utc();
+                    part(key.as_ref(), Dates { format: None, zone })
+                }
+            };
+            (source.name.clone(), value)
+        });
+        fields.collect()
     }
 }
 
-fn shown(request: &Composite, keys: &[Option<Key>]) -> Map<String, Value> {
-    let utc = Zone::utc();
-    let fields = request.sources.iter().zip(keys).map(|(source, key)| {
-        let value = match (&source.by, key) {
-            (CompositeBy::Histogram { interval }, Some(Key::Interval(place))) => {
-                float(*place as f64 * interval)
-            }
-            (CompositeBy::Dates { format, zone, .. }, key) => {
-                let dates = Dates {
-                    format: format.as_ref(),
-                    zone,
-                };
-                part(key.as_ref(), dates)
-            }
-            (_, key) => {
-                let dates = Dates {
-                    format: None,
-                    zone: &utc,
-                };
-                part(key.as_ref(), dates)
-            }
-        };
-        (source.name.clone(), value)
-    });
-    fields.collect()
+/// A date as a value of a field. Milliseconds would be a number that is no date where a field has values of
+/// any type, and a fraction of them has fewer digits than the date: there it is a text, which is read back
+/// exactly.
+fn date_of_terms(time_ns: i64, is_typed: bool) -> Value {
+    const MILLISECOND_NS: i64 = 1_000_000;
+    match is_typed && time_ns % MILLISECOND_NS == 0 {
+        true => milliseconds(time_ns),
+        false => Value::from(DateFormat::default().format(time_ns, &Zone::utc())),
+    }
+}
+
+fn shown_date(time_ns: i64, format: Option<&DateFormat>, zone: &Zone) -> Value {
+    match format {
+        Some(format) => Value::from(format.format(time_ns, zone)),
+        None => milliseconds(time_ns),
+    }
+}
+
+/// As it is shown, unless that is read back as another date: a format may name the month of a day, or an hour
+/// that the clocks show twice.
+fn after_date(time_ns: i64, format: Option<&DateFormat>, zone: &Zone) -> Value {
+    let is_read_back = |format: &&DateFormat| {
+        let text = format.format(time_ns, zone);
+        format.read(&text, zone, false) == Ok(time_ns)
+    };
+    shown_date(time_ns, format.filter(is_read_back), zone)
 }

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::key::Key;
 use crate::request::{self, DateHistogram, Histogram, HistogramOrder};
 
-impl Writer {
+impl Writer<'_> {
     pub(super) fn histogram<'r>(
         &self,
         request: &Histogram,

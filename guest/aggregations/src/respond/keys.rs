@@ -81,9 +81,6 @@ pub(super) fn part(key: Option<&Key>, dates: Dates<'_>) -> Value {
     match key {
         None => Value::Null,
         Some(Key::Bool(flag)) => Value::from(*flag),
-        Some(key @ Key::Date(_)) if dates.format.is_some() => {
-            key_fields(key, dates).1.map_or(Value::Null, Value::from)
-        }
         Some(key) => key_fields(key, dates).0,
     }
 }

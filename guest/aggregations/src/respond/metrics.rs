@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::keys::{Dates, float, key_fields, part};
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
-use crate::numbers::{ExtendedStats, Number, QuantileSketch, Spread, Stats};
+use crate::numbers::{ExtendedStats, Number, QuantileSketch, Spread, Stats, StringStats};
 use crate::partial::{self, Metrics};
 use crate::request::{Metric, MetricOf, TopHits};
 use crate::top_hits::TopList;
@@ -94,6 +94,9 @@ impl<'a> Shown<'a> {
                 return self.sketch()?.quantile(percent / 100.0);
             }
             MetricOf::PercentileRanks { .. } => return self.sketch()?.rank(property.parse().ok()?),
+            MetricOf::StringStats { .. } => {
+                self.to_json().get(property).cloned().unwrap_or_default()
+            }
             _ => self.to_json().get("value").cloned().unwrap_or_default(),
         };
         value.as_f64()
@@ -148,11 +151,42 @@ impl<'a> Shown<'a> {
                 let rank = |value: &f64| self.sketch().and_then(|sketch| sketch.rank(*value));
                 by_number(values, *is_keyed, rank)
             }
-            MetricOf::TopHits(request) => match self.states {
-                Some((Metrics::TopLists(lists), place)) => top_hits(request, lists.get(place)),
-                _ => top_hits(request, None),
-            },
+            MetricOf::TopHits(request) => top_hits(request, self.top_list()),
+            MetricOf::TopMetrics(request) => top_metrics(request, self.top_list()),
+            MetricOf::StringStats { has_distribution } => self.string_stats(*has_distribution),
         }
+    }
+
+    fn top_list(&self) -> Option<&'a TopList> {
+        match self.states? {
+            (Metrics::TopLists(lists), place) => lists.get(place),
+            _ => None,
+        }
+    }
+
+    fn string_stats(&self, has_distribution: bool) -> Value {
+        let none = StringStats::default();
+        let stats = match self.states {
+            Some((Metrics::Strings(list), place)) => list.get(place).unwrap_or(&none),
+            _ => &none,
+        };
+        let lengths = stats.lengths();
+        let mut json = json!({
+            "count": stats.count(),
+            "min_length": lengths.map(|(least, _)| least),
+            "max_length": lengths.map(|(_, most)| most),
+            "avg_length": stats.avg_length().map_or(Value::Null, float),
+            "entropy": float(stats.entropy()),
+        });
+        if has_distribution && let Value::Object(fields) = &mut json {
+            let mut shares: Vec<(char, f64)> = stats.distribution().collect();
+            // The most frequent first; equals stay in the order of characters.
+            shares.sort_by(|(_, left), (_, right)| right.total_cmp(left));
+            let shares = shares.into_iter();
+            let shares = shares.map(|(character, share)| (character.to_string(), float(share)));
+            fields.insert("distribution".to_owned(), Value::Object(shares.collect()));
+        }
+        json
     }
 
     /// One number, and its text if it is a date.
@@ -167,13 +201,14 @@ impl<'a> Shown<'a> {
     }
 
     fn as_text(&self, value: &Value) -> Option<String> {
-        const MILLISECOND_NS: f64 = 1e6;
-        let time_ns = value.as_f64().filter(|_| self.is_date)? * MILLISECOND_NS;
+        const MILLISECOND_NS: i64 = 1_000_000;
+        let time_ms = value.as_f64().filter(|_| self.is_date)?;
+        // A fraction of a millisecond has no digits that could be trusted, and Elasticsearch shows none.
         #[expect(
             clippy::cast_possible_truncation,
             reason = "saturates, as times at the ends do"
         )]
-        let time_ns = time_ns as i64;
+        let time_ns = (time_ms as i64).saturating_mul(MILLISECOND_NS);
         let utc = Zone::utc();
         let default = DateFormat::default();
         let format = self.request.format.as_ref().unwrap_or(&default);
@@ -256,17 +291,20 @@ pub(crate) fn by_number(
     json!({ "values": values })
 }
 
-fn top_hits(request: &TopHits, list: Option<&TopList>) -> Value {
-    let utc = Zone::utc();
-    let dates = Dates {
-        format: None,
-        zone: &utc,
-    };
-    let shown = |key: &Key| match key {
+/// A value of a document; dates are texts.
+fn shown(key: &Key) -> Value {
+    let zone = &Zone::utc();
+    let dates = Dates { format: None, zone };
+    match key {
         Key::Date(time_ns) => Value::from(dates.text(*time_ns)),
         Key::Bool(flag) => Value::from(*flag),
         key => key_fields(key, dates).0,
-    };
+    }
+}
+
+fn top_hits(request: &TopHits, list: Option<&TopList>) -> Value {
+    let zone = &Zone::utc();
+    let dates = Dates { format: None, zone };
     let hits = list.map_or(&[][..], |list| &list.hits);
     let hits = hits.iter().skip(request.from).map(|hit| {
         let sort: Vec<Value> = hit
@@ -282,4 +320,17 @@ fn top_hits(request: &TopHits, list: Option<&TopList>) -> Value {
         json!({ "sort": sort, "docvalue_fields": Value::Object(fields.collect()) })
     });
     json!({ "hits": hits.collect::<Vec<Value>>() })
+}
+
+/// One value of each field, as Elasticsearch shows them.
+fn top_metrics(request: &TopHits, list: Option<&TopList>) -> Value {
+    let hits = list.map_or(&[][..], |list| &list.hits);
+    let top = hits.iter().map(|hit| {
+        let one = |key: Option<&Key>| key.map_or(Value::Null, shown);
+        let sort: Vec<Value> = hit.sort.iter().map(|key| one(key.as_ref())).collect();
+        let metrics = request.fields.iter().zip(&hit.fields);
+        let metrics = metrics.map(|(name, values)| (name.clone(), one(values.first())));
+        json!({ "sort": sort, "metrics": Value::Object(metrics.collect()) })
+    });
+    json!({ "top": top.collect::<Vec<Value>>() })
 }

@@ -1,5 +1,6 @@
 //! Partial results → the answer: which buckets are shown, in which order, and in what words.
 
+mod auto_dates;
 mod buckets;
 mod composite;
 mod histogram;
@@ -21,12 +22,14 @@ use crate::request::{Aggregation, Aggregations, Kind};
 use crate::{Error, Result, pipeline};
 
 impl Aggregations {
-    /// The answer as JSON. Without a partial result it is that of no documents.
+    /// The answer as JSON. Without a partial result it is that of no documents. `untyped` is what
+    /// [`Self::untyped_keys`] found.
     ///
     /// # Errors
     /// If the answer would have more buckets than it may.
-    pub fn answer(&self, partial: Option<&Partial>) -> Result<String> {
+    pub fn answer(&self, partial: Option<&Partial>, untyped: &[String]) -> Result<String> {
         let writer = Writer {
+            untyped,
             max_buckets: u64::from(self.bounds.max_buckets),
             num_buckets: Cell::new(0),
         };
@@ -39,12 +42,14 @@ impl Aggregations {
 }
 
 /// Writing one answer.
-struct Writer {
+struct Writer<'a> {
+    /// Fields without a type.
+    untyped: &'a [String],
     max_buckets: u64,
     num_buckets: Cell<u64>,
 }
 
-impl Writer {
+impl Writer<'_> {
     /// All aggregations of a level in one bucket; `None` is one without documents.
     fn level<'r>(
         &self,
@@ -80,6 +85,7 @@ impl Writer {
             Kind::RareTerms(terms) => self.rare_terms(terms, &row),
             Kind::Histogram(histogram) => self.histogram(histogram, &row),
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, &row),
+            Kind::AutoDateHistogram(histogram) => self.auto_date_histogram(histogram, &row),
             Kind::Range(range) => self.range(range, &row),
             Kind::Filter(_) | Kind::Missing(_) => self.single(&row),
             Kind::Filters(filters) => self.filters(filters, &row),

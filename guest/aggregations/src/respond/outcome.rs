@@ -4,6 +4,8 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::key::Key;
+
 /// The results of one level, by the names of the aggregations.
 pub(crate) type Level<'r> = Vec<(&'r str, Outcome<'r>)>;
 
@@ -30,6 +32,9 @@ pub(crate) struct BucketList<'r> {
 pub(crate) struct Bucket<'r> {
     /// What it is called where buckets have names.
     pub(crate) name: Option<String>,
+    /// What it is sorted by where that is not what it is called: addresses are not in the order of their
+    /// texts.
+    pub(crate) key: Option<Key>,
     /// Its key in all forms that an answer shows.
     pub(crate) fields: Vec<(&'static str, Value)>,
     pub(crate) doc_count: u64,

@@ -23,7 +23,7 @@ struct Candidate {
     metrics: Vec<Option<f64>>,
 }
 
-impl Writer {
+impl Writer<'_> {
     pub(super) fn terms<'r>(&self, request: &Terms, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
         self.ordered(row, &request.order, request.size, request.min_doc_count)
     }

@@ -11,6 +11,16 @@ use crate::random::table::Scalar;
 /// More buckets than an answer may have: what is beyond would be refused.
 const MAX_BUCKETS: usize = 70_000;
 
+/// The units of `auto_date_histogram`: what an interval of them ends with, and how many make one.
+const UNITS: [(&str, char, &[usize]); 6] = [
+    ("second", 's', &[1, 5, 10, 30]),
+    ("minute", 'm', &[1, 5, 10, 30]),
+    ("hour", 'h', &[1, 3, 12]),
+    ("day", 'd', &[1, 7]),
+    ("month", 'M', &[1, 3]),
+    ("year", 'y', &[1, 5, 10, 20, 50, 100]),
+];
+
 /// A bucket's key as it is ordered, its documents, its name, and its fields.
 type Row = (Vec<usize>, String, Vec<(&'static str, Value)>);
 
@@ -105,6 +115,74 @@ impl Scan<'_> {
             (docs, text, fields)
         });
         self.row(body, rows.collect(), inside)
+    }
+
+    /// The shortest unit of which there are not too many, and so many of it as make few enough buckets.
+    pub(super) fn auto_date_histogram(
+        &self,
+        body: &Value,
+        inside: &Map<String, Value>,
+        docs: &[usize],
+    ) -> Expect {
+        let path = body["field"].as_str().unwrap_or_default();
+        let missing = (!body["missing"].is_null()).then(|| time(&body["missing"]));
+        let mut times: Vec<(i64, usize)> = Vec::new();
+        for doc in docs {
+            let mut values = self.dates(*doc, path);
+            if values.is_empty() {
+                values.extend(missing);
+            }
+            times.extend(values.into_iter().map(|nanos| (nanos, *doc)));
+        }
+        let most = body["buckets"].as_u64().unwrap_or(10) as usize;
+        let named =
+            |(unit, ..): &(&str, char, &[usize])| Some(*unit) == body["minimum_interval"].as_str();
+        let from = UNITS.iter().position(named).unwrap_or(0);
+        let zone = zones::zone(body["time_zone"].as_str());
+        let (mut interval, mut rows) = (format!("1{}", UNITS[from].1), Vec::new());
+        for (unit, letter, steps) in &UNITS[from..] {
+            let asked = json!({ "calendar_interval": unit, "time_zone": body["time_zone"] });
+            let buckets = zones::Buckets::read(&asked);
+            for (nanos, _) in &mut times {
+                *nanos = buckets.start(*nanos);
+            }
+            let ends = times.iter().map(|(nanos, _)| *nanos);
+            let (Some(first), Some(last)) = (ends.clone().min(), ends.max()) else {
+                break;
+            };
+            let units = std::iter::successors(Some(first), |start| Some(buckets.next(*start)));
+            let units = units.take_while(|start| *start <= last);
+            let widest = steps.last().unwrap();
+            let is_last = *unit == "year";
+            let units: Vec<i64> = match is_last {
+                true => units.collect(),
+                false => units.take(most * widest + 1).collect(),
+            };
+            if !is_last && units.len() > most * widest {
+                continue;
+            }
+            let step = steps
+                .iter()
+                .find(|step| units.len().div_ceil(**step) <= most);
+            let step = *step.unwrap_or(widest);
+            interval = format!("{step}{letter}");
+            rows = units
+                .chunks(step)
+                .map(|units| {
+                    let is_in = |(nanos, _): &&(i64, usize)| units.contains(nanos);
+                    let docs: Vec<usize> =
+                        times.iter().filter(is_in).map(|(_, doc)| *doc).collect();
+                    let text = zones::text(units[0], body["format"].as_str(), &zone);
+                    let fields = vec![("key", millis(units[0])), ("key_as_string", json!(text))];
+                    self.bucket(fields, &docs, inside)
+                })
+                .collect();
+            break;
+        }
+        Expect::Object(vec![
+            ("interval".to_owned(), Expect::is(interval)),
+            ("buckets".to_owned(), Expect::List(rows)),
+        ])
     }
 
     fn row(&self, body: &Value, mut rows: Vec<Row>, inside: &Map<String, Value>) -> Expect {

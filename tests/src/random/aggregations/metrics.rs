@@ -1,7 +1,7 @@
 //! Numbers of the documents of a bucket.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use num_bigint::BigInt;
@@ -65,6 +65,8 @@ impl Scan<'_> {
             }
             "weighted_avg" => value(Expect::number(self.weighted_avg(body, docs))),
             "top_hits" => self.top_hits(body, docs),
+            "top_metrics" => self.top_metrics(body, docs),
+            "string_stats" => self.string_stats(body, docs),
             "percentiles" | "percentile_ranks" | "median_absolute_deviation" => {
                 let mut values: Vec<f64> = self.all_numbers(body, docs).iter().map(float).collect();
                 values.sort_by(f64::total_cmp);
@@ -187,12 +189,126 @@ impl Scan<'_> {
     }
 }
 
+impl Scan<'_> {
+    fn top_metrics(&self, body: &Value, docs: &[usize]) -> Expect {
+        let (by, order) = body["sort"]
+            .as_object()
+            .and_then(|sort| sort.iter().next())
+            .unwrap();
+        let is_descending = order == "desc";
+        let fields: Vec<&str> = body["metrics"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|metric| metric["field"].as_str())
+            .collect();
+        let least = |doc: usize, field: &str| self.column(doc, field).into_iter().min_by(compare);
+        let row = |doc: &usize| {
+            let mut values = self.column(*doc, by);
+            values.retain(|value| {
+                matches!(value, Scalar::Int(_) | Scalar::Float(_) | Scalar::Date(_))
+            });
+            values.sort_by(compare);
+            let key = if is_descending {
+                values.pop()
+            } else {
+                values.into_iter().next()
+            }?;
+            Some((
+                key,
+                fields
+                    .iter()
+                    .map(|field| least(*doc, field))
+                    .collect::<Vec<_>>(),
+            ))
+        };
+        let mut rows: Vec<(Scalar, Vec<Option<Scalar>>)> = docs.iter().filter_map(row).collect();
+        rows.sort_by(|(left, values), (right, others)| {
+            let keys = match is_descending {
+                true => compare(right, left),
+                false => compare(left, right),
+            };
+            let values = values
+                .iter()
+                .zip(others)
+                .map(|(left, right)| match (left, right) {
+                    (Some(left), Some(right)) => compare(left, right),
+                    (left, right) => left.is_some().cmp(&right.is_some()),
+                });
+            values.fold(keys, Ordering::then)
+        });
+        rows.truncate(body["size"].as_u64().unwrap_or(1) as usize);
+        let one = |value: Option<&Scalar>| match value {
+            None => Expect::Is(Value::Null),
+            Some(Scalar::Date(nanos)) => Expect::is(zones::text(*nanos, None, &TimeZone::UTC)),
+            Some(Scalar::Bool(flag)) => Expect::is(*flag),
+            Some(value) => Expect::Is(shown(value).0),
+        };
+        let top = rows.iter().map(|(key, values)| {
+            let metrics = fields.iter().zip(values);
+            let metrics = metrics.map(|(field, value)| ((*field).to_owned(), one(value.as_ref())));
+            Expect::Object(vec![
+                ("sort".to_owned(), Expect::List(vec![one(Some(key))])),
+                ("metrics".to_owned(), Expect::Object(metrics.collect())),
+            ])
+        });
+        Expect::Object(vec![("top".to_owned(), Expect::List(top.collect()))])
+    }
+
+    fn string_stats(&self, body: &Value, docs: &[usize]) -> Expect {
+        let mut texts: Vec<String> = Vec::new();
+        for doc in docs {
+            let values = self.column(*doc, body["field"].as_str().unwrap_or_default());
+            let before = texts.len();
+            texts.extend(values.into_iter().filter_map(|value| match value {
+                Scalar::Text(text) => Some(text),
+                _ => None,
+            }));
+            if texts.len() == before {
+                texts.extend(body["missing"].as_str().map(str::to_owned));
+            }
+        }
+        let lengths: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
+        let total: usize = lengths.iter().sum();
+        let mut counts: BTreeMap<char, usize> = BTreeMap::new();
+        for character in texts.iter().flat_map(|text| text.chars()) {
+            *counts.entry(character).or_default() += 1;
+        }
+        let shares: Vec<(char, f64)> = counts
+            .iter()
+            .map(|(character, count)| (*character, *count as f64 / total as f64))
+            .collect();
+        let entropy: f64 = shares.iter().map(|(_, share)| -share * share.log2()).sum();
+        let avg = (!texts.is_empty()).then(|| total as f64 / texts.len() as f64);
+        let mut fields = vec![
+            ("count".to_owned(), Expect::is(texts.len())),
+            (
+                "min_length".to_owned(),
+                Expect::Is(json!(lengths.iter().min())),
+            ),
+            (
+                "max_length".to_owned(),
+                Expect::Is(json!(lengths.iter().max())),
+            ),
+            ("avg_length".to_owned(), Expect::number(avg)),
+            ("entropy".to_owned(), Expect::near(entropy, 1e-9)),
+        ];
+        if body["show_distribution"] == json!(true) {
+            let shares = shares.iter();
+            let shares =
+                shares.map(|(character, share)| (character.to_string(), Expect::is(*share)));
+            fields.push(("distribution".to_owned(), Expect::Object(shares.collect())));
+        }
+        Expect::Object(fields)
+    }
+}
+
 fn value(value: Expect) -> Expect {
     Expect::Object(vec![("value".to_owned(), value)])
 }
 
 fn text_of(millis: Option<f64>, is_date: bool) -> Option<Expect> {
-    let nanos = (millis.filter(|_| is_date)? * 1e6) as i64;
+    let nanos = (millis.filter(|_| is_date)? as i64).saturating_mul(1_000_000);
     Some(Expect::is(zones::text(nanos, None, &TimeZone::UTC)))
 }
 

@@ -108,6 +108,7 @@ impl Scan<'_> {
             "composite" => self.composite(body, inside, docs),
             "histogram" => self.histogram(body, inside, docs),
             "date_histogram" => self.date_histogram(body, inside, docs),
+            "auto_date_histogram" => self.auto_date_histogram(body, inside, docs),
             "range" | "date_range" | "ip_range" => self.ranges(kind, body, inside, docs),
             "filter" => self.filter(body, inside, docs),
             "filters" => self.filters(body, inside, docs),

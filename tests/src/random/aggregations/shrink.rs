@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::scan::kind_of;
 
 /// What a kind of aggregation cannot do without.
-const NEEDED: [&str; 13] = [
+const NEEDED: [&str; 14] = [
     "field",
     "interval",
     "fixed_interval",
@@ -16,6 +16,7 @@ const NEEDED: [&str; 13] = [
     "sources",
     "values",
     "sort",
+    "metrics",
     "value",
     "weight",
     "size",

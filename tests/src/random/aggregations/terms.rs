@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::expect::{Expect, scalar};
@@ -213,7 +214,7 @@ impl Scan<'_> {
         let shown = |key: &Key| -> Value {
             let parts = key.0.iter().zip(&sources);
             let parts = parts.map(|(key, (name, kind, source))| {
-                ((*name).clone(), source_key(kind, source, key.as_ref()))
+                ((*name).clone(), self.source_key(kind, source, key.as_ref()))
             });
             Value::Object(parts.collect())
         };
@@ -272,17 +273,24 @@ impl Scan<'_> {
         }
         values
     }
-}
 
-/// The key of a composite's source as it is shown.
-fn source_key(kind: &str, source: &Value, key: Option<&Scalar>) -> Value {
-    match (kind, key) {
-        ("histogram", Some(key)) => json!(float(key) * source["interval"].as_f64().unwrap()),
-        ("date_histogram", Some(Scalar::Date(nanos))) if source["format"].is_string() => {
-            let zone = zones::zone(source["time_zone"].as_str());
-            json!(zones::text(*nanos, source["format"].as_str(), &zone))
+    /// The key of a composite's source as it is shown.
+    fn source_key(&self, kind: &str, source: &Value, key: Option<&Scalar>) -> Value {
+        match (kind, key) {
+            ("histogram", Some(key)) => json!(float(key) * source["interval"].as_f64().unwrap()),
+            ("date_histogram", Some(Scalar::Date(nanos))) if source["format"].is_string() => {
+                let zone = zones::zone(source["time_zone"].as_str());
+                json!(zones::text(*nanos, source["format"].as_str(), &zone))
+            }
+            // Where a number would be read back as another value, it is a text.
+            ("terms", Some(Scalar::Date(nanos)))
+                if nanos % 1_000_000 != 0
+                    || !self.is_date(source["field"].as_str().unwrap_or_default()) =>
+            {
+                json!(zones::text(*nanos, None, &TimeZone::UTC))
+            }
+            (_, key) => part(key),
         }
-        (_, key) => part(key),
     }
 }
 

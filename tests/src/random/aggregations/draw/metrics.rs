@@ -26,8 +26,11 @@ const METRICS: [&str; 12] = [
 
 impl<R: Rng> Generator<'_, R> {
     pub(super) fn metric(&mut self) -> Option<Value> {
-        if self.flip(0.1) {
-            return self.top_hits();
+        match self.rng.random_range(0..20) {
+            0..2 => return self.top_hits(),
+            2 => return self.top_metrics(),
+            3 => return self.string_stats(),
+            _ => {}
         }
         let kind = *one_of(&mut self.rng, &METRICS);
         let is_any = ["value_count", "cardinality"].contains(&kind);
@@ -80,6 +83,41 @@ impl<R: Rng> Generator<'_, R> {
             body["keyed"] = json!(self.flip(0.3));
         }
         Some(json!({ kind: body }))
+    }
+
+    fn top_metrics(&mut self) -> Option<Value> {
+        let by = self.path(|field| is_number(field) || is_date(field))?;
+        let mut fields: Vec<String> = Vec::new();
+        for _ in 0..self.rng.random_range(1..4) {
+            let path = self.path(is_column)?;
+            if !fields.contains(&path) {
+                fields.push(path);
+            }
+        }
+        let metrics: Vec<Value> = fields
+            .iter()
+            .map(|field| json!({ "field": field }))
+            .collect();
+        let mut body = json!({ "sort": { by: self.asc() }, "metrics": metrics });
+        if self.flip(0.5) {
+            body["size"] = json!(self.rng.random_range(1..6));
+        }
+        Some(json!({ "top_metrics": body }))
+    }
+
+    fn string_stats(&mut self) -> Option<Value> {
+        let is_text = |field: &Field| {
+            let has_texts = matches!(field.diet, Diet::Texts | Diet::Mixed);
+            is_column(field) && (has_texts || matches!(field.kind, Kind::Text { .. }))
+        };
+        let mut body = json!({ "field": self.path(is_text)? });
+        if self.flip(0.3) {
+            body["missing"] = json!(one_of(&mut self.rng, &["N/A", "time", ""]));
+        }
+        if self.flip(0.5) {
+            body["show_distribution"] = json!(true);
+        }
+        Some(json!({ "string_stats": body }))
     }
 
     pub(super) fn top_hits(&mut self) -> Option<Value> {

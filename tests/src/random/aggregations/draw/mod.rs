@@ -81,7 +81,7 @@ impl<R: Rng> Generator<'_, R> {
             true => self.level(depth + 1, left, filters),
             false => Map::new(),
         };
-        let (kind, body) = match self.rng.random_range(0..16) {
+        let (kind, body) = match self.rng.random_range(0..17) {
             0..4 => ("terms", self.terms(depth, &inside)?),
             4 => ("multi_terms", self.multi_terms(depth, &inside)?),
             5 => ("rare_terms", self.rare_terms()?),
@@ -91,6 +91,7 @@ impl<R: Rng> Generator<'_, R> {
             12 => self.ranges()?,
             13 => ("filter", self.query(filters)),
             14 => ("filters", self.filters(filters)),
+            15 => ("auto_date_histogram", self.auto_date_histogram()?),
             _ => ("missing", json!({ "field": self.path(is_column)? })),
         };
         let mut agg = json!({ kind: body });

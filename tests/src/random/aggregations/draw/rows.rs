@@ -144,6 +144,25 @@ impl<R: Rng> Generator<'_, R> {
         Some(body)
     }
 
+    pub(super) fn auto_date_histogram(&mut self) -> Option<Value> {
+        let path = self.path(|field| is_date(field) && !field.multi)?;
+        let mut body = json!({ "field": path });
+        if self.flip(0.7) {
+            body["buckets"] = json!(self.rng.random_range(1..20));
+        }
+        if self.flip(0.3) {
+            let units = ["second", "minute", "hour", "day", "month", "year"];
+            body["minimum_interval"] = json!(one_of(&mut self.rng, &units));
+        }
+        if self.flip(0.2) {
+            body["missing"] = self.date(&path);
+        } else if self.flip(0.3) {
+            body["format"] = json!(one_of(&mut self.rng, &FORMATS));
+        }
+        self.zone(&mut body);
+        Some(body)
+    }
+
     pub(super) fn ranges(&mut self) -> Option<(&'static str, Value)> {
         let kind = *one_of(&mut self.rng, &["range", "date_range", "ip_range", "range"]);
         let path = match kind {

@@ -8,7 +8,7 @@ use super::super::terms::PATTERNS;
 use super::{is_column, is_date, is_number};
 use crate::random::documents::one_of;
 use crate::random::generate::Generator;
-use crate::random::schema::{Diet, Field, Kind};
+use crate::random::schema::{Diet, Kind};
 
 impl<R: Rng> Generator<'_, R> {
     pub(super) fn terms(&mut self, depth: usize, inside: &Map<String, Value>) -> Option<Value> {
@@ -116,16 +116,7 @@ impl<R: Rng> Generator<'_, R> {
             let mut source = Value::Null;
             let kind = match self.rng.random_range(0..4) {
                 0..2 => {
-                    // A date of a field without a type, or within a millisecond, is not told from a number yet
-                    // in an `after_key`.
-                    let is_taken = |field: &Field| {
-                        let is_coarse =
-                            matches!(field.kind, Kind::Date { precision } if precision > 1);
-                        is_column(field)
-                            && (!is_date(field) || is_coarse)
-                            && field.diet != Diet::Mixed
-                    };
-                    source["field"] = json!(self.path(is_taken)?);
+                    source["field"] = json!(self.path(is_column)?);
                     "terms"
                 }
                 2 => {

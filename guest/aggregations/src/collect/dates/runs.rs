@@ -3,15 +3,15 @@
 
 use tantivy::columnar::MonotonicallyMappableToU64;
 
-use super::block::{Block, Docs, Groups};
-use super::budget::Budget;
-use super::field::Column;
-use super::grouping::NONE;
-use super::keyed::{TermChoice, all_keys, found_in};
-use super::table::{Table, to_node};
-use super::{Collect, Places};
 use crate::Result;
 use crate::calendar::Rounding;
+use crate::collect::block::{Block, Docs, Groups};
+use crate::collect::budget::Budget;
+use crate::collect::field::Column;
+use crate::collect::grouping::NONE;
+use crate::collect::keyed::{TermChoice, all_keys, found_in};
+use crate::collect::table::{Table, to_node};
+use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::Node;
 
@@ -21,7 +21,7 @@ const SHORT_RUN: usize = 64;
 const MOST_SHORT_RUNS: u32 = 4;
 
 /// A date histogram over the field by which documents are sorted.
-pub(super) struct Runs {
+pub(in crate::collect) struct Runs {
     /// Every document has one value, and they ascend.
     column: Column,
     rounding: Rounding,
@@ -52,7 +52,7 @@ struct Room {
 }
 
 impl Runs {
-    pub(super) fn new(
+    pub(in crate::collect) fn new(
         column: Column,
         rounding: Rounding,
         bounds: Option<(i64, i64)>,

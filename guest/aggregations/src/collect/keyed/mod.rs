@@ -1,40 +1,46 @@
 //! Buckets by value, by range or by query: whatever a [`Mapping`] says.
 
-use super::block::Block;
-use super::budget::Budget;
-use super::grouping::NONE;
-use super::mapping::Mapping;
-use super::table::{Found, Table, to_node};
-use super::{Collect, Places};
+mod counted;
+
+pub(in crate::collect) use counted::Counted;
+
 use crate::Result;
+use crate::collect::block::{Block, Docs};
+use crate::collect::budget::Budget;
+use crate::collect::grouping::NONE;
+use crate::collect::mapping::Mapping;
+use crate::collect::table::{Found, Table, to_node};
+use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::Node;
 
 /// Buckets by whatever a [`Mapping`] says.
-pub(super) struct Keyed<M> {
+pub(in crate::collect) struct Keyed<M> {
     mapping: M,
     table: Table,
     inside: Vec<Box<dyn Collect>>,
     ords: Vec<u32>,
     /// Whether buckets with few documents may be left out where there are very many.
     is_limited: bool,
+    /// What is inside of a bucket with more documents than this is never shown.
+    max_inside: Option<u64>,
     choice: TermChoice,
 }
 
 /// Says whether a key is taken.
-pub(super) type KeyFilter = Box<dyn Fn(&Key) -> bool>;
+pub(in crate::collect) type KeyFilter = Box<dyn Fn(&Key) -> bool>;
 
 /// Which terms have a bucket.
 #[derive(Default)]
-pub(super) struct TermChoice {
+pub(in crate::collect) struct TermChoice {
     /// Which keys are taken; all, if there is none.
-    pub(super) is_taken: Option<KeyFilter>,
+    pub(in crate::collect) is_taken: Option<KeyFilter>,
     /// Whether all terms of a column of texts have one, those without documents too.
-    pub(super) has_empty: bool,
+    pub(in crate::collect) has_empty: bool,
 }
 
 impl<M: Mapping> Keyed<M> {
-    pub(super) fn new(
+    pub(in crate::collect) fn new(
         mapping: M,
         inside: Vec<Box<dyn Collect>>,
         is_limited: bool,
@@ -46,7 +52,16 @@ impl<M: Mapping> Keyed<M> {
             inside,
             ords: Vec::new(),
             is_limited,
+            max_inside: None,
             choice,
+        }
+    }
+
+    /// Leaves what is inside of buckets with more documents than this as it is.
+    pub(in crate::collect) fn looking_into_rare(self, max_doc_count: u64) -> Self {
+        Self {
+            max_inside: Some(max_doc_count),
+            ..self
         }
     }
 }
@@ -58,8 +73,29 @@ impl<M: Mapping> Collect for Keyed<M> {
             table,
             inside,
             ords,
+            max_inside,
             ..
         } = self;
+        if let (Some(most), false) = (*max_inside, inside.is_empty()) {
+            let mut docs = Vec::new();
+            return mapping.map(block, &mut |column, mapped| {
+                table.ords(column, &mapped, ords, budget)?;
+                table.count(ords);
+                docs.clear();
+                docs.extend(mapped.docs);
+                let is_rare = |ord: &u32| {
+                    let count = table.counts.get(*ord as usize);
+                    count.is_some_and(|count| *count <= most)
+                };
+                let mut of_docs = ords.iter();
+                docs.retain(|_| of_docs.next().is_some_and(is_rare));
+                ords.retain(is_rare);
+                for inside in inside.iter_mut() {
+                    inside.collect(Block::of_each(Docs::List(&docs), ords), budget)?;
+                }
+                Ok(())
+            });
+        }
         mapping.map(block, &mut |column, mapped| {
             table.ords(column, &mapped, ords, budget)?;
             table.count(ords);
@@ -93,7 +129,7 @@ impl<M: Mapping> Collect for Keyed<M> {
 }
 
 /// The buckets of a table whose keys are taken.
-pub(super) fn found_in(
+pub(in crate::collect) fn found_in(
     table: &Table,
     keys: &AllKeys,
     places: Places<'_>,
@@ -143,7 +179,11 @@ pub(super) fn found_in(
 }
 
 /// Gives every term of the columns of texts a key, whether or not a document was found to have it.
-pub(super) fn add_terms(mapping: &impl Mapping, table: &mut Table, budget: &Budget) -> Result<()> {
+pub(in crate::collect) fn add_terms(
+    mapping: &impl Mapping,
+    table: &mut Table,
+    budget: &Budget,
+) -> Result<()> {
     for (column, num_terms) in mapping.num_terms().into_iter().enumerate() {
         for code in 0..num_terms {
             table.ord(column, NONE, code);
@@ -154,14 +194,14 @@ pub(super) fn add_terms(mapping: &impl Mapping, table: &mut Table, budget: &Budg
 }
 
 /// All keys of a table, and where the codes of each column are among them.
-pub(super) struct AllKeys {
-    pub(super) keys: Vec<Key>,
+pub(in crate::collect) struct AllKeys {
+    pub(in crate::collect) keys: Vec<Key>,
     /// For each column its codes, ascending, and the place of each one's key.
     columns: Vec<(Vec<u64>, Vec<Option<u32>>)>,
 }
 
 impl AllKeys {
-    pub(super) fn place(&self, column: usize, code: u64) -> Option<u32> {
+    pub(in crate::collect) fn place(&self, column: usize, code: u64) -> Option<u32> {
         let (codes, places) = self.columns.get(column)?;
         let at = codes.binary_search(&code).ok()?;
         places.get(at).copied().flatten()
@@ -169,7 +209,7 @@ impl AllKeys {
 }
 
 /// Puts the keys of all columns in one order.
-pub(super) fn all_keys(
+pub(in crate::collect) fn all_keys(
     table: &Table,
     num_columns: usize,
     keys_of: impl Fn(usize, &[u64]) -> Result<Vec<Option<Key>>>,

@@ -3,12 +3,12 @@
 use datasketches::hll::Coupon;
 use tantivy::columnar::ColumnType;
 
-use super::block::{Block, Docs, Groups};
-use super::budget::{Budget, Taken};
-use super::field::{Column, Field, RowRoom, without_value};
-use super::metrics::{arrange, grow};
-use super::{Collect, Places};
 use crate::Result;
+use crate::collect::block::{Block, Docs, Groups};
+use crate::collect::budget::{Budget, Taken};
+use crate::collect::field::{Column, Field, RowRoom, without_value};
+use crate::collect::metrics::{arrange, grow};
+use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::{Cardinality, Metric, Metrics, Node};
 
@@ -16,7 +16,7 @@ use crate::partial::{Cardinality, Metric, Metrics, Node};
 const MAX_BITS: usize = 1 << 25;
 
 /// How many distinct values the documents of each bucket have.
-pub(super) struct Distinct {
+pub(in crate::collect) struct Distinct {
     field: Field,
     /// For each column.
     seen: Vec<Seen>,
@@ -39,7 +39,11 @@ enum Seen {
 }
 
 impl Distinct {
-    pub(super) fn new(field: Field, missing: Option<Key>, is_top: bool) -> Result<Self> {
+    pub(in crate::collect) fn new(
+        field: Field,
+        missing: Option<Key>,
+        is_top: bool,
+    ) -> Result<Self> {
         // Inside of other buckets, a row of bits for each of them is only kept if it is short.
         let most_bits = if is_top { MAX_BITS } else { 4096 };
         let seen = field.columns.iter().map(|column| -> Result<Seen> {

@@ -1,33 +1,49 @@
 //! The first documents of each bucket.
 
-use super::block::{Block, Docs};
-use super::budget::{Budget, Taken};
-use super::field::{Column, Field};
-use super::metrics::{arrange, grow};
-use super::{Collect, Places};
 use crate::Result;
+use crate::collect::block::{Block, Docs};
+use crate::collect::budget::{Budget, Taken};
+use crate::collect::field::{Column, Field};
+use crate::collect::metrics::{arrange, grow};
+use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::{Metric, Metrics, Node};
 use crate::top_hits::{TopHit, TopList};
 
+/// What is kept of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::collect) enum TopOf {
+    /// All values.
+    Hits,
+    /// The least value of each field, of documents that have a value to sort by.
+    Metrics,
+}
+
 /// The first documents of each bucket.
-pub(super) struct Top {
+pub(in crate::collect) struct Top {
     /// What they are sorted by, and whether it descends.
     sort: Vec<(Field, bool)>,
     /// What is shown of them.
     fields: Vec<Field>,
     size: usize,
+    of: TopOf,
     states: Vec<TopList>,
     taken: Taken,
     codes: Vec<u64>,
 }
 
 impl Top {
-    pub(super) fn new(sort: Vec<(Field, bool)>, fields: Vec<Field>, size: usize) -> Self {
+    pub(in crate::collect) fn new(
+        sort: Vec<(Field, bool)>,
+        fields: Vec<Field>,
+        size: usize,
+        of: TopOf,
+    ) -> Self {
         Self {
             sort,
             fields,
             size,
+            of,
             states: Vec::new(),
             taken: Taken::default(),
             codes: Vec::new(),
@@ -72,6 +88,7 @@ impl Collect for Top {
             sort,
             fields,
             size,
+            of,
             states,
             taken,
             codes,
@@ -98,12 +115,22 @@ impl Collect for Top {
                     break;
                 }
             }
+            if *of == TopOf::Metrics && sort_keys.first().is_none_or(Option::is_none) {
+                continue;
+            }
             if sort_keys.len() < sort.len()
                 || state.is_beyond(sort_keys.first().and_then(Option::as_ref))
             {
                 continue;
             }
-            let shown = fields.iter().map(|field| keys_of(field, doc, codes));
+            let shown = fields.iter().map(|field| {
+                let mut keys = keys_of(field, doc, codes)?;
+                if *of == TopOf::Metrics {
+                    keys.sort();
+                    keys.truncate(1);
+                }
+                Ok(keys)
+            });
             let hit = TopHit {
                 sort: sort_keys,
                 fields: shown.collect::<Result<_>>()?,

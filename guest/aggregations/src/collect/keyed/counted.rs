@@ -1,21 +1,21 @@
 //! Terms with nothing inside, of a column whose raw values are small: counted as they lie packed.
 
-use super::block::{Block, Docs, Groups};
-use super::budget::{Budget, Taken};
-use super::field::{Column, RowRoom};
-use super::grouping::NONE;
-use super::keyed::{TermChoice, add_terms, all_keys, found_in};
-use super::mapping::{ByValue, Mapping};
-use super::table::{Found, Table, to_node};
-use super::{Collect, Places};
 use crate::Result;
+use crate::collect::block::{Block, Docs, Groups};
+use crate::collect::budget::{Budget, Taken};
+use crate::collect::field::{Column, RowRoom};
+use crate::collect::grouping::NONE;
+use crate::collect::keyed::{TermChoice, add_terms, all_keys, found_in};
+use crate::collect::mapping::{ByValue, Mapping};
+use crate::collect::table::{Found, Table, to_node};
+use crate::collect::{Collect, Places};
 use crate::partial::Node;
 
 /// Most counts that are kept in one table of all raw values: what is beyond is kept by bucket.
 const MAX_COUNTS: usize = 1 << 22;
 
 /// Terms with nothing inside, of a column with at most one value a document.
-pub(super) struct Counted {
+pub(in crate::collect) struct Counted {
     mapping: ByValue,
     /// How many raw values there are.
     width: usize,
@@ -43,11 +43,11 @@ fn countable(mapping: &ByValue) -> Option<(&Column, usize)> {
 
 impl Counted {
     /// Whether the terms of a mapping can be counted like this.
-    pub(super) fn fits(mapping: &ByValue) -> bool {
+    pub(in crate::collect) fn fits(mapping: &ByValue) -> bool {
         countable(mapping).is_some()
     }
 
-    pub(super) fn new(mapping: ByValue, choice: TermChoice) -> Self {
+    pub(in crate::collect) fn new(mapping: ByValue, choice: TermChoice) -> Self {
         Self {
             width: countable(&mapping).map_or(1, |(_, width)| width),
             table: Table::new(mapping.num_codes().into_iter()),

@@ -1,23 +1,29 @@
 //! Buckets by the values of several fields together: `multi_terms` and `composite`.
 
+mod page;
+
 use std::cmp::Ordering;
 
-use super::block::Block;
-use super::budget::Budget;
-use super::grouping::NONE;
-use super::keyed::{AllKeys, all_keys};
-use super::mapping::{ByValue, Mapping};
-use super::table::{Found, Table, to_node};
-use super::{Collect, Places};
+use self::page::Best;
 use crate::Result;
+use crate::collect::block::{Block, Docs, Groups};
+use crate::collect::budget::{Budget, Taken};
+use crate::collect::grouping::NONE;
+use crate::collect::keyed::{AllKeys, all_keys};
+use crate::collect::mapping::{ByValue, Mapped, Mapping};
+use crate::collect::table::{Found, Table, to_node};
+use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::Node;
 
 /// The value of one field after another: the buckets of a level are what the next one is inside of.
-pub(super) struct Tuples {
+pub(in crate::collect) struct Tuples {
     levels: Vec<Level>,
     inside: Vec<Box<dyn Collect>>,
     page: Option<Page>,
+    /// What may be on the page.
+    best: Option<Best>,
+    taken: Taken,
 }
 
 struct Level {
@@ -27,10 +33,10 @@ struct Level {
 }
 
 /// What of all tuples is shown: so many, in an order, after one of them.
-pub(super) struct Page {
-    pub(super) size: usize,
-    pub(super) after: Option<Vec<Option<Key>>>,
-    pub(super) order: TupleOrder,
+pub(in crate::collect) struct Page {
+    pub(in crate::collect) size: usize,
+    pub(in crate::collect) after: Option<Vec<Option<Key>>>,
+    pub(in crate::collect) order: TupleOrder,
 }
 
 /// The order of tuples: for each of their keys, whether it descends, and whether no value comes first.
@@ -59,27 +65,74 @@ impl TupleOrder {
 }
 
 impl Tuples {
-    pub(super) fn new(
+    pub(in crate::collect) fn new(
         mappings: Vec<ByValue>,
         inside: Vec<Box<dyn Collect>>,
         page: Option<Page>,
-    ) -> Self {
+    ) -> Result<Self> {
+        let best = match &page {
+            Some(page) => Best::new(page, &mappings)?,
+            None => None,
+        };
         let levels = mappings.into_iter().map(|mapping| Level {
             table: Table::new(mapping.num_codes().into_iter()),
             mapping,
             ords: Vec::new(),
         });
-        Self {
+        Ok(Self {
             levels: levels.collect(),
             inside,
             page,
+            best,
+            taken: Taken::default(),
+        })
+    }
+}
+
+/// Documents of one level, of which some are left out.
+#[derive(Default)]
+struct Kept {
+    docs: Vec<u32>,
+    groups: Vec<u32>,
+    codes: Vec<u64>,
+}
+
+impl Kept {
+    /// Those whose codes may lead to the page.
+    fn of(best: &Best, depth: usize, mapped: &Mapped<'_>, is_missing: bool) -> Self {
+        let mut kept = Self::default();
+        let mut last: Option<(u32, u64, bool)> = None;
+        let docs = mapped.docs.into_iter().zip(mapped.codes).enumerate();
+        for (place, (doc, code)) in docs {
+            let group = mapped.groups.at(place);
+            let may_take = match last {
+                Some((of, same, may_take)) if (of, same) == (group, *code) => may_take,
+                _ => best.may_take(depth, group, *code, is_missing),
+            };
+            last = Some((group, *code, may_take));
+            if may_take {
+                kept.docs.push(doc);
+                kept.groups.push(group);
+                kept.codes.push(*code);
+            }
+        }
+        kept
+    }
+
+    fn as_mapped(&self) -> Mapped<'_> {
+        Mapped {
+            docs: Docs::List(&self.docs),
+            groups: Groups::Each(&self.groups),
+            codes: &self.codes,
         }
     }
 }
 
 fn collect_level(
     levels: &mut [Level],
+    depth: usize,
     inside: &mut [Box<dyn Collect>],
+    best: &mut Option<Best>,
     block: Block<'_>,
     budget: &Budget,
 ) -> Result<()> {
@@ -94,16 +147,39 @@ fn collect_level(
         table,
         ords,
     } = level;
+    let missing_column = mapping.num_codes().len().saturating_sub(1);
     mapping.map(block, &mut |column, mapped| {
+        let is_missing = column == missing_column;
+        let kept = best
+            .as_ref()
+            .map(|best| Kept::of(best, depth, &mapped, is_missing));
+        let mapped = kept.as_ref().map_or(mapped, Kept::as_mapped);
         table.ords(column, &mapped, ords, budget)?;
         table.count(ords);
-        collect_level(rest, inside, Block::of_each(mapped.docs, ords), budget)
+        if let Some(best) = best {
+            for (place, (ord, code)) in ords.iter().zip(mapped.codes).enumerate() {
+                best.note(depth, *ord, mapped.groups.at(place), *code, is_missing);
+            }
+        }
+        let block = Block::of_each(mapped.docs, ords);
+        collect_level(rest, depth + 1, inside, best, block, budget)
     })
 }
 
 impl Collect for Tuples {
     fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
-        collect_level(&mut self.levels, &mut self.inside, block, budget)
+        let Self {
+            levels,
+            inside,
+            best,
+            taken,
+            ..
+        } = self;
+        collect_level(levels, 0, inside, best, block, budget)?;
+        match best {
+            Some(best) => taken.grow_to(best.num_bytes(), budget),
+            None => Ok(()),
+        }
     }
 
     fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
@@ -125,12 +201,10 @@ impl Collect for Tuples {
             let Some(parent) = places.at(parent) else {
                 continue;
             };
-            if let Some(Page {
-                after: Some(after),
-                order,
-                ..
-            }) = &self.page
-                && order.compare(&tuple, after).is_le()
+            if self
+                .page
+                .as_ref()
+                .is_some_and(|page| !page.is_behind(&tuple))
             {
                 continue;
             }

@@ -1,21 +1,31 @@
-//! Numbers of the documents of each bucket.
+//! Numbers, texts and first documents of each bucket.
+
+mod distinct;
+mod strings;
+mod top;
+mod weighted;
+
+pub(in crate::collect) use distinct::Distinct;
+pub(in crate::collect) use strings::Strings;
+pub(in crate::collect) use top::{Top, TopOf};
+pub(in crate::collect) use weighted::Weighted;
 
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
-use super::block::{Block, Docs, Groups};
-use super::budget::{Budget, Taken};
-use super::field::{Column, Field, RowRoom, Rows, without_value};
-use super::{Collect, Places};
 use crate::Result;
+use crate::collect::block::{Block, Docs, Groups};
+use crate::collect::budget::{Budget, Taken};
+use crate::collect::field::{Column, Field, RowRoom, Rows, without_value};
+use crate::collect::{Collect, Places};
 use crate::key::Key;
-use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats, WeightedAverage};
+use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
 use crate::partial::{Merge, Metric, Metrics, Node};
 
 /// Rows that are decoded together: what they come to stays in the cache nearest to the processor.
 const ROWS_AT_ONCE: usize = 4096;
 
 /// The state of one bucket, which takes in values.
-pub(super) trait State: Merge + Clone {
+pub(in crate::collect) trait State: Merge + Clone {
     /// Adds the values of rows, as codes of the column.
     fn add_codes(&mut self, column: &Column, codes: &[u64], room: &mut Vec<f64>);
 
@@ -29,7 +39,7 @@ pub(super) trait State: Merge + Clone {
 }
 
 /// A metric of one field.
-pub(super) struct OfField<S> {
+pub(in crate::collect) struct OfField<S> {
     field: Field,
     missing: Option<Key>,
     states: Vec<S>,
@@ -51,7 +61,7 @@ struct Room {
 const ROWS_PER_COUNT: usize = 8;
 
 impl<S: State> OfField<S> {
-    pub(super) fn new(field: Field, missing: Option<Key>) -> Self {
+    pub(in crate::collect) fn new(field: Field, missing: Option<Key>) -> Self {
         Self {
             field,
             missing,
@@ -63,7 +73,7 @@ impl<S: State> OfField<S> {
 }
 
 /// Makes states for all buckets of a block.
-pub(super) fn grow<S: Default + Clone>(
+pub(in crate::collect) fn grow<S: Default + Clone>(
     states: &mut Vec<S>,
     groups: Groups<'_>,
     taken: &mut Taken,
@@ -82,7 +92,7 @@ pub(super) fn grow<S: Default + Clone>(
 }
 
 /// The states by their places in the partial result.
-pub(super) fn arrange<S: Merge>(states: Vec<S>, places: Places<'_>) -> Vec<S> {
+pub(in crate::collect) fn arrange<S: Merge>(states: Vec<S>, places: Places<'_>) -> Vec<S> {
     let mut arranged: Vec<S> = std::iter::repeat_with(S::default)
         .take(places.len)
         .collect();
@@ -382,57 +392,4 @@ impl State for u64 {
     fn wrap(states: Vec<Self>) -> Metrics {
         Metrics::Counts(states)
     }
-}
-
-/// The average of one field's values by the weights of another.
-pub(super) struct Weighted {
-    pub(super) value: (Field, Option<Key>),
-    pub(super) weight: (Field, Option<Key>),
-    pub(super) states: Vec<WeightedAverage>,
-    pub(super) taken: Taken,
-}
-
-impl Collect for Weighted {
-    fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
-        grow(&mut self.states, block.groups, &mut self.taken, budget)?;
-        let mut codes = Vec::new();
-        for (doc, group) in block.pairs() {
-            // Every value has the weight of its document; one with several weights has none of them.
-            let values = numbers_of(&self.value, doc, &mut codes)?;
-            let weights = numbers_of(&self.weight, doc, &mut codes)?;
-            if let (Some(state), [weight]) =
-                (self.states.get_mut(group as usize), weights.as_slice())
-            {
-                for value in values {
-                    state.add_number(value, *weight);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>, places: Places<'_>, _: &Budget) -> Result<Node> {
-        Ok(Node::Metric(Metric {
-            is_date: false,
-            states: Metrics::WeightedAverages(arrange(self.states, places)),
-        }))
-    }
-}
-
-/// The numbers that a document has in a field, or what stands in for them.
-fn numbers_of(
-    (field, missing): &(Field, Option<Key>),
-    doc: u32,
-    codes: &mut Vec<u64>,
-) -> Result<Vec<Number>> {
-    let mut numbers = Vec::new();
-    for column in &field.columns {
-        let rows = column.index.value_row_ids(doc);
-        column.codes(Docs::Range(rows.start, rows.end), codes)?;
-        numbers.extend(codes.iter().map(|code| number(column, *code)));
-    }
-    if numbers.is_empty() {
-        numbers.extend(missing.as_ref().and_then(number_of));
-    }
-    Ok(numbers)
 }

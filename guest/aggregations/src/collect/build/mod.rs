@@ -1,68 +1,33 @@
 //! A request and a split → collectors.
 
-use canter_doc_mapper::{DocMapper, FieldKind};
-use tantivy::SegmentReader;
+mod choice;
+mod split;
+
+pub use split::{BitSet, Split};
+
+use canter_doc_mapper::FieldKind;
 use tantivy::columnar::ColumnType;
 
+use self::choice::key_filter;
 use super::Collect;
 use super::budget::Taken;
-use super::counted::Counted;
-use super::distinct::Distinct;
+use super::dates::{AutoDates, Runs};
 use super::field::{Field, is_number};
-use super::keyed::{KeyFilter, Keyed, TermChoice};
+use super::keyed::{Counted, Keyed, TermChoice};
 use super::mapping::{
     ByFilter, ByMissing, ByRange, ByValue, ToCode, check_places, is_histogram_value,
 };
-use super::metrics::{OfField, Weighted};
-use super::runs::Runs;
-use super::top::Top;
+use super::metrics::{Distinct, OfField, Strings, Top, TopOf, Weighted};
 use super::tuples::{Page, Tuples};
 use crate::check::after_key;
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
 use crate::request::{
-    Aggregation, Choice, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric,
-    MetricOf, Range, RangeOf, Source, TopHits,
+    Aggregation, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric, MetricOf,
+    Range, RangeOf, Source, TopHits,
 };
-use crate::respond::{choice_text, tuple_order};
+use crate::respond::tuple_order;
 use crate::{Error, Result};
-
-/// A split whose documents are aggregated.
-#[derive(Clone, Copy)]
-pub struct Split<'a> {
-    /// Its columns; those that the request names have been warmed up.
-    pub segment: &'a SegmentReader,
-    /// What its fields are.
-    pub mapper: &'a DocMapper,
-    /// The field of dates by which its documents are sorted, ascending.
-    pub sort_field: Option<&'a str>,
-    /// What each filter of the request matches, by slot.
-    pub filters: &'a [BitSet],
-}
-
-/// Some of a split's documents.
-#[derive(Clone, Debug, Default)]
-pub struct BitSet(Vec<u64>);
-
-impl BitSet {
-    /// None of so many documents.
-    pub fn new(num_docs: u32) -> Self {
-        Self(vec![0; (num_docs as usize).div_ceil(64)])
-    }
-
-    /// Adds a document.
-    pub fn insert(&mut self, doc: u32) {
-        if let Some(word) = self.0.get_mut((doc / 64) as usize) {
-            *word |= 1 << (doc % 64);
-        }
-    }
-
-    /// Whether a document is in it.
-    pub fn contains(&self, doc: u32) -> bool {
-        let word = self.0.get((doc / 64) as usize).copied().unwrap_or_default();
-        word & (1 << (doc % 64)) != 0
-    }
-}
 
 pub(super) fn build_all(
     aggregations: &[Aggregation],
@@ -103,21 +68,16 @@ impl Builder<'_> {
                     is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
                     has_empty: false,
                 };
-                // What is rare here may not be elsewhere: none can be left out.
-                Box::new(Keyed::new(
-                    self.by_value(&terms.source)?,
-                    inside()?,
-                    false,
-                    choice,
-                ))
+                // What is rare here may not be elsewhere: none can be left out, but what is not rare here is
+                // nowhere.
+                let mapping = self.by_value(&terms.source)?;
+                let keyed = Keyed::new(mapping, inside()?, false, choice);
+                Box::new(keyed.looking_into_rare(terms.max_doc_count))
             }
             Kind::MultiTerms(terms) => {
                 let mappings = terms.sources.iter().map(|source| self.by_value(source));
-                Box::new(Tuples::new(
-                    mappings.collect::<Result<_>>()?,
-                    inside()?,
-                    None,
-                ))
+                let mappings = mappings.collect::<Result<_>>()?;
+                Box::new(Tuples::new(mappings, inside()?, None)?)
             }
             Kind::Histogram(histogram) => Box::new(Keyed::new(
                 self.by_interval(path, histogram)?,
@@ -125,6 +85,12 @@ impl Builder<'_> {
                 false,
                 TermChoice::default(),
             )),
+            Kind::AutoDateHistogram(histogram) => {
+                let field = self.open(&histogram.source.field, |column_type| {
+                    column_type == ColumnType::DateTime
+                })?;
+                Box::new(AutoDates::new(path, histogram, field, inside()?)?)
+            }
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, inside()?)?,
             Kind::Range(range) => Box::new(Keyed::new(
                 self.by_range(path, range)?,
@@ -357,7 +323,7 @@ impl Builder<'_> {
             after: self.after(composite),
             order: tuple_order(composite),
         };
-        Ok(Tuples::new(mappings, inside, Some(page)))
+        Tuples::new(mappings, inside, Some(page))
     }
 
     /// The key that the page comes after, as columns have it.
@@ -399,11 +365,16 @@ impl Builder<'_> {
                 taken: Taken::default(),
             }),
             MetricOf::Cardinality => Box::new(Distinct::new(values()?, missing, is_top)?),
-            MetricOf::TopHits(hits) => Box::new(self.top(hits)?),
+            MetricOf::TopHits(hits) => Box::new(self.top(hits, TopOf::Hits)?),
+            MetricOf::TopMetrics(hits) => Box::new(self.top(hits, TopOf::Metrics)?),
+            MetricOf::StringStats { .. } => {
+                let texts = self.open(field, |column_type| column_type == ColumnType::Str)?;
+                Box::new(Strings::new(texts, missing))
+            }
         })
     }
 
-    fn top(&self, hits: &TopHits) -> Result<Top> {
+    fn top(&self, hits: &TopHits, of: TopOf) -> Result<Top> {
         let is_sortable =
             |column_type| is_number(column_type) || column_type == ColumnType::DateTime;
         let sort = hits
@@ -416,56 +387,6 @@ impl Builder<'_> {
             .iter()
             .map(|field| self.open(field, |column_type| column_type != ColumnType::Bytes));
         let size = hits.size.saturating_add(hits.from);
-        Ok(Top::new(sort, fields.collect::<Result<_>>()?, size))
+        Ok(Top::new(sort, fields.collect::<Result<_>>()?, size, of))
     }
-}
-
-/// Whether a choice has a key, which comes with its text.
-type Chooses = Box<dyn Fn(&Key, &str) -> bool>;
-
-/// What `include` and `exclude` leave.
-fn key_filter(include: Option<&Choice>, exclude: Option<&Choice>) -> Result<Option<KeyFilter>> {
-    let matcher = |choice: Option<&Choice>| -> Result<Option<Chooses>> {
-        Ok(match choice {
-            None => None,
-            Some(Choice::Values(values)) => {
-                let values = values.clone();
-                Some(Box::new(move |key, text| {
-                    let is_it = |value: &Key| match value {
-                        Key::Text(value) => value == text,
-                        value => value == key,
-                    };
-                    values.iter().any(is_it)
-                }))
-            }
-            Some(Choice::Pattern(pattern)) => {
-                let regex = tantivy_fst::Regex::new(pattern).map_err(|error| {
-                    Error::Invalid(format!("the pattern {pattern:?} is none: {error}"))
-                })?;
-                Some(Box::new(move |_, text| is_match(&regex, text)))
-            }
-        })
-    };
-    let (include, exclude) = (matcher(include)?, matcher(exclude)?);
-    if include.is_none() && exclude.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(Box::new(move |key| {
-        let text = choice_text(key);
-        include.as_ref().is_none_or(|include| include(key, &text))
-            && !exclude.as_ref().is_some_and(|exclude| exclude(key, &text))
-    })))
-}
-
-/// Whether an expression matches the whole of a text.
-fn is_match(regex: &tantivy_fst::Regex, text: &str) -> bool {
-    use tantivy_fst::Automaton;
-    let mut state = regex.start();
-    for byte in text.bytes() {
-        if !regex.can_match(&state) {
-            return false;
-        }
-        state = regex.accept(&state, byte);
-    }
-    regex.is_match(&state)
 }

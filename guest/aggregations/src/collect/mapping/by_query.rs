@@ -1,0 +1,70 @@
+//! Buckets of what queries match, and of the documents that have no value.
+
+use super::super::block::Block;
+use super::super::build::BitSet;
+use super::super::field::{Field, without_value};
+use super::{Each, Mapping, pass_on, place_keys};
+use crate::Result;
+use crate::key::Key;
+
+/// Buckets of what queries match.
+pub(in crate::collect) struct ByFilter {
+    pub(in crate::collect) filters: Vec<BitSet>,
+    /// Whether what none of them matches has a bucket.
+    pub(in crate::collect) has_other: bool,
+}
+
+impl Mapping for ByFilter {
+    fn num_codes(&self) -> Vec<Option<u64>> {
+        vec![Some(1); self.filters.len() + usize::from(self.has_other)]
+    }
+
+    fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()> {
+        let (mut docs, mut groups, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, filter) in self.filters.iter().enumerate() {
+            docs.clear();
+            groups.clear();
+            for (doc, group) in block.pairs().filter(|(doc, _)| filter.contains(*doc)) {
+                docs.push(doc);
+                groups.push(group);
+            }
+            pass_on(place, &docs, &groups, &mut codes, each)?;
+        }
+        if self.has_other {
+            docs.clear();
+            groups.clear();
+            let is_other = |doc: u32| !self.filters.iter().any(|filter| filter.contains(doc));
+            for (doc, group) in block.pairs().filter(|(doc, _)| is_other(*doc)) {
+                docs.push(doc);
+                groups.push(group);
+            }
+            pass_on(self.filters.len(), &docs, &groups, &mut codes, each)?;
+        }
+        Ok(())
+    }
+
+    fn keys(&self, column: usize, codes: &[u64]) -> Result<Vec<Option<Key>>> {
+        Ok(place_keys(column, codes))
+    }
+}
+
+/// One bucket, of the documents that have no value.
+pub(in crate::collect) struct ByMissing {
+    pub(in crate::collect) field: Field,
+}
+
+impl Mapping for ByMissing {
+    fn num_codes(&self) -> Vec<Option<u64>> {
+        vec![Some(1)]
+    }
+
+    fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()> {
+        let (mut docs, mut groups) = (Vec::new(), Vec::new());
+        without_value(&self.field.columns, block, &mut docs, &mut groups);
+        pass_on(0, &docs, &groups, &mut Vec::new(), each)
+    }
+
+    fn keys(&self, column: usize, codes: &[u64]) -> Result<Vec<Option<Key>>> {
+        Ok(place_keys(column, codes))
+    }
+}

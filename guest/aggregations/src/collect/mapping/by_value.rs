@@ -1,0 +1,293 @@
+//! Buckets by the values of a field: one for each value, or for each interval of them.
+
+use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
+
+use super::super::block::{Block, Docs, Groups};
+use super::super::field::{Column, Field, is_number, without_value};
+use super::by_range::first_code;
+use super::{Each, Mapped, Mapping, Room};
+use crate::Result;
+use crate::calendar::Rounding;
+use crate::key::Key;
+use crate::request::MAX_BUCKET_PLACE;
+
+/// From the value of a column to a code.
+pub(in crate::collect) enum ToCode {
+    /// A bucket for each value.
+    Value,
+    /// The intervals of a histogram: those within the bounds.
+    Interval {
+        interval: f64,
+        offset: f64,
+        bounds: Option<(f64, f64)>,
+    },
+    /// The buckets of dates within the bounds.
+    Date {
+        rounding: Rounding,
+        bounds: Option<(i64, i64)>,
+    },
+}
+
+/// Buckets by the values of a field.
+pub(in crate::collect) struct ByValue {
+    field: Field,
+    to_code: ToCode,
+    /// The key of documents that have no value, if there is such a bucket.
+    missing: Option<Option<Key>>,
+    room: Room,
+}
+
+impl ByValue {
+    pub(in crate::collect) fn new(
+        field: Field,
+        to_code: ToCode,
+        missing: Option<Option<Key>>,
+    ) -> Self {
+        Self {
+            field,
+            to_code,
+            missing,
+            room: Room::default(),
+        }
+    }
+
+    /// The least code whose key is not below this one, and whether it is this one; `None` if all are below.
+    /// Of a field with several columns it is one of the first of them.
+    pub(in crate::collect) fn first_code(&self, key: &Key) -> Result<Option<(u64, bool)>> {
+        match (&self.to_code, key) {
+            (ToCode::Interval { .. }, Key::Interval(place)) => Ok(Some((place.to_u64(), true))),
+            (ToCode::Date { .. }, Key::Date(start_ns)) => Ok(Some((start_ns.to_u64(), true))),
+            _ => {
+                let Some(column) = self.field.columns.first() else {
+                    return Ok(None);
+                };
+                let Some(code) = first_code(column, Some(key))? else {
+                    return Ok(None);
+                };
+                // Of the two zeros of floating point numbers a column has the second.
+                let next = code.saturating_add(1);
+                let is_float = column.column_type == ColumnType::F64;
+                let code = match is_float && column.keys(&[next])?.first() == Some(key) {
+                    true => next,
+                    false => code,
+                };
+                let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd().max(1));
+                // Between two codes of the column there is none of a value.
+                let raw = code.saturating_sub(min).div_ceil(gcd);
+                let code = min.saturating_add(raw.saturating_mul(gcd));
+                let is_same = column.keys(&[code])?.first() == Some(key);
+                Ok(Some((raw, is_same)))
+            }
+        }
+    }
+
+    /// The one column, if codes are its raw values and every document has at most one.
+    pub(in crate::collect) fn only_raw(&self) -> Option<&Column> {
+        match (&self.to_code, self.field.columns.as_slice(), &self.missing) {
+            (ToCode::Value, [column], None) if !column.is_multivalued() => Some(column),
+            _ => None,
+        }
+    }
+}
+
+impl Mapping for ByValue {
+    fn num_terms(&self) -> Vec<u64> {
+        let of_columns = self.field.columns.iter().map(|column| {
+            let is_text = column.column_type == ColumnType::Str;
+            let is_text = is_text && matches!(self.to_code, ToCode::Value);
+            column
+                .values
+                .num_raw()
+                .filter(|_| is_text)
+                .unwrap_or_default()
+        });
+        of_columns.collect()
+    }
+
+    fn num_codes(&self) -> Vec<Option<u64>> {
+        let of_columns = self.field.columns.iter().map(|column| match self.to_code {
+            ToCode::Value => column.values.num_raw(),
+            _ => None,
+        });
+        of_columns.chain([Some(1)]).collect()
+    }
+
+    fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()> {
+        let Room {
+            rows,
+            docs,
+            groups,
+            codes,
+        } = &mut self.room;
+        for (place, column) in self.field.columns.iter().enumerate() {
+            let rows = column.rows(block, rows);
+            column.codes(rows.rows, codes)?;
+            let is_partial = to_codes(column, &self.to_code, codes);
+            if !is_partial && !column.is_multivalued() {
+                let mapped = Mapped {
+                    docs: rows.docs,
+                    groups: rows.groups,
+                    codes,
+                };
+                each(place, mapped)?;
+                continue;
+            }
+            keep_once(rows.docs, rows.groups, docs, groups, codes, is_partial);
+            let mapped = Mapped {
+                docs: Docs::List(docs),
+                groups: Groups::Each(groups),
+                codes,
+            };
+            each(place, mapped)?;
+        }
+        if self.missing.is_some() {
+            without_value(&self.field.columns, block, docs, groups);
+            codes.clear();
+            codes.resize(docs.len(), 0);
+            let mapped = Mapped {
+                docs: Docs::List(docs),
+                groups: Groups::Each(groups),
+                codes,
+            };
+            each(self.field.columns.len(), mapped)?;
+        }
+        Ok(())
+    }
+
+    fn keys(&self, column: usize, codes: &[u64]) -> Result<Vec<Option<Key>>> {
+        let Some(column) = self.field.columns.get(column) else {
+            let key = self.missing.clone().flatten();
+            return Ok(vec![key; codes.len()]);
+        };
+        Ok(match &self.to_code {
+            ToCode::Value => {
+                let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd());
+                let of_raw = |raw: &u64| min.wrapping_add(raw.wrapping_mul(gcd));
+                let codes: Vec<u64> = codes.iter().map(of_raw).collect();
+                column.keys(&codes)?.into_iter().map(Some).collect()
+            }
+            ToCode::Interval { .. } => codes
+                .iter()
+                .map(|code| Some(Key::Interval(i64::from_u64(*code))))
+                .collect(),
+            ToCode::Date { .. } => codes
+                .iter()
+                .map(|code| Some(Key::Date(i64::from_u64(*code))))
+                .collect(),
+        })
+    }
+}
+
+/// What stands for a value that is in no bucket.
+const NO_BUCKET: u64 = u64::MAX;
+
+/// Turns the codes of a column into those of buckets, [`NO_BUCKET`] among them if it returns `true`.
+fn to_codes(column: &Column, to_code: &ToCode, codes: &mut [u64]) -> bool {
+    match to_code {
+        ToCode::Value => {
+            column.values.to_raw(codes);
+            false
+        }
+        ToCode::Interval {
+            interval,
+            offset,
+            bounds,
+        } => {
+            for code in codes.iter_mut() {
+                let value = column.number(*code);
+                let is_in = bounds.is_none_or(|(first, last)| first <= value && value <= last);
+                *code = match is_in {
+                    true => place_of(value, *interval, *offset).to_u64(),
+                    false => NO_BUCKET,
+                };
+            }
+            bounds.is_some()
+        }
+        ToCode::Date { rounding, bounds } => {
+            let mut cursor = rounding.cursor();
+            for code in codes.iter_mut() {
+                let time_ns = i64::from_u64(*code);
+                let is_in = bounds.is_none_or(|(first, last)| first <= time_ns && time_ns <= last);
+                *code = match is_in {
+                    true => cursor.start_of(time_ns).to_u64(),
+                    false => NO_BUCKET,
+                };
+            }
+            bounds.is_some()
+        }
+    }
+}
+
+/// Which interval a value is in, counted from the offset.
+pub(in crate::collect) fn place_of(value: f64, interval: f64, offset: f64) -> i64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the columns were checked to stay within the range"
+    )]
+    let place = ((value - offset) / interval).floor() as i64;
+    place
+}
+
+/// Leaves out values that are in no bucket, and those that put a document into a bucket again.
+fn keep_once(
+    docs: Docs<'_>,
+    groups: Groups<'_>,
+    kept_docs: &mut Vec<u32>,
+    kept_groups: &mut Vec<u32>,
+    codes: &mut Vec<u64>,
+    has_none: bool,
+) {
+    kept_docs.clear();
+    kept_groups.clear();
+    let mut kept_codes = 0;
+    // Where the codes of the document, in its bucket around, begin.
+    let mut begin = 0;
+    let mut last = None;
+    for (place, doc) in docs.into_iter().enumerate() {
+        let group = groups.at(place);
+        let Some(code) = codes.get(place).copied() else {
+            break;
+        };
+        if last != Some((doc, group)) {
+            last = Some((doc, group));
+            begin = kept_codes;
+        }
+        let is_known = codes
+            .get(begin..kept_codes)
+            .is_some_and(|known| known.contains(&code));
+        if is_known || has_none && code == NO_BUCKET {
+            continue;
+        }
+        if let Some(slot) = codes.get_mut(kept_codes) {
+            *slot = code;
+        }
+        kept_codes += 1;
+        kept_docs.push(doc);
+        kept_groups.push(group);
+    }
+    codes.truncate(kept_codes);
+}
+
+/// Whether a column's values put documents into the buckets of a histogram of numbers.
+pub(in crate::collect) fn is_histogram_value(column_type: ColumnType, is_date: bool) -> bool {
+    match is_date {
+        true => column_type == ColumnType::DateTime,
+        false => is_number(column_type),
+    }
+}
+
+/// Checks that floating point numbers tell the intervals of a histogram over these values apart.
+pub(in crate::collect) fn check_places(path: &str, field: &Field, interval: f64) -> Result<()> {
+    let place = |column: &Column, code: u64| (column.number(code) / interval).abs();
+    let is_too_far = field.columns.iter().any(|column| {
+        let (min, max) = (column.values.min(), column.values.max());
+        place(column, min).max(place(column, max)) > MAX_BUCKET_PLACE
+    });
+    match is_too_far {
+        true => Err(crate::Error::invalid(
+            path,
+            "interval: this is too small for the values that the field has",
+        )),
+        false => Ok(()),
+    }
+}
