@@ -231,8 +231,8 @@ fn a_sound_index_has_no_problems_and_a_damaged_one_has() {
 fn without_its_pages_nobody_can_say_what_is_garbage() {
     let store = ingested();
     let page = manifest(&store).pages.remove(0);
-    let (page, at) = (page.object(), page.entries.start as usize);
-    overwrite(&store, &page, |bytes| bytes[at] ^= 1);
+    let (page, start) = (page.object(), page.entries.start as usize);
+    overwrite(&store, &page, |bytes| bytes[start] ^= 1);
     for error in [
         collect_garbage(&store, &at(0)).unwrap_err(),
         verify_index(&store, &VerifyOptions::default()).unwrap_err(),
