@@ -20,6 +20,7 @@ mod blocking;
 pub mod corpus;
 mod error;
 mod ingest;
+mod merge;
 mod packager;
 mod pipeline;
 mod publisher;
@@ -29,6 +30,10 @@ mod storage;
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
     Counters, IngestOptions, IngestReport, IngestWarning, Phase, Progress, SplitReport, ingest,
+};
+pub use merge::{
+    MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
+    plan_merges,
 };
 pub use packager::{PackagedSplit, SplitFacts, package_split};
 pub use publisher::{

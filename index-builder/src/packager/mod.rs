@@ -18,6 +18,7 @@ use tantivy::Index;
 
 use crate::BuildError;
 use segment_files::SegmentFiles;
+pub(crate) use segment_files::{META, SEGMENT_ID};
 
 /// What the packager cannot read off the segment.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use tantivy::directory::{Directory, OwnedBytes};
 use crate::BuildError;
 
 /// The id that every packaged segment carries. Part of the split format.
-const SEGMENT_ID: &str = "00000000000000000000000000000000";
+pub(crate) const SEGMENT_ID: &str = "00000000000000000000000000000000";
 
 /// Extensions in body order: what small queries touch first stands together at the front.
 const EXTENSIONS: [&str; 6] = ["fieldnorm", "term", "idx", "pos", "fast", STORE];

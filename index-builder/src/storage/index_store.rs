@@ -14,6 +14,7 @@ use object_store::{
 };
 use std::fmt;
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -198,6 +199,23 @@ impl IndexStore {
             .await
             .map_err(|error| self.failed("read", name, error))?;
         Ok(Some((bytes, version)))
+    }
+
+    /// A range of an object's bytes, or `None` if there is no object of that name.
+    pub(crate) async fn get_range(
+        &self,
+        name: &str,
+        range: Range<u64>,
+    ) -> Result<Option<Bytes>, BuildError> {
+        let options = GetOptions::default().with_range(Some(range));
+        let result = match self.store.get_opts(&self.path_of(name), options).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            other => other.map_err(|error| self.failed("read", name, error))?,
+        };
+        let bytes = result.bytes().await;
+        Ok(Some(
+            bytes.map_err(|error| self.failed("read", name, error))?,
+        ))
     }
 
     /// Writes an object whose name is made from its bytes. One that is there already is left alone.
