@@ -18,6 +18,9 @@ pub struct WrittenSplit {
     pub head_checksum: u64,
 }
 
+/// More than most heads have beside their hot ranges.
+const HEAD_ROOM_NUM_BYTES: usize = 256 << 10;
+
 /// Assembles a split from its files.
 ///
 /// `files` are `(name, bytes)` in body order. `hot_ranges` are `(file_ord, start, bytes)`.
@@ -36,9 +39,12 @@ pub fn write_split(
             .iter()
             .map(|(name, bytes)| (*name, bytes.len() as u64)),
     );
-    let mut body = Vec::with_capacity(files.iter().map(|(_, bytes)| bytes.len()).sum());
-    for (_, bytes) in files {
-        body.extend_from_slice(bytes);
+    // One allocation for all: a merged split may be large.
+    let body_len: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    let hot_len: usize = hot_ranges.iter().map(|(_, _, bytes)| bytes.len()).sum();
+    let mut bytes = Vec::with_capacity(body_len + hot_len + HEAD_ROOM_NUM_BYTES);
+    for (_, file) in files {
+        bytes.extend_from_slice(file);
     }
     let head = Head {
         metadata,
@@ -46,13 +52,12 @@ pub fn write_split(
         hotcache: Hotcache::from_ranges(hot_ranges),
         time_index,
         rollup,
-        block_checksums: BlockChecksums::of_body(&body),
+        block_checksums: BlockChecksums::of_body(&bytes),
     }
     .write()?;
     let head_len = head.len() as u64;
     let head_checksum = checksum64(&head);
-    let mut bytes = head;
-    bytes.append(&mut body);
+    bytes.splice(..0, head);
     let id = blake3::hash(&bytes)
         .to_hex()
         .as_str()

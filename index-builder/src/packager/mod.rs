@@ -14,7 +14,7 @@ use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
     DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, split_object, write_split,
 };
-use tantivy::Index;
+use tantivy::directory::RamDirectory;
 
 use crate::BuildError;
 use segment_files::SegmentFiles;
@@ -53,19 +53,19 @@ impl PackagedSplit {
     }
 }
 
-/// Packages the one segment of `index`, whose documents must stand in timestamp order.
+/// Packages the one segment of the index in `directory`, whose documents must stand in timestamp order.
 ///
 /// # Errors
 /// If the index has not exactly one segment, or if the segment cannot be read.
 pub fn package_split(
-    index: &Index,
+    directory: RamDirectory,
     mapper: &DocMapper,
     config: &IndexConfig,
     facts: &SplitFacts,
 ) -> Result<PackagedSplit, BuildError> {
     let identities = Identities::of_docs(&facts.identities)
         .ok_or_else(|| BuildError::internal("a split has more documents than can be counted"))?;
-    let files = SegmentFiles::of_index(index)?.with_identities(&identities);
+    let files = SegmentFiles::of_directory(&directory)?.with_identities(&identities);
     if u64::from(identities.num_docs()) != files.num_docs() {
         return Err(BuildError::internal(
             "a split has other documents than identities",

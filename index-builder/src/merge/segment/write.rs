@@ -16,10 +16,11 @@ pub(in crate::merge) fn write_segment(
     inputs: &[OpenInput],
     order: &DocOrder,
     mapper: &DocMapper,
-) -> tantivy::Result<Index> {
+) -> tantivy::Result<RamDirectory> {
     let settings = mapper.index_settings();
     let schema = mapper.schema().clone();
-    let index = Index::create(RamDirectory::create(), schema.clone(), settings.clone())?;
+    let directory = RamDirectory::create();
+    let index = Index::create(directory.clone(), schema.clone(), settings.clone())?;
     let segment = index.new_segment();
     field_norms::write(&segment, inputs, order)?;
     postings::write(&segment, inputs, order)?;
@@ -35,5 +36,5 @@ pub(in crate::merge) fn write_segment(
     };
     let meta = serde_json::to_vec(&meta).map_err(std::io::Error::from)?;
     index.directory().atomic_write(Path::new(META), &meta)?;
-    Ok(index)
+    Ok(directory)
 }
