@@ -37,7 +37,7 @@ impl FieldMap {
         let refused = |name: &str, problem: &str| {
             BuildError::invalid(format!(
                 "split {split_id} cannot be merged under the index's config: its field {name:?} {problem}; \
-                 merge splits whose mappings differ by fields added at the end only"
+                 merge splits whose mappings differ by fields that were added, and leave this one as it is"
             ))
         };
         let mut of_target = Vec::new();
