@@ -478,6 +478,39 @@ fn damage_of_an_input_is_an_error_that_names_the_split() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn without_a_timestamp_field_documents_stand_by_source_and_position() -> Result<()> {
+    let config = grown("dynamic", &[]).replace("  timestamp_field: ts\n", "");
+    let sources = dealt(&hdfs_lines(600, 6)?, 3);
+    let divided = build(&config, &sources, 70)?;
+    let at_once = build(&config, &sources, 1_000)?;
+    let split = merged(&divided, &config, &divided.entries()?)?;
+    let wanted = &at_once.entries()?[0].id;
+    ensure_equal(
+        &split.bytes,
+        &at_once.objects[&format!("splits/{wanted}.split")],
+    )
+}
+
+#[test]
+fn a_document_that_was_ingested_twice_is_there_twice() -> Result<()> {
+    let lines = hdfs_lines(100, 6)?;
+    let source = [("same", lines.as_slice())];
+    // Other limits of splits make other splits of the same documents.
+    let once = TestIndex::build_of(HDFS_LOGS_YAML, &[&source], 60)?;
+    let mut twice = TestIndex::build_of(HDFS_LOGS_YAML, &[&source], 35)?;
+    let entries = [once.entries()?, twice.entries()?].concat();
+    for (name, bytes) in once.objects {
+        twice.objects.entry(name).or_insert(bytes);
+    }
+    let split = merged(&twice, HDFS_LOGS_YAML, &entries)?;
+    ensure!(split.entry.num_docs == 200);
+    let merged = TestIndex::of_splits(HDFS_LOGS_YAML, &[split], &twice)?;
+    let docs = identities(&merged, &merged.entries()?[0])?;
+    ensure!(docs.chunks(2).all(|pair| pair[0] == pair[1]), "{docs:?}");
+    Ok(())
+}
+
 /// Such fields have other numbers in the splits that there are.
 #[test]
 fn a_field_may_be_added_between_others_or_in_an_object() -> Result<()> {

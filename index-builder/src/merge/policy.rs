@@ -14,6 +14,7 @@
 //! Only neighbours are merged, so that merged splits overlap in time no more than before: a search of an
 //! hour reads as few of them.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use canter_doc_mapper::config::{IndexingSettings, MergePolicy};
@@ -232,30 +233,62 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The neighbours to be merged: as many as may be, and of these the smallest. None if no two of them
-    /// may become one.
-    fn best_window(&self, splits: &[&MergeCandidate]) -> Option<std::ops::Range<usize>> {
-        let mut best = None;
+    /// The neighbours to be merged: those of which the largest is the smallest part of all, so that no large
+    /// split is written again for a few small ones; the oldest of equals. At least `merge_factor` of them,
+    /// or as many as make a full split, if there are such. None if no two may become one.
+    fn best_window(&self, splits: &[&MergeCandidate]) -> Option<Range<usize>> {
+        let mut best: Option<Window> = None;
         for start in 0..splits.len() {
-            let (mut num_docs, mut num_bytes, mut len) = (0_u64, 0_u64, 0_usize);
-            for split in splits.iter().skip(start).take(self.max_merge_factor) {
-                let docs = num_docs.saturating_add(split.num_docs);
-                let bytes = num_bytes.saturating_add(split.num_bytes);
-                if self.limits.is_full(num_docs, num_bytes) || !self.limits.is_allowed(docs, bytes)
-                {
+            let mut window = Window::default();
+            for (end, split) in (start + 1..).zip(splits.iter().skip(start)) {
+                window.add(split);
+                let num_splits = end - start;
+                let is_allowed = self.limits.is_allowed(window.num_docs, window.num_bytes);
+                if !is_allowed || num_splits > self.max_merge_factor {
                     break;
                 }
-                (num_docs, num_bytes, len) = (docs, bytes, len + 1);
-            }
-            if len < 2 {
-                continue;
-            }
-            let found = (len, std::cmp::Reverse(num_docs));
-            if best.as_ref().is_none_or(|(known, _)| found > *known) {
-                best = Some((found, start..start + len));
+                let is_full = self.limits.is_full(window.num_docs, window.num_bytes);
+                window.splits = start..end;
+                window.is_enough = is_full || num_splits >= self.merge_factor;
+                if num_splits >= 2 && best.as_ref().is_none_or(|best| window.is_better_than(best)) {
+                    best = Some(window.clone());
+                }
+                if is_full {
+                    break;
+                }
             }
         }
-        best.map(|(_, window)| window)
+        best.map(|window| window.splits)
+    }
+}
+
+/// Neighbours that might be merged.
+#[derive(Clone, Default)]
+struct Window {
+    splits: Range<usize>,
+    is_enough: bool,
+    num_docs: u64,
+    num_bytes: u64,
+    most_docs: u64,
+}
+
+impl Window {
+    fn add(&mut self, split: &MergeCandidate) {
+        self.num_docs = self.num_docs.saturating_add(split.num_docs);
+        self.num_bytes = self.num_bytes.saturating_add(split.num_bytes);
+        self.most_docs = self.most_docs.max(split.num_docs);
+    }
+
+    fn is_better_than(&self, other: &Self) -> bool {
+        // The largest one's part of all, as fractions; splits without documents are no reason to wait.
+        let part = |window: &Self, of: &Self| {
+            u128::from(window.most_docs.max(1)) * u128::from(of.num_docs.max(1))
+        };
+        let of_both = (part(self, other), part(other, self));
+        match self.is_enough == other.is_enough {
+            true => of_both.0 < of_both.1,
+            false => self.is_enough,
+        }
     }
 }
 
@@ -270,8 +303,8 @@ fn operation(splits: &[&MergeCandidate]) -> MergeOperation {
 }
 
 /// The longest ranges whose items are all as asked.
-fn ranges_where(items: &[usize], is_wanted: impl Fn(usize) -> bool) -> Vec<std::ops::Range<usize>> {
-    let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+fn ranges_where(items: &[usize], is_wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
     for (ord, item) in items.iter().enumerate() {
         if !is_wanted(*item) {
             continue;
@@ -283,6 +316,3 @@ fn ranges_where(items: &[usize], is_wanted: impl Fn(usize) -> bool) -> Vec<std::
     }
     ranges
 }
-
-#[cfg(test)]
-mod tests;

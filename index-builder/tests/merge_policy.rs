@@ -1,10 +1,12 @@
 //! Merges are allowed, worth their while, and come to an end.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use canter_doc_mapper::config::{IndexingSettings, MergePolicy};
+use canter_index_builder::{MergeCandidate, MergeLimits, MergeOperation, plan_merges};
+use canter_split_format::TimeRange;
 use proptest::prelude::*;
-
-use super::*;
 
 const LIMITS: MergeLimits = MergeLimits {
     target_num_docs: 1_000_000,
@@ -146,6 +148,16 @@ fn limit_merge_counts_merges() {
 }
 
 #[test]
+fn the_limits_of_an_index_are_its_target_and_twice_that() {
+    let limits = MergeLimits::of(&IndexingSettings::default());
+    assert_eq!(
+        (limits.target_num_docs, limits.max_num_docs),
+        (10_000_000, 20_000_000)
+    );
+    assert_eq!(limits.max_num_bytes, 2 * limits.target_num_bytes);
+}
+
+#[test]
 fn no_merge_is_no_merge() {
     let many = splits(&[1; 100]);
     assert!(plan_merges(&MergePolicy::NoMerge, &LIMITS, &many).is_empty());
@@ -262,8 +274,8 @@ proptest! {
             prop_assert!(places.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{places:?}");
             prop_assert!(places.iter().all(|place| seen.insert(*place)), "twice");
             let of_all = places.iter().map(|place| order[*place]);
-            prop_assert_eq!(operation.num_docs, of_all.clone().map(|split| split.num_docs).sum());
-            prop_assert_eq!(operation.num_bytes, of_all.map(|split| split.num_bytes).sum());
+            prop_assert_eq!(operation.num_docs, of_all.clone().map(|split| split.num_docs).sum::<u64>());
+            prop_assert_eq!(operation.num_bytes, of_all.map(|split| split.num_bytes).sum::<u64>());
             prop_assert!(operation.num_docs <= limits.max_num_docs);
             prop_assert!(operation.num_bytes <= limits.max_num_bytes);
         }
