@@ -1,7 +1,7 @@
 //! Measures merging: documents per CPU-second and the peak of memory.
 //!
 //! ```text
-//! cargo run --release -p canter-index-builder --example measure_ingest -- 1000000 8 FOLDER --keep
+//! cargo run --release -p canter-index-builder --example measure_ingest -- 1000000 8 FOLDER
 //! cargo run --release -p canter-index-builder --example measure_merge -- FOLDER
 //! ```
 //!

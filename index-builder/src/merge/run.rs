@@ -80,7 +80,7 @@ pub fn merge_splits(
         identities: order.into_identities(),
     };
     drop(inputs);
-    package_split(segment, &mapper, config, &facts).map(Some)
+    package_split(segment, &mapper, config, facts).map(Some)
 }
 
 /// Of how many bytes of input the documents are that are left: a split says it of all its documents only,

@@ -61,11 +61,13 @@ pub fn package_split(
     directory: RamDirectory,
     mapper: &DocMapper,
     config: &IndexConfig,
-    facts: &SplitFacts,
+    facts: SplitFacts,
 ) -> Result<PackagedSplit, BuildError> {
     let identities = Identities::of_docs(&facts.identities)
         .ok_or_else(|| BuildError::internal("a split has more documents than can be counted"))?;
     let files = SegmentFiles::of_directory(&directory)?.with_identities(&identities);
+    // From here on `files` alone keep the bytes, and give them up one by one as the split gets them.
+    drop(directory);
     if u64::from(identities.num_docs()) != files.num_docs() {
         return Err(BuildError::internal(
             "a split has other documents than identities",
@@ -100,21 +102,18 @@ pub fn package_split(
             .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
     };
     let num_columns_outside_head = trial.num_columns_outside_head;
-    let written = write_split(
-        metadata,
-        &files.named(),
-        trial.into_hot_ranges(&files)?,
-        time_index,
-        rollup,
-    )
-    .map_err(|error| BuildError::internal(error.to_string()))?;
+    let num_docs = files.num_docs();
+    let hot_ranges = trial.into_hot_ranges(&files)?;
+    let files = files.into_named();
+    let written = write_split(metadata, files, hot_ranges, time_index, rollup)
+        .map_err(|error| BuildError::internal(error.to_string()))?;
     let entry = SplitEntry {
         id: written.id,
         len: written.bytes.len() as u64,
         head_len: written.head_len,
         head_checksum: written.head_checksum,
         head_offset: None,
-        num_docs: files.num_docs(),
+        num_docs,
         raw_num_bytes: facts.raw_num_bytes,
         time_range,
         tags,

@@ -74,6 +74,11 @@ impl SegmentFiles {
             .collect()
     }
 
+    /// The same, giving up the rest.
+    pub(crate) fn into_named(self) -> Vec<(&'static str, OwnedBytes)> {
+        self.files
+    }
+
     /// The `file_ord` and bytes of the file that tantivy asks for under `path`.
     pub(crate) fn find(&self, path: &Path) -> Option<(u32, OwnedBytes)> {
         let name = path.to_str()?;

@@ -209,5 +209,5 @@ fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, 
         raw_num_bytes,
         identities,
     };
-    package_split(segment, plan.mapper, plan.config, &facts)
+    package_split(segment, plan.mapper, plan.config, facts)
 }
