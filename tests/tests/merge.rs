@@ -434,6 +434,71 @@ fn what_a_merge_would_lose_or_change_is_refused() -> Result<()> {
 }
 
 #[test]
+fn a_path_that_documents_have_from_before_it_was_mapped_is_refused_however_it_is_found()
+-> Result<()> {
+    let lines = |line: Value| -> Vec<String> {
+        (0..9)
+            .map(|n| {
+                let mut line = line.clone();
+                line["ts"] = json!(1_600_000_000 + n);
+                line.to_string()
+            })
+            .collect()
+    };
+    let object = "name: o, type: object, field_mappings: [{name: x, type: u64}]";
+    for (options, older, is_refused) in [
+        ("indexed: false, fast: true", json!({"o": {"x": 1}}), true),
+        ("indexed: true, fast: false", json!({"o": {"x": 1}}), true),
+        (
+            "indexed: true, fast: false",
+            json!({"o": {"x": {"y": "deeper"}}}),
+            true,
+        ),
+        (
+            "indexed: false, fast: true",
+            json!({"o": {"x": {"y": "deeper"}}}),
+            true,
+        ),
+        // Nothing that a query finds, so nothing that it loses; hits show it as before.
+        ("indexed: false, fast: false", json!({"o": {"x": 1}}), false),
+        (
+            "indexed: true, fast: true",
+            json!({"o": {"xx": 1}, "x": 1}),
+            false,
+        ),
+        ("indexed: true, fast: true", json!({}), false),
+    ] {
+        let dynamic = format!("mode: dynamic\n  dynamic_mapping: {{{options}}}");
+        let config = |fields: &[&str]| grown("dynamic", fields).replace("mode: dynamic", &dynamic);
+        let (old, new) = (config(&[]), config(&[object]));
+        let (index, entries) = two_configs(
+            &old,
+            &new,
+            &lines(older.clone()),
+            &lines(json!({"o": {"x": 2}})),
+        )?;
+        let merged = index.merge(&new, &entries)?;
+        match is_refused {
+            true => expect_error(
+                merged,
+                ErrorKind::Invalid,
+                &["\"o.x\"", "before it was mapped"],
+            ),
+            false => {
+                let merged = merged?.context("a split")?;
+                let merged = TestIndex::of_splits(&new, &[merged], &index)?;
+                let hits =
+                    merged.search(&json!({"query": "*", "max_hits": 20}))?.json["hits"].to_string();
+                let shown = serde_json::to_string(&older)?;
+                let shown = shown.trim_start_matches('{').trim_end_matches('}');
+                ensure!(hits.contains(shown), "{shown}: {hits}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn damage_of_an_input_is_an_error_that_names_the_split() -> Result<()> {
     let sources = dealt(&hdfs_lines(900, 4)?, 1);
     let index = build(HDFS_LOGS_YAML, &sources, 300)?;

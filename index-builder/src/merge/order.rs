@@ -68,7 +68,7 @@ impl DocOrder {
     /// # Errors
     /// `Data` if a split is not in order; `Limit` for too many documents.
     pub(super) fn of(inputs: &[OpenInput]) -> Result<Self, BuildError> {
-        let num_docs: usize = inputs.iter().map(|input| num_left(input)).sum();
+        let num_docs: usize = inputs.iter().map(num_left).sum();
         if num_docs > MAX_NUM_DOCS {
             return Err(BuildError::limit(format!(
                 "the merged split would have {num_docs} documents, more than {MAX_NUM_DOCS}: merge fewer \
