@@ -20,6 +20,7 @@ mod blocking;
 pub mod corpus;
 mod error;
 mod ingest;
+mod merge;
 mod packager;
 mod pipeline;
 mod publisher;
@@ -31,6 +32,10 @@ pub use error::{BuildError, ErrorKind};
 pub use ingest::{
     Counters, IngestOptions, IngestReport, IngestWarning, Phase, Progress, SplitReport, ingest,
 };
+pub use merge::{
+    MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
+    plan_merges,
+};
 pub use packager::{PackagedSplit, SplitFacts, package_split};
 pub use publisher::{
     IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement, create_index,
@@ -39,5 +44,6 @@ pub use publisher::{
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
 pub use upkeep::{
-    GcOptions, GcReport, Problem, VerifyOptions, VerifyReport, collect_garbage, verify_index,
+    GcOptions, GcReport, MergeDone, MergeIndexOptions, MergeReport, Problem, VerifyOptions,
+    VerifyReport, collect_garbage, merge_index, verify_index,
 };

@@ -24,8 +24,10 @@ use crate::codec::{Reader, Writer};
 use crate::version::{IDENTITIES_NAME, IDENTITIES_VERSION};
 
 mod bits;
+mod open_run;
 
-use bits::{BitWriter, bits_at, num_bytes_of};
+use bits::BitWriter;
+use open_run::OpenRun;
 
 /// Documents of a run whose positions do not simply follow each other.
 const RUN_NUM_DOCS: usize = 1_024;
@@ -274,51 +276,27 @@ impl Identities {
             .runs
             .get(run_ord)
             .ok_or_else(|| error("there is no such document"))?;
-        let bytes = self.bytes.get(run.bytes.clone()).unwrap_or_default();
-        let num_docs = u64::from(run.docs.end - run.docs.start);
-        let at = u64::from(doc.saturating_sub(run.docs.start));
+        self.open_run(run)?.get(doc.saturating_sub(run.docs.start))
+    }
 
-        let mut reader = Reader::new(IDENTITIES_NAME, bytes);
-        let num_parts = reader.count(2)?;
-        let mut parts = Vec::with_capacity(num_parts);
-        for _ in 0..num_parts {
-            parts.push((reader.varint_u32()?, reader.varint_signed()?));
-        }
-        let width = u32::try_from(reader.varint()?)
-            .ok()
-            .filter(|width| *width <= 64)
-            .ok_or_else(|| error("a run has more than 64 bits a document"))?;
-        let part_width = width_of((num_parts as u64).saturating_sub(1));
-        let cut = || error("a run is cut short");
-        let part_ords = reader.raw(num_bytes_of(num_docs, part_width).ok_or_else(cut)?)?;
-        let residuals = reader.raw(num_bytes_of(num_docs, width).ok_or_else(cut)?)?;
-        reader.finish()?;
-
-        let part_of = |doc| bits_at(part_ords, doc, part_width).ok_or_else(cut);
-        let part_ord = part_of(at)?;
-        let mut num_before = at;
-        if part_width > 0 {
-            num_before = 0;
-            for before in 0..at {
-                num_before += u64::from(part_of(before)? == part_ord);
-            }
-        }
-        let residual = bits_at(residuals, at, width).ok_or_else(cut)?;
-        let (source_ord, base) = usize::try_from(part_ord)
-            .ok()
-            .and_then(|ord| parts.get(ord))
-            .ok_or_else(|| error("a document is of no part of its run"))?;
-        let source = usize::try_from(*source_ord)
-            .ok()
-            .and_then(|ord| self.sources.get(ord))
-            .ok_or_else(|| error("a document is of a source that is not listed"))?;
-        Ok(DocIdentity {
-            source: *source,
-            position: base
-                .cast_unsigned()
-                .wrapping_add(num_before)
-                .wrapping_add(residual),
+    /// Who the documents are, one after the other. Each takes the same time, which [`Identities::get`] does
+    /// not where sources are interleaved. After an error nothing more comes.
+    pub fn iter(&self) -> impl Iterator<Item = Result<DocIdentity, FormatError>> + '_ {
+        let mut has_failed = false;
+        let runs = self.runs.iter().map(|run| self.open_run(run));
+        runs.flat_map(|run| {
+            let (run, error) = match run {
+                Ok(run) => (Some(run), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            error.into_iter().chain(run.into_iter().flatten())
         })
+        .take_while(move |doc| !std::mem::replace(&mut has_failed, doc.is_err()))
+    }
+
+    fn open_run(&self, run: &Run) -> Result<OpenRun<'_>, FormatError> {
+        let bytes = self.bytes.get(run.bytes.clone()).unwrap_or_default();
+        OpenRun::open(bytes, run.docs.end - run.docs.start, &self.sources)
     }
 
     /// Encodes them.

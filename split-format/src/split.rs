@@ -19,15 +19,19 @@ pub struct WrittenSplit {
     pub head_checksum: u64,
 }
 
+/// More than most heads have beside their hot ranges.
+const HEAD_ROOM_NUM_BYTES: usize = 256 << 10;
+
 /// Assembles a split from its files.
 ///
-/// `files` are `(name, bytes)` in body order. `hot_ranges` are `(file_ord, start, bytes)`.
+/// `files` are `(name, bytes)` in body order; each is given up as soon as the split has it. `hot_ranges`
+/// are `(file_ord, start, bytes)`.
 ///
 /// # Errors
 /// If the metadata cannot be written as JSON.
-pub fn write_split(
+pub fn write_split<B: AsRef<[u8]>>(
     metadata: SplitMetadata,
-    files: &[(&str, &[u8])],
+    files: Vec<(&str, B)>,
     hot_ranges: Vec<(u32, u64, Vec<u8>)>,
     time_index: Option<TimeIndex>,
     rollup: Option<Rollup>,
@@ -35,11 +39,14 @@ pub fn write_split(
     let table = FileTable::lay_out(
         files
             .iter()
-            .map(|(name, bytes)| (*name, bytes.len() as u64)),
+            .map(|(name, bytes)| (*name, bytes.as_ref().len() as u64)),
     );
-    let mut body = Vec::with_capacity(files.iter().map(|(_, bytes)| bytes.len()).sum());
-    for (_, bytes) in files {
-        body.extend_from_slice(bytes);
+    // One allocation for all: a merged split may be large.
+    let body_len: usize = files.iter().map(|(_, file)| file.as_ref().len()).sum();
+    let hot_len: usize = hot_ranges.iter().map(|(_, _, bytes)| bytes.len()).sum();
+    let mut bytes = Vec::with_capacity(body_len + hot_len + HEAD_ROOM_NUM_BYTES);
+    for (_, file) in files {
+        bytes.extend_from_slice(file.as_ref());
     }
     let head = Head {
         metadata,
@@ -47,13 +54,12 @@ pub fn write_split(
         hotcache: Hotcache::from_ranges(hot_ranges),
         time_index,
         rollup,
-        block_checksums: BlockChecksums::of_body(&body),
+        block_checksums: BlockChecksums::of_body(&bytes),
     }
     .write()?;
     let head_len = head.len() as u64;
     let head_checksum = checksum64(&head);
-    let mut bytes = head;
-    bytes.append(&mut body);
+    bytes.splice(..0, head);
     let id = object_id(&bytes);
     Ok(WrittenSplit {
         id,

@@ -131,7 +131,11 @@ pub fn run_with(
     runtime.block_on(searcher.search(request, limits))
 }
 
-fn read_folder(folder: &Path, prefix: &str, objects: &mut BTreeMap<String, Bytes>) -> Result<()> {
+pub(crate) fn read_folder(
+    folder: &Path,
+    prefix: &str,
+    objects: &mut BTreeMap<String, Bytes>,
+) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();

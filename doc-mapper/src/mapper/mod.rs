@@ -6,12 +6,13 @@
 //!                           └─ doc_to_json  tantivy document → hit         (guest)
 //! ```
 //!
-//! The schema has the mapped leaves in the order of the config, named by their path (a dot inside a
-//! name is written `\.`), then those of `_dynamic`, `_source`, `_field_presence`, `_doc_length` and
-//! `_verbatim` that the config asks for.
+//! The schema has `_dynamic`, `_source`, `_field_presence`, `_doc_length` and `_verbatim`, empty where the
+//! config does not ask for them, then the mapped leaves in the order of the config, named by their path (a
+//! dot inside a name is written `\.`); `numbering.rs` says why.
 
 mod json_value;
 mod leaf;
+mod numbering;
 mod parse;
 mod parse_json;
 mod parse_leaf;
@@ -36,8 +37,7 @@ pub const FIELD_PRESENCE_FIELD: &str = "_field_presence";
 /// and aggregated; hits do not show it.
 pub const DOCUMENT_SIZE_FIELD: &str = "_doc_length";
 /// The stored field that holds the values of `json` fields and what is not mapped, as they were written:
-/// there if the mapping has any that hits show. Never change its place, the last: splits that were made
-/// without it number the others alike.
+/// there if the mapping has any that hits show.
 pub const VERBATIM_FIELD: &str = "_verbatim";
 
 /// Names no mapped field may have.

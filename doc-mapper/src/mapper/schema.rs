@@ -2,17 +2,16 @@
 
 use tantivy::IndexSettings;
 use tantivy::schema::{
-    BytesOptions, DateOptions, Field, INDEXED, IpAddrOptions, JsonObjectOptions, NumericOptions,
-    STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+    BytesOptions, DateOptions, Field, FieldEntry, IpAddrOptions, JsonObjectOptions, NumericOptions,
+    Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
 
+use super::numbering::{Numbering, OwnFields};
 use super::presence::PathHasher;
 use super::tree::{Child, Leaf, ObjectNode};
-use super::{
-    DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD, FIELD_PRESENCE_FIELD, SOURCE_FIELD, VERBATIM_FIELD,
-};
+use super::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
 use crate::config::{
     ConfigError, FieldKind, FieldMapping, IndexConfig, Mode, Normalizer, NumericKind,
 };
@@ -44,39 +43,48 @@ impl DocMapper {
     /// None for a config that was read: reading validates. One put together by hand may lack its
     /// timestamp field.
     pub fn new(config: &IndexConfig) -> Result<DocMapper, ConfigError> {
+        Self::numbered(config, Numbering::New(Schema::builder()))
+    }
+
+    /// Compiles a config for a segment that was built with it, by this version or an earlier one, which
+    /// numbered fields in another order: `schema` is the segment's.
+    ///
+    /// # Errors
+    /// If the segment was not built with this config.
+    pub fn of_segment(config: &IndexConfig, schema: &Schema) -> Result<DocMapper, ConfigError> {
+        Self::numbered(config, Numbering::Given(schema, None))
+    }
+
+    fn numbered(
+        config: &IndexConfig,
+        mut numbering: Numbering<'_>,
+    ) -> Result<DocMapper, ConfigError> {
         let mapping = &config.doc_mapping;
-        let mut builder = Schema::builder();
         let timestamp_path = mapping
             .timestamp_field
             .as_deref()
             .map(|p| join_path(&split_path(p)));
+        let dynamic_mapping = mapping
+            .dynamic_mapping
+            .as_ref()
+            .filter(|_| mapping.mode == Mode::Dynamic);
+        let own = numbering.own(OwnFields {
+            dynamic: dynamic_mapping.map(json_options),
+            source: mapping.store_source,
+            presence: mapping.index_field_presence,
+            document_size: mapping.store_document_size,
+            verbatim: has_verbatim(&mapping.field_mappings)
+                || dynamic_mapping.is_some_and(is_kept_verbatim),
+        });
         let mut compiler = Compiler {
-            builder: &mut builder,
+            numbering: &mut numbering,
             timestamp_path: timestamp_path.as_deref(),
             index_field_presence: mapping.index_field_presence,
         };
         let root = compiler.object(String::new(), &mapping.field_mappings);
-        let dynamic = mapping
-            .dynamic_mapping
-            .as_ref()
-            .filter(|_| mapping.mode == Mode::Dynamic)
-            .and_then(|dynamic| compiler.leaf(DYNAMIC_FIELD.to_string(), dynamic));
-        let source = mapping
-            .store_source
-            .then(|| builder.add_text_field(SOURCE_FIELD, STORED));
-        let presence = mapping
-            .index_field_presence
-            .then(|| builder.add_u64_field(FIELD_PRESENCE_FIELD, INDEXED));
-        let size_options = NumericOptions::default().set_fast();
-        let document_size = mapping
-            .store_document_size
-            .then(|| document_size_leaf(builder.add_u64_field(DOCUMENT_SIZE_FIELD, size_options)));
-        let leaves = root.leaves();
-        let has_verbatim = leaves
-            .into_iter()
-            .chain(&dynamic)
-            .any(|leaf| leaf.stored && matches!(leaf.kind, FieldKind::Json(_)));
-        let verbatim = has_verbatim.then(|| builder.add_text_field(VERBATIM_FIELD, STORED));
+        let dynamic = own.dynamic.zip(dynamic_mapping).map(|(field, mapping)| {
+            compiler.numbered_leaf(DYNAMIC_FIELD.to_string(), mapping, field)
+        });
         let timestamp = root
             .leaves()
             .iter()
@@ -87,14 +95,14 @@ impl DocMapper {
             return Err(ConfigError::new("doc_mapping.timestamp_field", message));
         }
         Ok(DocMapper {
-            schema: builder.build(),
+            schema: numbering.finish()?,
             root,
             mode: mapping.mode,
             dynamic,
-            source,
-            presence,
-            document_size,
-            verbatim,
+            source: own.source,
+            presence: own.presence,
+            document_size: own.document_size.map(document_size_leaf),
+            verbatim: own.verbatim,
             timestamp,
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),
@@ -189,13 +197,25 @@ fn document_size_leaf(field: Field) -> Leaf {
     }
 }
 
-struct Compiler<'b> {
-    builder: &'b mut SchemaBuilder,
+/// Whether `_verbatim` keeps the values of a field as they were written.
+fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
+    mapping.stored && matches!(mapping.kind, FieldKind::Json(_))
+}
+
+fn has_verbatim(fields: &[FieldMapping]) -> bool {
+    fields.iter().any(|mapping| match &mapping.kind {
+        FieldKind::Object(fields) => has_verbatim(fields),
+        _ => is_kept_verbatim(mapping),
+    })
+}
+
+struct Compiler<'b, 's> {
+    numbering: &'b mut Numbering<'s>,
     timestamp_path: Option<&'b str>,
     index_field_presence: bool,
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     fn object(&mut self, path: String, fields: &[FieldMapping]) -> ObjectNode {
         let children = fields
             .iter()
@@ -218,21 +238,27 @@ impl Compiler<'_> {
 
     /// `None` for an object, which is no leaf.
     fn leaf(&mut self, path: String, mapping: &FieldMapping) -> Option<Leaf> {
-        let name = path.as_str();
-        let field = match &mapping.kind {
-            FieldKind::Text(_) => self.builder.add_text_field(name, text_options(mapping)),
-            FieldKind::I64(_) => self.builder.add_i64_field(name, numeric_options(mapping)),
-            FieldKind::U64(_) => self.builder.add_u64_field(name, numeric_options(mapping)),
-            FieldKind::F64(_) => self.builder.add_f64_field(name, numeric_options(mapping)),
-            FieldKind::Bool => self.builder.add_bool_field(name, numeric_options(mapping)),
-            FieldKind::Date(_) => self.builder.add_date_field(name, date_options(mapping)),
-            FieldKind::Ip => self.builder.add_ip_addr_field(name, ip_options(mapping)),
-            FieldKind::Bytes(_) => self.builder.add_bytes_field(name, bytes_options(mapping)),
-            FieldKind::Json(_) => self.builder.add_json_field(name, json_options(mapping)),
+        let name = path.clone();
+        let entry = match &mapping.kind {
+            FieldKind::Text(_) => FieldEntry::new_text(name, text_options(mapping)),
+            FieldKind::I64(_) => FieldEntry::new_i64(name, numeric_options(mapping)),
+            FieldKind::U64(_) => FieldEntry::new_u64(name, numeric_options(mapping)),
+            FieldKind::F64(_) => FieldEntry::new_f64(name, numeric_options(mapping)),
+            FieldKind::Bool => FieldEntry::new_bool(name, numeric_options(mapping)),
+            FieldKind::Date(_) => FieldEntry::new_date(name, date_options(mapping)),
+            FieldKind::Ip => FieldEntry::new_ip_addr(name, ip_options(mapping)),
+            FieldKind::Bytes(_) => FieldEntry::new_bytes(name, bytes_options(mapping)),
+            FieldKind::Json(_) => FieldEntry::new_json(name, json_options(mapping)),
             FieldKind::Object(_) => return None,
         };
+        let field = self.numbering.mapped(entry);
+        Some(self.numbered_leaf(path, mapping, field))
+    }
+
+    fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Field) -> Leaf {
+        let name = path.as_str();
         let has_presence = self.index_field_presence && mapping.indexed && mapping.fast.is_none();
-        Some(Leaf {
+        Leaf {
             field,
             presence: has_presence.then(|| PathHasher::new(name).finish()),
             is_timestamp: self.timestamp_path == Some(name),
@@ -242,7 +268,7 @@ impl Compiler<'_> {
             stored: mapping.stored,
             indexed: mapping.indexed,
             fast: mapping.fast,
-        })
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
     Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata, TimeIndex, split_object,
 };
+use tantivy::schema::Schema;
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
 use super::body::SplitBody;
@@ -65,22 +66,31 @@ impl OpenSplit {
     }
 }
 
-/// Doc mappers by index config. The splits of an index mostly share one config, and compiling it
-/// costs more than opening a split.
+/// Doc mappers by index config and schema. The splits of an index mostly share one config, and compiling
+/// it costs more than opening a split. Splits of earlier versions number the fields of a config in another
+/// order, which their schemas say.
 #[derive(Default)]
 pub(crate) struct Mappers {
     known: Mutex<Vec<(serde_json::Value, Arc<DocMapper>)>>,
 }
 
 impl Mappers {
-    fn get(&self, index_config: &serde_json::Value) -> Result<Arc<DocMapper>, String> {
+    fn get(
+        &self,
+        index_config: &serde_json::Value,
+        schema: &Schema,
+    ) -> Result<Arc<DocMapper>, String> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, mapper)) = known.iter().find(|(config, _)| config == index_config) {
+        let found = known
+            .iter()
+            .find(|(config, mapper)| config == index_config && mapper.schema() == schema);
+        if let Some((_, mapper)) = found {
             return Ok(Arc::clone(mapper));
         }
         let config: IndexConfig = serde_json::from_value(index_config.clone())
             .map_err(|error| format!("index config: {error}"))?;
-        let mapper = DocMapper::new(&config).map_err(|error| format!("index config: {error}"))?;
+        let mapper = DocMapper::of_segment(&config, schema)
+            .map_err(|error| format!("index config: {error}"))?;
         let mapper = Arc::new(mapper);
         known.push((index_config.clone(), Arc::clone(&mapper)));
         Ok(mapper)
@@ -155,7 +165,6 @@ fn from_head(
     exchange: &Exchange,
     mappers: &Mappers,
 ) -> Result<OpenSplit, String> {
-    let mapper = mappers.get(&head.metadata.index_config)?;
     let body = Arc::new(SplitBody::new(
         &entry.id,
         entry.head_len,
@@ -167,6 +176,7 @@ fn from_head(
     let identities = IdentityFile::of(&head.files).filter(|_| knows_identities);
     let directory = SplitDirectory::new(Arc::clone(&body), head.files);
     let mut index = Index::open(directory).map_err(|error| error.to_string())?;
+    let mapper = mappers.get(&head.metadata.index_config, &index.schema())?;
     index.set_tokenizers(mapper.tokenizers());
     index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
     let reader = index

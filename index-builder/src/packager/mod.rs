@@ -14,10 +14,11 @@ use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
     DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, split_object, write_split,
 };
-use tantivy::Index;
+use tantivy::directory::RamDirectory;
 
 use crate::BuildError;
 use segment_files::SegmentFiles;
+pub(crate) use segment_files::{META, SEGMENT_ID};
 
 /// What the packager cannot read off the segment.
 #[derive(Clone, Debug, Default)]
@@ -52,19 +53,21 @@ impl PackagedSplit {
     }
 }
 
-/// Packages the one segment of `index`, whose documents must stand in timestamp order.
+/// Packages the one segment of the index in `directory`, whose documents must stand in timestamp order.
 ///
 /// # Errors
 /// If the index has not exactly one segment, or if the segment cannot be read.
 pub fn package_split(
-    index: &Index,
+    directory: RamDirectory,
     mapper: &DocMapper,
     config: &IndexConfig,
-    facts: &SplitFacts,
+    facts: SplitFacts,
 ) -> Result<PackagedSplit, BuildError> {
     let identities = Identities::of_docs(&facts.identities)
         .ok_or_else(|| BuildError::internal("a split has more documents than can be counted"))?;
-    let files = SegmentFiles::of_index(index)?.with_identities(&identities);
+    let files = SegmentFiles::of_directory(&directory)?.with_identities(&identities);
+    // From here on `files` alone keep the bytes, and give them up one by one as the split gets them.
+    drop(directory);
     if u64::from(identities.num_docs()) != files.num_docs() {
         return Err(BuildError::internal(
             "a split has other documents than identities",
@@ -99,21 +102,18 @@ pub fn package_split(
             .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
     };
     let num_columns_outside_head = trial.num_columns_outside_head;
-    let written = write_split(
-        metadata,
-        &files.named(),
-        trial.into_hot_ranges(&files)?,
-        time_index,
-        rollup,
-    )
-    .map_err(|error| BuildError::internal(error.to_string()))?;
+    let num_docs = files.num_docs();
+    let hot_ranges = trial.into_hot_ranges(&files)?;
+    let files = files.into_named();
+    let written = write_split(metadata, files, hot_ranges, time_index, rollup)
+        .map_err(|error| BuildError::internal(error.to_string()))?;
     let entry = SplitEntry {
         id: written.id,
         len: written.bytes.len() as u64,
         head_len: written.head_len,
         head_checksum: written.head_checksum,
         head_offset: None,
-        num_docs: files.num_docs(),
+        num_docs,
         raw_num_bytes: facts.raw_num_bytes,
         time_range,
         tags,

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use canter_split_format::{IDENTITIES_FILE, Identities};
 use tantivy::Index;
-use tantivy::directory::{Directory, OwnedBytes};
+use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
 
 use crate::BuildError;
 
 /// The id that every packaged segment carries. Part of the split format.
-const SEGMENT_ID: &str = "00000000000000000000000000000000";
+pub(crate) const SEGMENT_ID: &str = "00000000000000000000000000000000";
 
 /// Extensions in body order: what small queries touch first stands together at the front.
 const EXTENSIONS: [&str; 6] = ["fieldnorm", "term", "idx", "pos", "fast", STORE];
@@ -25,8 +25,9 @@ pub(crate) struct SegmentFiles {
 }
 
 impl SegmentFiles {
-    pub(crate) fn of_index(index: &Index) -> Result<Self, BuildError> {
-        let metas = index.load_metas()?;
+    /// The files of the one segment in `directory`, none of them copied.
+    pub(crate) fn of_directory(directory: &RamDirectory) -> Result<Self, BuildError> {
+        let metas = Index::open(directory.clone())?.load_metas()?;
         let [segment] = metas.segments.as_slice() else {
             return Err(BuildError::internal(format!(
                 "a split is made of exactly one segment, not {}",
@@ -34,15 +35,20 @@ impl SegmentFiles {
             )));
         };
         let segment_id = segment.id().uuid_string();
-        let mut files = vec![(META, OwnedBytes::new(normalised_meta(index, &segment_id)?))];
+        let mut files = vec![(
+            META,
+            OwnedBytes::new(normalised_meta(directory, &segment_id)?),
+        )];
         for extension in EXTENSIONS {
             let path = format!("{segment_id}.{extension}");
-            // `get_file_handle` would strip tantivy's footer, which opening the file again checks.
-            let bytes = index
-                .directory()
-                .atomic_read(Path::new(&path))
-                .map(OwnedBytes::new)
-                .map_err(|error| BuildError::internal(format!("segment file {path}: {error}")))?;
+            // An index's own directory would strip tantivy's footer, which opening the file again checks.
+            let failed = |error: &dyn std::fmt::Display| {
+                BuildError::internal(format!("segment file {path}: {error}"))
+            };
+            let file = directory
+                .get_file_handle(Path::new(&path))
+                .map_err(|error| failed(&error))?;
+            let bytes = file.read_bytes(0..file.len()).map_err(|e| failed(&e))?;
             files.push((extension, bytes));
         }
         Ok(Self {
@@ -68,6 +74,11 @@ impl SegmentFiles {
             .collect()
     }
 
+    /// The same, giving up the rest.
+    pub(crate) fn into_named(self) -> Vec<(&'static str, OwnedBytes)> {
+        self.files
+    }
+
     /// The `file_ord` and bytes of the file that tantivy asks for under `path`.
     pub(crate) fn find(&self, path: &Path) -> Option<(u32, OwnedBytes)> {
         let name = path.to_str()?;
@@ -87,9 +98,8 @@ impl SegmentFiles {
 }
 
 /// tantivy's metadata with the segment's random id replaced and nothing else that varies.
-fn normalised_meta(index: &Index, segment_id: &str) -> Result<Vec<u8>, BuildError> {
-    let bytes = index
-        .directory()
+fn normalised_meta(directory: &RamDirectory, segment_id: &str) -> Result<Vec<u8>, BuildError> {
+    let bytes = directory
         .atomic_read(Path::new(META))
         .map_err(|error| BuildError::internal(format!("{META}: {error}")))?;
     let text = String::from_utf8(bytes)

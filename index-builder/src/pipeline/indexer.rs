@@ -15,16 +15,18 @@ const MEMORY_HINT_NUM_BYTES: usize = 256 << 20;
 pub(super) fn build_segment(
     mapper: &DocMapper,
     docs: Vec<PendingDoc>,
-) -> Result<Index, BuildError> {
+) -> Result<RamDirectory, BuildError> {
     let builder = Index::builder()
         .schema(mapper.schema().clone())
         .settings(mapper.index_settings())
         .tokenizers(mapper.tokenizers().clone())
         .fast_field_tokenizers(mapper.fast_field_tokenizers().clone());
+    let directory = RamDirectory::create();
     let mut writer: SingleSegmentIndexWriter<TantivyDocument> =
-        builder.single_segment_index_writer(RamDirectory::create(), MEMORY_HINT_NUM_BYTES)?;
+        builder.single_segment_index_writer(directory.clone(), MEMORY_HINT_NUM_BYTES)?;
     for doc in docs {
         writer.add_document(doc.document)?;
     }
-    Ok(writer.finalize()?)
+    writer.finalize()?;
+    Ok(directory)
 }

@@ -204,10 +204,10 @@ fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, 
     } = split;
     sort_by_place(&mut docs);
     let identities = docs.iter().map(|doc| doc.identity).collect();
-    let index = build_segment(plan.mapper, docs)?;
+    let segment = build_segment(plan.mapper, docs)?;
     let facts = SplitFacts {
         raw_num_bytes,
         identities,
     };
-    package_split(&index, plan.mapper, plan.config, &facts)
+    package_split(segment, plan.mapper, plan.config, facts)
 }

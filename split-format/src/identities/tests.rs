@@ -25,6 +25,8 @@ fn check(docs: &[DocIdentity]) -> usize {
         assert_eq!(read.get(ord).unwrap(), *doc, "document {ord}");
     }
     assert!(read.get(read.num_docs()).is_err());
+    let in_order: Vec<DocIdentity> = read.iter().map(Result::unwrap).collect();
+    assert!(in_order == docs, "one after the other");
     bytes.len()
 }
 
@@ -136,6 +138,14 @@ fn open_and_use(bytes: &[u8]) {
     if let Ok(read) = Identities::open(bytes) {
         for doc in [0, 1, read.num_docs() / 2, read.num_docs(), u32::MAX] {
             let _ = read.get(doc);
+        }
+        let one_by_one: Vec<_> = read.iter().take(500).collect();
+        for (doc, identity) in (0..).zip(&one_by_one) {
+            let is_last = doc as usize + 1 == one_by_one.len();
+            assert!(
+                identity == &read.get(doc) && (identity.is_ok() || is_last),
+                "{doc}"
+            );
         }
         let _ = read.write();
     }

@@ -163,7 +163,14 @@ fn head_with_rollup(times: &[i64], levels: &[usize]) -> (SplitEntry, Vec<u8>, Ro
     };
     let files: [(&str, &[u8]); 1] = [("meta.json", b"{}")];
     assert_ne!(files[0].0, IDENTITIES_FILE);
-    let written = write_split(metadata, &files, Vec::new(), None, Some(rollup.clone())).unwrap();
+    let written = write_split(
+        metadata,
+        files.to_vec(),
+        Vec::new(),
+        None,
+        Some(rollup.clone()),
+    )
+    .unwrap();
     let head = written.bytes[..written.head_len as usize].to_vec();
     let mut entry = entry(1, &head, None);
     entry.id = written.id;

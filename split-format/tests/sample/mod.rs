@@ -129,7 +129,7 @@ fn written(metadata: SplitMetadata, files: &[(&'static str, Vec<u8>)]) -> Writte
     let mut rollup = Rollup::over(&timestamps).unwrap();
     rollup.add_field("level", LEVELS.map(str::to_owned).to_vec(), levels());
     let time_index = TimeIndex::of_sorted(&timestamps);
-    write_split(metadata, &files, hot_ranges(), time_index, Some(rollup)).unwrap()
+    write_split(metadata, files, hot_ranges(), time_index, Some(rollup)).unwrap()
 }
 
 /// Two splits: the sample with its head inlined, and an older one without time, tags or head.

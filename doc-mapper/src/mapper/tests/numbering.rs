@@ -1,0 +1,123 @@
+//! A field keeps its number: in a mapping that grew, and in segments of before the order of today.
+
+use serde_json::{Value, json};
+use tantivy::TantivyDocument;
+use tantivy::schema::Schema;
+
+use super::*;
+
+fn config(doc_mapping: Value) -> IndexConfig {
+    let config = json!({ "version": "0.9", "index_id": "test", "doc_mapping": doc_mapping });
+    IndexConfig::from_json(config.to_string().as_bytes()).unwrap()
+}
+
+fn names(schema: &Schema) -> Vec<&str> {
+    schema.fields().map(|(_, entry)| entry.name()).collect()
+}
+
+#[test]
+fn the_index_has_its_own_fields_first_and_always_at_the_same_numbers() {
+    let own = [
+        DYNAMIC_FIELD,
+        SOURCE_FIELD,
+        FIELD_PRESENCE_FIELD,
+        DOCUMENT_SIZE_FIELD,
+        VERBATIM_FIELD,
+    ];
+    for mapping in [
+        json!({ "mode": "lenient" }),
+        json!({}),
+        json!({ "index_field_presence": true, "store_source": true, "store_document_size": true }),
+    ] {
+        let mapper = mapper(mapping);
+        assert_eq!(names(mapper.schema()), own);
+    }
+    let unused = mapper(json!({ "mode": "lenient" }));
+    let is_used = |entry: &tantivy::schema::FieldEntry| {
+        entry.is_indexed() || entry.is_fast() || entry.is_stored()
+    };
+    assert!(unused.schema().fields().all(|(_, entry)| !is_used(entry)));
+    assert_eq!(unused.source_field(), None);
+    assert_eq!(unused.dynamic_field(), None);
+    assert_eq!(unused.document_size_field(), None);
+    assert_eq!(unused.field_presence_field(), None);
+}
+
+#[test]
+fn a_mapping_that_grew_at_its_end_gives_the_older_fields_their_numbers() {
+    let grown = [
+        json!({ "name": "a", "type": "u64" }),
+        json!({ "name": "o", "type": "object", "field_mappings": [{ "name": "x", "type": "text" }] }),
+        json!({ "name": "j", "type": "json" }),
+        json!({ "name": "b", "type": "ip" }),
+    ];
+    for mode in ["lenient", "dynamic"] {
+        let schemas: Vec<Schema> = (1..=grown.len())
+            .map(|num| {
+                let mapping = json!({ "mode": mode, "field_mappings": &grown[..num] });
+                mapper(mapping).schema().clone()
+            })
+            .collect();
+        for pair in schemas.windows(2) {
+            let older = names(&pair[0]);
+            assert_eq!(&names(&pair[1])[..older.len()], older);
+        }
+    }
+}
+
+/// The numbers of before: mapped leaves first, then those of the index that the config uses.
+fn older_schema(today: &Schema) -> Schema {
+    let mut builder = Schema::builder();
+    let (own, mapped): (Vec<_>, Vec<_>) = today
+        .fields()
+        .map(|(_, entry)| entry.clone())
+        .partition(|entry| entry.name().starts_with('_'));
+    let used = own
+        .into_iter()
+        .filter(|entry| entry.is_indexed() || entry.is_fast() || entry.is_stored());
+    for entry in mapped.into_iter().chain(used) {
+        builder.add_field(entry);
+    }
+    builder.build()
+}
+
+#[test]
+fn a_segment_of_before_is_read_by_the_numbers_of_its_own_schema() {
+    let config = config(json!({ "store_source": true, "field_mappings": [
+        { "name": "a", "type": "u64" }, { "name": "t", "type": "array<text>" },
+    ] }));
+    let today = DocMapper::new(&config).unwrap();
+    let older = older_schema(today.schema());
+    assert_eq!(
+        names(&older),
+        ["a", "t", "_dynamic", "_source", "_verbatim"]
+    );
+    let reader = DocMapper::of_segment(&config, &older).unwrap();
+    assert_eq!(reader.resolve("a").unwrap().field.field_id(), 0);
+    assert_eq!(reader.dynamic_field().unwrap().field_id(), 2);
+
+    let doc = json!({ "a": 7, "t": ["x", "y"], "new": { "n": 1 } });
+    let parsed = today.parse_doc(doc.to_string().as_bytes()).unwrap();
+    let mut stored = TantivyDocument::new();
+    for (field, value) in parsed.document.field_values() {
+        let name = today.schema().get_field_name(field);
+        stored.add_field_value(older.get_field(name).unwrap(), value);
+    }
+    assert_eq!(
+        reader.doc_to_json(&stored),
+        today.doc_to_json(&parsed.document)
+    );
+}
+
+#[test]
+fn a_segment_of_another_config_is_refused_by_the_name_of_the_field() {
+    let mapping = |kind: &str| {
+        config(json!({ "mode": "lenient", "field_mappings": [{ "name": "a", "type": kind }] }))
+    };
+    let other = DocMapper::new(&mapping("text")).unwrap();
+    assert!(DocMapper::of_segment(&mapping("text"), other.schema()).is_ok());
+    let error = DocMapper::of_segment(&mapping("u64"), other.schema()).unwrap_err();
+    assert!(error.to_string().contains("\"a\""), "{error}");
+    let without = DocMapper::new(&config(json!({ "mode": "lenient" }))).unwrap();
+    assert!(DocMapper::of_segment(&mapping("u64"), without.schema()).is_err());
+}

@@ -1,0 +1,172 @@
+//! A split on this machine as a read-only tantivy directory.
+//!
+//! A merge reads each file from its front to its end in pieces of a few bytes (one posting list after the
+//! other, say), so every open file keeps a window of it, and what memory it takes does not depend on how
+//! long the split is.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use canter_split_format::FileTable;
+use tantivy::HasLen;
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
+};
+
+use super::local_copy::LocalBody;
+use crate::packager::SEGMENT_ID;
+
+/// Bytes of a file that are held between two reads.
+const WINDOW_NUM_BYTES: usize = 128 << 10;
+
+/// One split's files.
+#[derive(Clone)]
+pub(super) struct SplitDirectory {
+    body: Arc<LocalBody>,
+    files: Arc<FileTable>,
+}
+
+impl SplitDirectory {
+    pub(super) fn new(body: LocalBody, files: FileTable) -> Self {
+        Self {
+            body: Arc::new(body),
+            files: Arc::new(files),
+        }
+    }
+
+    /// The whole of a file, under the name that the split has for it.
+    pub(super) fn read(&self, name: &str) -> io::Result<Option<OwnedBytes>> {
+        let file = self.find(Path::new(name));
+        file.map(|file| file.read_bytes(0..file.len)).transpose()
+    }
+
+    fn find(&self, path: &Path) -> Option<SplitFile> {
+        let name = path.to_str()?;
+        let name = name
+            .strip_prefix(SEGMENT_ID)
+            .and_then(|rest| rest.strip_prefix('.'))
+            .unwrap_or(name);
+        let (_, entry) = self.files.find(name)?;
+        Some(SplitFile {
+            body: Arc::clone(&self.body),
+            offset: entry.offset,
+            len: usize::try_from(entry.len).ok()?,
+            window: Mutex::new((0, OwnedBytes::empty())),
+        })
+    }
+}
+
+impl fmt::Debug for SplitDirectory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SplitDirectory")
+    }
+}
+
+struct SplitFile {
+    body: Arc<LocalBody>,
+    /// First byte of the file within the body.
+    offset: u64,
+    len: usize,
+    /// What was read last: where it begins, and the bytes.
+    window: Mutex<(usize, OwnedBytes)>,
+}
+
+impl fmt::Debug for SplitFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "SplitFile({} bytes)", self.len)
+    }
+}
+
+impl HasLen for SplitFile {
+    fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl SplitFile {
+    fn read(&self, start: usize, len: usize) -> io::Result<OwnedBytes> {
+        let bytes = self.body.read(self.offset + start as u64, len)?;
+        Ok(OwnedBytes::new(bytes))
+    }
+}
+
+impl FileHandle for SplitFile {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        if range.start > range.end || range.end > self.len {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("bytes {range:?} lie outside a file of {} bytes", self.len),
+            ));
+        }
+        if range.len() > WINDOW_NUM_BYTES {
+            return self.read(range.start, range.len());
+        }
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, bytes) = &*window;
+        if *start > range.start || start + bytes.len() < range.end {
+            let len = WINDOW_NUM_BYTES.min(self.len - range.start);
+            *window = (range.start, self.read(range.start, len)?);
+        }
+        let (start, bytes) = &*window;
+        Ok(bytes.slice(range.start - start..range.end - start))
+    }
+}
+
+impl Directory for SplitDirectory {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        match self.find(path) {
+            Some(file) => Ok(Arc::new(file)),
+            None => Err(OpenReadError::FileDoesNotExist(path.to_path_buf())),
+        }
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        Ok(self.find(path).is_some())
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        let file = self
+            .find(path)
+            .ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))?;
+        let bytes = file
+            .read_bytes(0..file.len)
+            .map_err(|error| OpenReadError::wrap_io_error(error, path.to_path_buf()))?;
+        Ok(bytes.to_vec())
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        Err(DeleteError::FileDoesNotExist(path.to_path_buf()))
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::wrap_io_error(
+            read_only(),
+            PathBuf::from(path),
+        ))
+    }
+
+    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        // Nothing changes a split.
+        Ok(DirectoryLock::from(Box::new(())))
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}
+
+fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "this directory is read-only")
+}

@@ -1,0 +1,145 @@
+//! Which field of a split is which of the index that it is merged into, and whether it may be merged at all.
+//!
+//! Fields are the same if their names are. Splits of one config, and of configs that grew at their end, have
+//! the same numbers too, so that stored documents need not be touched. What would be lost, or mean something
+//! else than before, is refused.
+
+use canter_doc_mapper::mapper::{DYNAMIC_FIELD, FIELD_PRESENCE_FIELD};
+use canter_doc_mapper::{DocMapper, split_path};
+use tantivy::SegmentReader;
+use tantivy::columnar::ColumnarReader;
+use tantivy::schema::{Field, FieldEntry, Schema};
+
+use crate::BuildError;
+
+/// Between the parts of a path, in terms and in names of columns.
+const PATH_SEPARATOR: &str = "\u{1}";
+
+/// The fields of one split by those of the index.
+pub(super) struct FieldMap {
+    /// By the number of the index's field: the split's, if it has it.
+    of_target: Vec<Option<Field>>,
+    /// By the number of the split's field: the index's; `None` if all have the same.
+    renumbered: Option<Vec<Field>>,
+    /// Names of mapped fields that the split does not know.
+    added: Vec<String>,
+}
+
+/// Whether documents have anything in a field. The index has fields of its own that it need not use.
+fn is_used(entry: &FieldEntry) -> bool {
+    entry.is_indexed() || entry.is_fast() || entry.is_stored()
+}
+
+impl FieldMap {
+    /// # Errors
+    /// `Invalid` if the index's config has a field that the split has in another way, or not any more.
+    pub(super) fn new(split_id: &str, split: &Schema, target: &Schema) -> Result<Self, BuildError> {
+        let refused = |name: &str, problem: &str| {
+            BuildError::invalid(format!(
+                "split {split_id} cannot be merged under the index's config: its field {name:?} {problem}; \
+                 merge splits whose mappings differ by fields that were added, and leave this one as it is"
+            ))
+        };
+        let mut of_target = Vec::new();
+        let mut added = Vec::new();
+        for (_, wanted) in target.fields() {
+            let name = wanted.name();
+            let found = split.get_field(name).ok();
+            let found = found.filter(|field| is_used(split.get_field_entry(*field)));
+            match found.map(|field| split.get_field_entry(field)) {
+                Some(entry) if entry != wanted => {
+                    return Err(refused(name, "is indexed in another way"));
+                }
+                // Documents that are there already would lack what all others have.
+                None if name == FIELD_PRESENCE_FIELD && is_used(wanted) => {
+                    return Err(refused(name, "is missing"));
+                }
+                None if !name.starts_with('_') => added.push(name.to_owned()),
+                _ => {}
+            }
+            of_target.push(found);
+        }
+        let mut renumbered = Vec::new();
+        let mut has_same_numbers = true;
+        for (field, entry) in split.fields() {
+            let wanted = match target.get_field(entry.name()) {
+                Ok(wanted) => wanted,
+                Err(_) if !is_used(entry) => field,
+                Err(_) => return Err(refused(entry.name(), "is not mapped any more")),
+            };
+            has_same_numbers &= wanted == field;
+            renumbered.push(wanted);
+        }
+        Ok(Self {
+            of_target,
+            renumbered: (!has_same_numbers).then_some(renumbered),
+            added,
+        })
+    }
+
+    /// The split's field that is the index's; `None` if its documents have nothing there.
+    pub(super) fn of_target(&self, target: Field) -> Option<Field> {
+        let ord = usize::try_from(target.field_id()).ok()?;
+        self.of_target.get(ord).copied().flatten()
+    }
+
+    /// Whether a field has another number in the index than in the split.
+    pub(super) fn is_renumbered(&self) -> bool {
+        self.renumbered.is_some()
+    }
+
+    /// The number of the split's field in the index.
+    pub(super) fn to_target(&self, field: Field) -> Option<Field> {
+        let ord = usize::try_from(field.field_id()).ok()?;
+        match &self.renumbered {
+            Some(renumbered) => renumbered.get(ord).copied(),
+            None => Some(field),
+        }
+    }
+
+    /// Refuses a split whose documents have values under a path that was mapped only after: queries look
+    /// for them in the mapped field, and would not find them any more.
+    pub(super) fn check_dynamic(
+        &self,
+        split_id: &str,
+        segment: &SegmentReader,
+        columnar: &ColumnarReader,
+        target: &DocMapper,
+    ) -> Result<(), BuildError> {
+        let dynamic = target
+            .dynamic_field()
+            .and_then(|field| self.of_target(field));
+        let Some(dynamic) = dynamic.filter(|_| !self.added.is_empty()) else {
+            return Ok(());
+        };
+        let columns = columnar
+            .list_columns()
+            .map_err(tantivy::TantivyError::from)?;
+        let is_indexed = segment.schema().get_field_entry(dynamic).is_indexed();
+        for name in &self.added {
+            let path = split_path(name).join(PATH_SEPARATOR);
+            let column = format!("{DYNAMIC_FIELD}{PATH_SEPARATOR}{path}");
+            let has_column = columns.iter().any(|(name, _)| {
+                let rest = name.strip_prefix(&column);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(PATH_SEPARATOR))
+            });
+            if has_column || (is_indexed && has_term_under(segment, dynamic, &path)?) {
+                return Err(BuildError::invalid(format!(
+                    "split {split_id} has documents with {name:?} from before it was mapped, which queries \
+                     would not find any more once it is merged: leave the split as it is, or ingest its \
+                     documents again"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn has_term_under(segment: &SegmentReader, field: Field, path: &str) -> tantivy::Result<bool> {
+    let index = segment.inverted_index(field)?;
+    // A term is a path, a zero and a value; below the path stands its separator, which is one.
+    let from = [path.as_bytes(), &[0]].concat();
+    let to = [path.as_bytes(), &[2]].concat();
+    let mut terms = index.terms().range().ge(from).lt(to).into_stream()?;
+    Ok(terms.advance())
+}

@@ -1,0 +1,161 @@
+//! A split that takes part in a merge, open.
+
+use std::path::Path;
+
+use canter_doc_mapper::DocMapper;
+use canter_split_format::{
+    DocIdentity, FormatError, IDENTITIES_FILE, Identities, SourceId, SplitEntry,
+};
+use tantivy::columnar::{Column, ColumnarReader};
+use tantivy::directory::Directory;
+use tantivy::index::SegmentComponent;
+use tantivy::{BitSet, DateTime, Index, SegmentReader};
+
+use super::directory::SplitDirectory;
+use super::fields::FieldMap;
+use super::local_copy::fetch_split;
+use crate::BuildError;
+use crate::storage::IndexStore;
+
+/// A split to be merged.
+#[derive(Clone)]
+pub struct MergeInput {
+    /// What the manifest says of it.
+    pub entry: SplitEntry,
+    /// Those of its documents that are left out: a set of as many documents as the split has.
+    pub deleted: Option<BitSet>,
+}
+
+/// An input that is here and checked.
+pub(super) struct OpenInput {
+    pub(super) id: String,
+    pub(super) raw_num_bytes: u64,
+    pub(super) segment: SegmentReader,
+    pub(super) columnar: ColumnarReader,
+    pub(super) fields: FieldMap,
+    pub(super) deleted: Option<BitSet>,
+    identities: Option<Identities>,
+    timestamps: Option<Column<DateTime>>,
+}
+
+impl OpenInput {
+    /// Brings the split here and opens it.
+    pub(super) fn open(
+        store: &IndexStore,
+        input: &MergeInput,
+        target: &DocMapper,
+        folder: &Path,
+    ) -> Result<Self, BuildError> {
+        let MergeInput { entry, deleted } = input;
+        let named = |error: &dyn std::fmt::Display| {
+            BuildError::data(format!(
+                "split {}: {error}: restore the object or build the split again",
+                entry.id
+            ))
+        };
+        let num_docs = entry.num_docs;
+        if let Some(deleted) = deleted
+            && u64::from(deleted.max_value()) != num_docs
+        {
+            return Err(BuildError::invalid(format!(
+                "split {} has {num_docs} documents, and what is deleted of it is said of {}",
+                entry.id,
+                deleted.max_value()
+            )));
+        }
+        let (head, body) = fetch_split(store, entry, folder)?;
+        let directory = SplitDirectory::new(body, head.files);
+        // Splits of the first version do not know who their documents are.
+        let identities = match head.metadata.identities {
+            None => None,
+            Some(_) => {
+                let bytes = directory.read(IDENTITIES_FILE).map_err(|e| named(&e))?;
+                let bytes = bytes.ok_or_else(|| named(&"it has no identities"))?;
+                Some(Identities::open(&bytes).map_err(|error| named(&error))?)
+            }
+        };
+        let sort_field = target.timestamp_field().map(|(_, name)| name);
+        if head.metadata.sort_field.as_deref() != sort_field {
+            return Err(BuildError::invalid(format!(
+                "split {} is sorted by {:?} and the index by {sort_field:?}: they cannot be merged",
+                entry.id, head.metadata.sort_field
+            )));
+        }
+        let index = Index::open(directory).map_err(|error| named(&error))?;
+        let segments = index.searchable_segments().map_err(|error| named(&error))?;
+        let [segment] = segments.as_slice() else {
+            return Err(named(&"it holds no segment, or several"));
+        };
+        let path = segment.relative_path(SegmentComponent::FastFields);
+        let columns = index.directory().open_read(&path).map_err(|e| named(&e))?;
+        let columnar = ColumnarReader::open(columns).map_err(|error| named(&error))?;
+        let segment = SegmentReader::open(segment).map_err(|error| named(&error))?;
+        let knows_others = identities
+            .as_ref()
+            .is_some_and(|known| u64::from(known.num_docs()) != num_docs);
+        if knows_others || u64::from(segment.max_doc()) != num_docs {
+            return Err(named(&"its parts have different numbers of documents"));
+        }
+        let timestamps = match sort_field {
+            Some(name) => Some(segment.fast_fields().date(name).map_err(|e| named(&e))?),
+            None => None,
+        };
+        let fields = FieldMap::new(&entry.id, segment.schema(), target.schema())?;
+        fields.check_dynamic(&entry.id, &segment, &columnar, target)?;
+        Ok(Self {
+            id: entry.id.clone(),
+            raw_num_bytes: entry.raw_num_bytes,
+            segment,
+            columnar,
+            fields,
+            deleted: deleted.clone(),
+            identities,
+            timestamps,
+        })
+    }
+
+    pub(super) fn num_docs(&self) -> u32 {
+        self.segment.max_doc()
+    }
+
+    pub(super) fn is_deleted(&self, doc: u32) -> bool {
+        self.deleted
+            .as_ref()
+            .is_some_and(|deleted| deleted.contains(doc))
+    }
+
+    /// Who the documents are, in their order.
+    pub(super) fn identities(
+        &self,
+    ) -> Box<dyn Iterator<Item = Result<DocIdentity, FormatError>> + '_> {
+        match &self.identities {
+            Some(identities) => Box::new(identities.iter()),
+            // What readers take for their identities, too.
+            None => {
+                let source = SourceId::of_split(&self.id);
+                Box::new((0..self.num_docs()).map(move |doc| {
+                    Ok(DocIdentity {
+                        source,
+                        position: u64::from(doc),
+                    })
+                }))
+            }
+        }
+    }
+
+    /// When a document happened, in nanoseconds; 0 where the index has no timestamp field.
+    pub(super) fn timestamp(&self, doc: u32) -> Option<i64> {
+        match &self.timestamps {
+            Some(column) => Some(column.first(doc)?.into_timestamp_nanos()),
+            None => Some(0),
+        }
+    }
+
+    /// An error of this split's.
+    pub(super) fn damaged(&self, problem: impl std::fmt::Display) -> BuildError {
+        BuildError::data(format!(
+            "split {}: {problem}: build the split again",
+            self.id
+        ))
+    }
+}

@@ -1,0 +1,263 @@
+//! Term dictionaries, postings and positions: the terms of all splits in their order, and for each the
+//! documents of all splits in theirs.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::sync::Arc;
+
+use tantivy::fieldnorm::FieldNormReaders;
+use tantivy::index::SegmentComponent;
+use tantivy::postings::{FieldSerializer, InvertedIndexSerializer, Postings, SegmentPostings};
+use tantivy::schema::{Field, FieldType, IndexRecordOption, Type};
+use tantivy::termdict::TermMerger;
+use tantivy::{DocSet, InvertedIndexReader, Segment, TERMINATED};
+
+use super::super::input::OpenInput;
+use super::super::order::DocOrder;
+
+pub(super) fn write(
+    segment: &Segment,
+    inputs: &[OpenInput],
+    order: &DocOrder,
+) -> tantivy::Result<()> {
+    let norms = FieldNormReaders::open(segment.open_read(SegmentComponent::FieldNorms)?)?;
+    let mut serializer = InvertedIndexSerializer::open(segment)?;
+    for (field, entry) in segment.schema().fields() {
+        let Some(record) = entry.field_type().get_index_record_option() else {
+            continue;
+        };
+        let of_field = MergedField {
+            field,
+            frequencies: Frequencies::of(entry.field_type(), record),
+            record,
+            order,
+            splits: splits_of(inputs, field)?,
+        };
+        let has_deletes = inputs.iter().any(|input| input.deleted.is_some());
+        of_field.write(&mut serializer, &norms, has_deletes)?;
+    }
+    serializer.close()?;
+    Ok(())
+}
+
+/// A field's postings in one split, with the split's place among the inputs.
+type SplitField = (usize, Arc<InvertedIndexReader>);
+
+fn splits_of(inputs: &[OpenInput], field: Field) -> tantivy::Result<Vec<SplitField>> {
+    let mut splits = Vec::new();
+    for (segment_ord, input) in inputs.iter().enumerate() {
+        if let Some(field) = input.fields.of_target(field) {
+            splits.push((segment_ord, input.segment.inverted_index(field)?));
+        }
+    }
+    Ok(splits)
+}
+
+/// Which terms of a field say how often they occur in a document.
+#[derive(Clone, Copy)]
+enum Frequencies {
+    All,
+    /// Those of texts: JSON has numbers, too.
+    JsonTexts,
+    None,
+}
+
+impl Frequencies {
+    fn of(field_type: &FieldType, record: IndexRecordOption) -> Self {
+        match field_type {
+            FieldType::Str(_) if record.has_freq() => Self::All,
+            FieldType::JsonObject(_) if record.has_freq() => Self::JsonTexts,
+            _ => Self::None,
+        }
+    }
+
+    fn has(self, term: &[u8]) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::JsonTexts => {
+                // The path, a zero, the type, the value.
+                let mut behind_path = term.iter().skip_while(|byte| **byte != 0).skip(1);
+                behind_path.next() == Some(&Type::Str.to_code())
+            }
+        }
+    }
+}
+
+/// Everything that one field of the merged segment is made of.
+struct MergedField<'a> {
+    field: Field,
+    record: IndexRecordOption,
+    frequencies: Frequencies,
+    order: &'a DocOrder,
+    splits: Vec<SplitField>,
+}
+
+impl MergedField<'_> {
+    fn write(
+        &self,
+        serializer: &mut InvertedIndexSerializer,
+        norms: &FieldNormReaders,
+        has_deletes: bool,
+    ) -> tantivy::Result<()> {
+        let mut num_tokens: u64 = self
+            .splits
+            .iter()
+            .map(|(_, index)| index.total_num_tokens())
+            .sum();
+        if has_deletes {
+            num_tokens = num_tokens.saturating_sub(self.num_tokens_left_out()?);
+        }
+        let mut norms = Some(norms.get_field(self.field)?);
+        // A field without terms has no part in the files, as in a fresh segment.
+        let mut out: Option<FieldSerializer<'_>> = None;
+        let mut serializer = Some(serializer);
+        let mut documents = Documents::default();
+        let mut positions = Vec::new();
+        let mut terms = self.terms()?;
+        while terms.advance() {
+            let has_freq = self.frequencies.has(terms.key());
+            documents.clear();
+            let mut doc_freq = 0;
+            for (ord, info) in terms.current_segment_ords_and_term_infos() {
+                let Some((segment_ord, index)) = self.splits.get(ord) else {
+                    continue;
+                };
+                let postings = index.read_postings_from_terminfo(&info, self.record)?;
+                doc_freq += match has_deletes {
+                    true => self.num_left(*segment_ord, postings.clone()),
+                    false => postings.doc_freq(),
+                };
+                documents.add(*segment_ord, postings, self.order);
+            }
+            if doc_freq == 0 {
+                continue;
+            }
+            if let (Some(serializer), Some(norms)) = (serializer.take(), norms.take()) {
+                out = Some(serializer.new_field(self.field, num_tokens, norms)?);
+            }
+            let Some(out) = &mut out else { continue };
+            out.new_term(terms.key(), doc_freq, has_freq)?;
+            documents.drain(self.order, |doc, postings| {
+                let mut freq = 0;
+                positions.clear();
+                if has_freq {
+                    freq = postings.term_freq();
+                    postings.positions(&mut positions);
+                    make_deltas(&mut positions);
+                }
+                out.write_doc(doc, freq, &positions);
+            });
+            out.close_term()?;
+        }
+        if let Some(out) = out {
+            out.close()?;
+        }
+        Ok(())
+    }
+
+    fn terms(&self) -> tantivy::Result<TermMerger<'_>> {
+        let streams = self.splits.iter().map(|(_, index)| index.terms().stream());
+        Ok(TermMerger::new(streams.collect::<std::io::Result<_>>()?))
+    }
+
+    /// How many documents of a posting list are left.
+    fn num_left(&self, segment_ord: usize, mut postings: SegmentPostings) -> u32 {
+        let mut num_left = 0;
+        while postings.doc() != TERMINATED {
+            let is_left = self.order.new_doc(segment_ord, postings.doc()).is_some();
+            num_left += u32::from(is_left);
+            postings.advance();
+        }
+        num_left
+    }
+
+    /// How many tokens the documents had that are left out; where the index does not say how often a term
+    /// occurs, each counts once. The mean length of a field, which scores take part of, is made from it.
+    fn num_tokens_left_out(&self) -> tantivy::Result<u64> {
+        let mut num_tokens = 0;
+        let record = match self.frequencies {
+            Frequencies::None => IndexRecordOption::Basic,
+            _ => IndexRecordOption::WithFreqs,
+        };
+        for (segment_ord, index) in &self.splits {
+            let mut terms = index.terms().stream()?;
+            while terms.advance() {
+                let mut postings = index.read_postings_from_terminfo(terms.value(), record)?;
+                let has_freq = self.frequencies.has(terms.key());
+                while postings.doc() != TERMINATED {
+                    if self.order.new_doc(*segment_ord, postings.doc()).is_none() {
+                        num_tokens += match has_freq {
+                            true => u64::from(postings.term_freq()),
+                            false => 1,
+                        };
+                    }
+                    postings.advance();
+                }
+            }
+        }
+        Ok(num_tokens)
+    }
+}
+
+/// Positions as differences, each to the one before it.
+fn make_deltas(positions: &mut [u32]) {
+    let mut before = 0;
+    for position in positions {
+        let here = *position;
+        *position = here.wrapping_sub(before);
+        before = here;
+    }
+}
+
+/// The documents of one term, from all splits, in their new order.
+#[derive(Default)]
+struct Documents {
+    lists: Vec<(usize, SegmentPostings)>,
+    /// The next new document of each list, and the list.
+    heads: BinaryHeap<Reverse<(u32, usize)>>,
+}
+
+impl Documents {
+    fn clear(&mut self) {
+        self.lists.clear();
+        self.heads.clear();
+    }
+
+    fn add(&mut self, segment_ord: usize, mut postings: SegmentPostings, order: &DocOrder) {
+        if let Some(doc) = next_left(segment_ord, &mut postings, order) {
+            self.heads.push(Reverse((doc, self.lists.len())));
+            self.lists.push((segment_ord, postings));
+        }
+    }
+
+    fn drain(&mut self, order: &DocOrder, mut take: impl FnMut(u32, &mut SegmentPostings)) {
+        while let Some(mut head) = self.heads.peek_mut() {
+            let Reverse((doc, list)) = *head;
+            let next = self
+                .lists
+                .get_mut(list)
+                .and_then(|(segment_ord, postings)| {
+                    take(doc, postings);
+                    postings.advance();
+                    next_left(*segment_ord, postings, order)
+                });
+            match next {
+                Some(doc) => *head = Reverse((doc, list)),
+                None => drop(PeekMut::pop(head)),
+            }
+        }
+    }
+}
+
+/// The new number of the list's next document that is left, from where it stands.
+fn next_left(segment_ord: usize, postings: &mut SegmentPostings, order: &DocOrder) -> Option<u32> {
+    while postings.doc() != TERMINATED {
+        if let Some(doc) = order.new_doc(segment_ord, postings.doc()) {
+            return Some(doc);
+        }
+        postings.advance();
+    }
+    None
+}

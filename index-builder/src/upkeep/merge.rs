@@ -1,0 +1,246 @@
+//! Merging an index: plan, merge, upload, publish, until nothing is due.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use canter_doc_mapper::IndexConfig;
+use canter_split_format::{DeletedDocs, DeletesRef, ObjectKind, ObjectName, SplitEntry};
+use serde::Serialize;
+use tantivy::BitSet;
+
+use super::references::References;
+use crate::blocking;
+use crate::error::BuildError;
+use crate::merge::{
+    MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
+    plan_merges,
+};
+use crate::publisher::{NewSplit, Replacement, config_of, load, replace};
+use crate::storage::IndexStore;
+
+/// How to merge an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MergeIndexOptions {
+    /// At most so many merges; all that are due without it.
+    pub max_merges: Option<u64>,
+    /// Plan only.
+    pub dry_run: bool,
+    /// Where copies of the splits are kept while they are merged; the system's folder for temporary files
+    /// without it.
+    pub temp_folder: Option<PathBuf>,
+}
+
+/// A merge that was done or is due.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MergeDone {
+    /// What was merged, oldest first.
+    pub from: Vec<String>,
+    /// Documents of these.
+    pub num_docs: u64,
+    /// Bytes of these.
+    pub num_bytes: u64,
+    /// What it became; nothing for a plan, or if no document was left.
+    pub into: Option<String>,
+    /// Bytes of that.
+    pub num_merged_bytes: u64,
+}
+
+/// What merging an index came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MergeReport {
+    /// Merges that are published; those that are due, for a plan.
+    pub merges: Vec<MergeDone>,
+    /// Merges that were given up, because another writer had changed their splits in between.
+    pub num_dropped: u64,
+    /// Splits before.
+    pub num_splits_before: u64,
+    /// Live splits now.
+    pub num_splits: u64,
+}
+
+/// Merges neighbouring splits as the index's merge policy says, until nothing is due. Blocks; `progress` hears of
+/// each merge when it is published.
+///
+/// A merge that is interrupted leaves the index as it was. Other writers may go on: a merge of splits that
+/// they changed is given up.
+///
+/// # Errors
+/// `Data`, with its name, for a split that is damaged or missing; `Unavailable` if storage does not answer; what
+/// was merged before that is published.
+pub fn merge_index(
+    store: &IndexStore,
+    options: &MergeIndexOptions,
+    progress: &dyn Fn(&MergeDone),
+) -> Result<MergeReport, BuildError> {
+    let mut report = MergeReport::default();
+    let mut is_first = true;
+    let left = |report: &MergeReport| {
+        let done = report.merges.len() as u64 + report.num_dropped;
+        options
+            .max_merges
+            .map_or(u64::MAX, |max| max.saturating_sub(done))
+    };
+    loop {
+        let index = Index::look(store)?;
+        if std::mem::take(&mut is_first) {
+            report.num_splits_before = index.splits.len() as u64;
+        }
+        report.num_splits = index.splits.len() as u64;
+        let due = index.due();
+        if options.dry_run {
+            report.merges = due.iter().map(planned).collect();
+            return Ok(report);
+        }
+        let mut num_published = 0;
+        for operation in due {
+            if left(&report) == 0 {
+                return Ok(report);
+            }
+            match index.merge(store, &operation, options)? {
+                None => report.num_dropped += 1,
+                Some((done, num_splits)) => {
+                    progress(&done);
+                    report.num_splits = num_splits;
+                    report.merges.push(done);
+                    num_published += 1;
+                }
+            }
+        }
+        // If others change all that is due, it is theirs to merge.
+        if num_published == 0 {
+            return Ok(report);
+        }
+    }
+}
+
+fn planned(operation: &MergeOperation) -> MergeDone {
+    MergeDone {
+        from: operation.split_ids.clone(),
+        num_docs: operation.num_docs,
+        num_bytes: operation.num_bytes,
+        into: None,
+        num_merged_bytes: 0,
+    }
+}
+
+/// An index as it was found.
+struct Index {
+    config: IndexConfig,
+    splits: BTreeMap<String, SplitEntry>,
+}
+
+impl Index {
+    fn look(store: &IndexStore) -> Result<Self, BuildError> {
+        blocking::run(async {
+            let file = load(store).await?.file;
+            let references = References::of(store, &file).await?;
+            let splits = references.splits.into_iter();
+            Ok(Self {
+                config: config_of(store, &file)?,
+                splits: splits.map(|split| (split.id.clone(), split)).collect(),
+            })
+        })
+    }
+
+    fn due(&self) -> Vec<MergeOperation> {
+        let settings = &self.config.indexing_settings;
+        let candidates = self.splits.values().map(|split| MergeCandidate {
+            id: split.id.clone(),
+            time_range: split.time_range,
+            num_docs: split.num_live_docs(),
+            num_bytes: split.len,
+            num_merge_ops: split.num_merge_ops,
+            age: None,
+        });
+        let candidates: Vec<MergeCandidate> = candidates.collect();
+        plan_merges(
+            &settings.merge_policy,
+            &MergeLimits::of(settings),
+            &candidates,
+        )
+    }
+
+    /// What came of one merge, and how many splits there are then; `None` if it was given up.
+    fn merge(
+        &self,
+        store: &IndexStore,
+        operation: &MergeOperation,
+        options: &MergeIndexOptions,
+    ) -> Result<Option<(MergeDone, u64)>, BuildError> {
+        let ids = operation.split_ids.iter();
+        let removed: Vec<SplitEntry> = ids.filter_map(|id| self.splits.get(id)).cloned().collect();
+        let inputs = removed.iter().map(|entry| input_of(store, entry));
+        let inputs = inputs.collect::<Result<Vec<MergeInput>, BuildError>>()?;
+        let merge_options = MergeOptions {
+            temp_folder: options.temp_folder.clone(),
+        };
+        let merged = merge_splits(store, &self.config, &inputs, &merge_options)?;
+        let mut done = planned(operation);
+        let mut added = Vec::new();
+        if let Some(mut split) = merged {
+            split.entry.num_merge_ops = operation.num_merge_ops;
+            done.into = Some(split.entry.id.clone());
+            done.num_merged_bytes = split.entry.len;
+            let (head, object) = (split.head().to_vec(), split.object());
+            blocking::run(store.put_immutable(&object, Bytes::from(split.bytes)))?;
+            added.push(NewSplit {
+                entry: split.entry,
+                head,
+                num_columns_outside_head: split.num_columns_outside_head,
+            });
+        }
+        let replacement = Replacement { removed, added };
+        let outcome = blocking::run(replace(store, std::slice::from_ref(&replacement)))?;
+        Ok((outcome.num_done > 0).then_some((done, outcome.num_live_splits)))
+    }
+}
+
+/// A split with what is deleted of it.
+fn input_of(store: &IndexStore, entry: &SplitEntry) -> Result<MergeInput, BuildError> {
+    let deleted = match &entry.deletes {
+        None => None,
+        Some(deletes) => {
+            let max_doc = u32::try_from(entry.num_docs).map_err(|_| {
+                BuildError::data(format!("split {} has too many documents", entry.id))
+            })?;
+            let docs = blocking::run(read_deletes(store, deletes, max_doc))?;
+            let mut bits = BitSet::with_max_value(max_doc);
+            for doc in docs.ranges().iter().cloned().flatten() {
+                bits.insert(doc);
+            }
+            Some(bits)
+        }
+    };
+    Ok(MergeInput {
+        entry: entry.clone(),
+        deleted,
+    })
+}
+
+/// The deleted documents of a split.
+///
+/// # Errors
+/// `Data` if they are missing or damaged.
+pub(crate) async fn read_deletes(
+    store: &IndexStore,
+    deletes: &DeletesRef,
+    max_doc: u32,
+) -> Result<DeletedDocs, BuildError> {
+    let object = ObjectName::new(ObjectKind::Deletes, &deletes.id).object();
+    let bytes = match &deletes.inlined {
+        Some(bytes) => Bytes::from(bytes.clone()),
+        None => match store.get(&object).await? {
+            Some((bytes, _)) => bytes,
+            None => {
+                return Err(BuildError::data(format!(
+                    "`{}/{object}` is missing, though the manifest refers to it: restore it from a copy of the index",
+                    store.uri()
+                )));
+            }
+        },
+    };
+    deletes.open(&bytes, max_doc).map_err(|error| {
+        BuildError::data(format!("`{}/{object}` cannot be read", store.uri())).caused_by(error)
+    })
+}

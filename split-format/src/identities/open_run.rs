@@ -1,0 +1,136 @@
+//! One run of identities, read: any document of it, or all in their order.
+
+use super::bits::{bits_at, num_bytes_of};
+use super::{DocIdentity, SourceId, width_of};
+use crate::FormatError;
+use crate::codec::Reader;
+use crate::version::IDENTITIES_NAME;
+
+/// A part of a run: documents of one source.
+struct Part {
+    /// `None` for a source that is not listed, which is an error of the documents that are of it.
+    source: Option<SourceId>,
+    base: i64,
+    /// How many of its documents [`OpenRun::next`] has passed.
+    num_passed: u64,
+}
+
+/// A run with its directory of parts.
+pub(super) struct OpenRun<'b> {
+    num_docs: u32,
+    parts: Vec<Part>,
+    part_width: u32,
+    part_ords: &'b [u8],
+    width: u32,
+    residuals: &'b [u8],
+    /// The next document of the iterator.
+    next: u32,
+}
+
+fn error(problem: &str) -> FormatError {
+    FormatError::new(IDENTITIES_NAME, problem)
+}
+
+fn cut() -> FormatError {
+    error("a run is cut short")
+}
+
+impl<'b> OpenRun<'b> {
+    pub(super) fn open(
+        bytes: &'b [u8],
+        num_docs: u32,
+        sources: &[SourceId],
+    ) -> Result<Self, FormatError> {
+        let mut reader = Reader::new(IDENTITIES_NAME, bytes);
+        let num_parts = reader.count(2)?;
+        let mut parts = Vec::with_capacity(num_parts);
+        for _ in 0..num_parts {
+            let source_ord = usize::try_from(reader.varint_u32()?).unwrap_or(usize::MAX);
+            parts.push(Part {
+                source: sources.get(source_ord).copied(),
+                base: reader.varint_signed()?,
+                num_passed: 0,
+            });
+        }
+        let width = u32::try_from(reader.varint()?)
+            .ok()
+            .filter(|width| *width <= 64)
+            .ok_or_else(|| error("a run has more than 64 bits a document"))?;
+        let part_width = width_of((num_parts as u64).saturating_sub(1));
+        let num = u64::from(num_docs);
+        let part_ords = reader.raw(num_bytes_of(num, part_width).ok_or_else(cut)?)?;
+        let residuals = reader.raw(num_bytes_of(num, width).ok_or_else(cut)?)?;
+        reader.finish()?;
+        Ok(Self {
+            num_docs,
+            parts,
+            part_width,
+            part_ords,
+            width,
+            residuals,
+            next: 0,
+        })
+    }
+
+    fn part_ord(&self, doc: u32) -> Result<usize, FormatError> {
+        let ord = bits_at(self.part_ords, u64::from(doc), self.part_width).ok_or_else(cut)?;
+        Ok(usize::try_from(ord).unwrap_or(usize::MAX))
+    }
+
+    /// The identity of a document that has `num_before` others of its part before it.
+    fn identity(&self, doc: u32, part: &Part, num_before: u64) -> Result<DocIdentity, FormatError> {
+        let residual = bits_at(self.residuals, u64::from(doc), self.width).ok_or_else(cut)?;
+        let position = part
+            .base
+            .cast_unsigned()
+            .wrapping_add(num_before)
+            .wrapping_add(residual);
+        Ok(DocIdentity {
+            source: part
+                .source
+                .ok_or_else(|| error("a document is of a source that is not listed"))?,
+            position,
+        })
+    }
+
+    /// The identity of the run's document `doc`, counted from 0.
+    pub(super) fn get(&self, doc: u32) -> Result<DocIdentity, FormatError> {
+        let part_ord = self.part_ord(doc)?;
+        let mut num_before = u64::from(doc);
+        if self.part_width > 0 {
+            num_before = 0;
+            for before in 0..doc {
+                num_before += u64::from(self.part_ord(before)? == part_ord);
+            }
+        }
+        let part = self.parts.get(part_ord).ok_or_else(no_part)?;
+        self.identity(doc, part, num_before)
+    }
+
+    fn step(&mut self, doc: u32) -> Result<DocIdentity, FormatError> {
+        let part_ord = self.part_ord(doc)?;
+        let part = self.parts.get(part_ord).ok_or_else(no_part)?;
+        let identity = self.identity(doc, part, part.num_passed)?;
+        if let Some(part) = self.parts.get_mut(part_ord) {
+            part.num_passed += 1;
+        }
+        Ok(identity)
+    }
+}
+
+fn no_part() -> FormatError {
+    error("a document is of no part of its run")
+}
+
+impl Iterator for OpenRun<'_> {
+    type Item = Result<DocIdentity, FormatError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let doc = self.next;
+        if doc >= self.num_docs {
+            return None;
+        }
+        self.next += 1;
+        Some(self.step(doc))
+    }
+}

@@ -1,0 +1,103 @@
+//! Merging the splits of a test index, as a publisher would, but for the swap.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use canter_doc_mapper::IndexConfig;
+use canter_index_builder::{
+    BuildError, IndexStore, MergeInput, MergeOptions, NewSplit, PackagedSplit, create_index,
+    merge_splits,
+};
+use canter_split_format::{MANIFEST_OBJECT, SplitEntry};
+use tempfile::TempDir;
+
+use crate::TestIndex;
+use crate::index::read_folder;
+
+/// The objects of an index in a folder, with its store.
+pub struct StoredIndex {
+    /// Where they are.
+    pub folder: TempDir,
+    /// The same, opened.
+    pub store: IndexStore,
+}
+
+impl TestIndex {
+    /// Puts the objects into a folder.
+    pub fn to_folder(&self) -> Result<StoredIndex> {
+        let folder = tempfile::tempdir()?;
+        std::fs::create_dir(folder.path().join("splits"))?;
+        for (name, bytes) in &self.objects {
+            std::fs::write(folder.path().join(name), bytes)?;
+        }
+        let store = IndexStore::open(path_of(folder.path())?)?;
+        Ok(StoredIndex { folder, store })
+    }
+
+    /// What the manifest says of the splits.
+    pub fn entries(&self) -> Result<Vec<SplitEntry>> {
+        Ok(self.manifest()?.manifest.splits)
+    }
+
+    /// Merges some splits of this index, of which nothing is deleted, under a config.
+    pub fn merge(
+        &self,
+        config_yaml: &str,
+        entries: &[SplitEntry],
+    ) -> Result<Result<Option<PackagedSplit>, BuildError>> {
+        let inputs: Vec<MergeInput> = entries.iter().map(whole).collect();
+        self.merge_inputs(config_yaml, &inputs)
+    }
+
+    /// Merges some splits of this index.
+    pub fn merge_inputs(
+        &self,
+        config_yaml: &str,
+        inputs: &[MergeInput],
+    ) -> Result<Result<Option<PackagedSplit>, BuildError>> {
+        let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
+        let stored = self.to_folder()?;
+        let options = MergeOptions::default();
+        Ok(merge_splits(&stored.store, &config, inputs, &options))
+    }
+
+    /// The index with these splits and no others.
+    pub fn of_splits(config_yaml: &str, splits: &[PackagedSplit], like: &Self) -> Result<Self> {
+        let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
+        let folder = tempfile::tempdir()?;
+        let store = create_index(path_of(folder.path())?, &config)?;
+        std::fs::create_dir_all(folder.path().join("splits"))?;
+        let mut published = Vec::new();
+        for split in splits {
+            std::fs::write(folder.path().join(split.object()), &split.bytes)?;
+            published.push(NewSplit {
+                entry: split.entry.clone(),
+                head: split.head().to_vec(),
+                num_columns_outside_head: split.num_columns_outside_head,
+            });
+        }
+        store.publish(&published)?;
+        let mut objects = BTreeMap::new();
+        read_folder(folder.path(), "", &mut objects)?;
+        anyhow::ensure!(objects.contains_key(MANIFEST_OBJECT), "no manifest");
+        Ok(Self {
+            objects,
+            report: like.report.clone(),
+        })
+    }
+}
+
+/// A split without deletes.
+pub fn whole(entry: &SplitEntry) -> MergeInput {
+    MergeInput {
+        entry: entry.clone(),
+        deleted: None,
+    }
+}
+
+fn path_of(folder: &Path) -> Result<&str> {
+    folder
+        .to_str()
+        .context("a temporary folder has a UTF-8 name")
+}
