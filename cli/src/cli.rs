@@ -7,9 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::doctor;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
-use crate::commands::{
-    cache, demo, index_create, index_describe, index_ingest, prices, search, split_inspect,
-};
+use crate::commands::{cache, demo, index, prices, search, split_inspect};
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
 
@@ -73,11 +71,17 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum IndexCommand {
     /// Make an empty index from an index config.
-    Create(index_create::CreateArgs),
+    Create(index::create::CreateArgs),
     /// Turn lines of JSON into splits and publish them, all at once at the end.
-    Ingest(index_ingest::IngestArgs),
+    Ingest(index::ingest::IngestArgs),
     /// Show an index in numbers, and its splits.
-    Describe(index_describe::DescribeArgs),
+    Describe(index::describe::DescribeArgs),
+    /// Merge small splits into larger ones, as the index's merge policy says.
+    Merge(index::merge::MergeArgs),
+    /// Remove what nothing refers to any more from the store.
+    Gc(index::gc::GcArgs),
+    /// Check that every object of an index is there and whole.
+    Verify(index::verify::VerifyArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -101,9 +105,12 @@ impl Cli {
         let screen = Screen::of_stdout(self.color);
         match &self.command {
             Command::Demo(args) => demo::run(args, &screen),
-            Command::Index(IndexCommand::Create(args)) => index_create::run(args),
-            Command::Index(IndexCommand::Ingest(args)) => index_ingest::run(args),
-            Command::Index(IndexCommand::Describe(args)) => index_describe::run(args, &screen),
+            Command::Index(IndexCommand::Create(args)) => index::create::run(args),
+            Command::Index(IndexCommand::Ingest(args)) => index::ingest::run(args),
+            Command::Index(IndexCommand::Describe(args)) => index::describe::run(args, &screen),
+            Command::Index(IndexCommand::Merge(args)) => index::merge::run(args),
+            Command::Index(IndexCommand::Gc(args)) => index::gc::run(args),
+            Command::Index(IndexCommand::Verify(args)) => index::verify::run(args),
             Command::Search(args) => search::run(args, &screen),
             #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(args),

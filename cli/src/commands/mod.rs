@@ -4,9 +4,7 @@ pub(crate) mod cache;
 pub(crate) mod demo;
 #[cfg(feature = "doctor")]
 pub(crate) mod doctor;
-pub(crate) mod index_create;
-pub(crate) mod index_describe;
-pub(crate) mod index_ingest;
+pub(crate) mod index;
 pub(crate) mod prices;
 pub(crate) mod search;
 #[cfg(feature = "serve")]

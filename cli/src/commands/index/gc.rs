@@ -1,0 +1,108 @@
+//! `canter index gc`: what nothing refers to is removed from the store.
+
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use canter_index_builder::{GcOptions, GcReport, IndexStore, WriteOptions, collect_garbage};
+use clap::Args;
+
+use crate::amounts::parse_duration;
+use crate::cli::Format;
+use crate::render::numbers;
+
+const AFTER_HELP: &str = "\
+Objects to which nothing refers (of merges, of ingests that failed) are listed in the manifest when they are
+found, and removed by a later run when the grace period is over. So a search that began before still finds
+what it reads, and an ingest that needs one of them again takes it off the list. Ingests, merges and searches
+may go on meanwhile. Files below the index that are none of its own are named and left alone.
+
+Examples:
+  canter index gc --index s3://bucket/logs --dry-run
+  canter index gc --index s3://bucket/logs                   # every hour, by cron
+  canter index gc --index ./logs --grace 0s                  # at once: no search is under way";
+
+/// Arguments of `canter index gc`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct GcArgs {
+    /// The index: a folder, s3://…, gs://… or az://….
+    #[arg(long, value_name = "URI")]
+    index: String,
+
+    /// So long an object stays after it was found that nothing refers to it: longer than any search takes.
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration)]
+    grace: Duration,
+
+    /// Show what would be removed, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    #[arg(long)]
+    unsafe_single_writer: bool,
+
+    /// How to show the report.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+}
+
+/// Collects, and says what was removed.
+pub(crate) fn run(args: &GcArgs) -> Result<()> {
+    let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
+        unsafe_single_writer: args.unsafe_single_writer,
+    });
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.context("the clock of this machine is before 1970")?;
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let options = GcOptions {
+        now_ms: millis(now),
+        grace_ms: millis(args.grace),
+        dry_run: args.dry_run,
+    };
+    let report = collect_garbage(&store, &options)?;
+    let mut out = io::stdout().lock();
+    match args.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
+        Format::Table => out.write_all(text_of(args, &report).as_bytes())?,
+    }
+    Ok(out.flush()?)
+}
+
+fn text_of(args: &GcArgs, report: &GcReport) -> String {
+    let objects = |names: &[String], num_bytes: u64| {
+        let num = numbers::counted(names.len() as u64, "object");
+        format!("{num}, {}", numbers::bytes(num_bytes))
+    };
+    let mut text = String::new();
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    let removed = match args.dry_run {
+        true => "would be removed",
+        false => "removed",
+    };
+    line(format!(
+        "{removed}: {}",
+        objects(&report.deleted, report.num_deleted_bytes)
+    ));
+    line(format!(
+        "in their grace period of {}: {}",
+        numbers::duration(args.grace),
+        objects(&report.condemned, report.num_condemned_bytes)
+    ));
+    line(format!(
+        "in use: {}",
+        numbers::counted(report.num_referenced, "object")
+    ));
+    for name in &report.unknown {
+        line(format!("none of the index's own, left alone: {name}"));
+    }
+    if args.dry_run {
+        for name in &report.deleted {
+            line(format!("  {name}"));
+        }
+    }
+    text
+}

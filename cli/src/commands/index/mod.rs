@@ -1,0 +1,8 @@
+//! `canter index …`: what is done to an index.
+
+pub(crate) mod create;
+pub(crate) mod describe;
+pub(crate) mod gc;
+pub(crate) mod ingest;
+pub(crate) mod merge;
+pub(crate) mod verify;
