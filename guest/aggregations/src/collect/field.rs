@@ -154,9 +154,8 @@ impl Column {
     }
 
     /// The code of the only value of a document of a full column.
-    pub(crate) fn code_at(&self, doc: u32, codes: &mut Vec<u64>) -> Result<u64> {
-        self.values.gather(&[doc], codes)?;
-        Ok(codes.first().copied().unwrap_or_default())
+    pub(crate) fn code_at(&self, doc: u32) -> Result<u64> {
+        Ok(self.values.get(doc)?)
     }
 
     /// As numbers: those, and dates as milliseconds.

@@ -46,7 +46,6 @@ struct Run {
 
 #[derive(Default)]
 struct Room {
-    codes: Vec<u64>,
     docs: Vec<u32>,
     ords: Vec<u32>,
 }
@@ -75,13 +74,12 @@ impl Runs {
         }
     }
 
-    fn time_of(&mut self, doc: u32) -> Result<i64> {
-        let code = self.column.code_at(doc, &mut self.room.codes)?;
-        Ok(i64::from_u64(code))
+    fn time_of(&self, doc: u32) -> Result<i64> {
+        Ok(i64::from_u64(self.column.code_at(doc)?))
     }
 
     /// The first document from `from` on whose time is not before this one, by steps that double.
-    fn first_at(&mut self, from: u32, time_ns: i64) -> Result<u32> {
+    fn first_at(&self, from: u32, time_ns: i64) -> Result<u32> {
         let (mut low, mut step) = (from, 1u32);
         let mut high = loop {
             let probe = low.saturating_add(step);
@@ -133,7 +131,7 @@ impl Runs {
     }
 
     /// The part of a run that begins with its first document and is all within the bounds, or all outside.
-    fn cut(&mut self, run: Run, (first_ns, last_ns): (i64, i64)) -> Result<Run> {
+    fn cut(&self, run: Run, (first_ns, last_ns): (i64, i64)) -> Result<Run> {
         let time_ns = self.time_of(run.first)?;
         let (is_in, until_ns) = match time_ns {
             time_ns if time_ns < first_ns => (false, Some(first_ns)),
