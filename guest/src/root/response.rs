@@ -236,11 +236,7 @@ fn final_aggregations(
     let Some(asked) = request.aggregations(limits)? else {
         return Ok(None);
     };
-    let json = asked.answer(partial)?;
-    let json = RawValue::from_string(json);
-    Ok(Some(json.map_err(|error| {
-        SearchError::internal(format!("aggs: {error}"))
-    })?))
+    Ok(Some(asked.answer(partial)?))
 }
 
 /// Any value as JSON, in one line or laid out for people.

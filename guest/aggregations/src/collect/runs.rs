@@ -1,6 +1,8 @@
 //! A date histogram over the field by which documents are sorted: each bucket is a range of documents, and its
 //! ends are found by a few looks into the column.
 
+use std::ops::Range;
+
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use super::block::{Block, Docs, Groups};
@@ -9,7 +11,7 @@ use super::field::Column;
 use super::grouping::NONE;
 use super::keyed::{TermChoice, all_keys, found_in};
 use super::table::{Table, to_node};
-use super::{Collect, Places};
+use super::{Collect, Places, Ranked};
 use crate::Result;
 use crate::calendar::Rounding;
 use crate::key::Key;
@@ -232,6 +234,30 @@ impl Collect for Runs {
             Groups::One(group) => self.collect_one(block.docs, group, budget),
             Groups::Each(_) => self.collect_each(block, budget),
         }
+    }
+
+    fn counts_ranks(&self) -> bool {
+        self.inside.is_empty()
+    }
+
+    fn collect_ranked(
+        &mut self,
+        docs: Range<u32>,
+        set: &mut dyn Ranked,
+        budget: &Budget,
+    ) -> Result<()> {
+        let (mut rank, mut doc) = set.seek(docs.start);
+        while doc < docs.end {
+            let run = self.run_of(doc)?;
+            let (next_rank, next_doc) = set.seek(run.end.min(docs.end));
+            if run.is_in {
+                let ord = self.ord(0, run, budget)?;
+                let num_docs = next_rank.saturating_sub(rank);
+                self.table.count_many(ord, u64::from(num_docs));
+            }
+            (rank, doc) = (next_rank, next_doc);
+        }
+        Ok(())
     }
 
     fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {

@@ -13,16 +13,17 @@ use crate::partial::{Buckets, Dropped, Node};
 use crate::request::{Aggregation, Filters, OneRange, Range, RangeOf};
 
 /// The buckets of one aggregation in one bucket around it.
-pub(super) struct Row<'r, 'p> {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'r> {
     pub(super) aggregation: &'r Aggregation,
-    buckets: Option<&'p Buckets>,
+    buckets: Option<&'r Buckets>,
     parent: usize,
 }
 
-impl<'r, 'p> Row<'r, 'p> {
+impl<'r> Row<'r> {
     pub(super) fn new(
         aggregation: &'r Aggregation,
-        node: Option<&'p Node>,
+        node: Option<&'r Node>,
         bucket: Option<usize>,
     ) -> Self {
         let buckets = match (node, bucket) {
@@ -41,7 +42,7 @@ impl<'r, 'p> Row<'r, 'p> {
         self.buckets.map_or(0..0, |buckets| buckets.of(self.parent))
     }
 
-    pub(super) fn key(&self, place: usize) -> Option<&'p Key> {
+    pub(super) fn key(&self, place: usize) -> Option<&'r Key> {
         self.buckets?.key(place)
     }
 
@@ -55,7 +56,7 @@ impl<'r, 'p> Row<'r, 'p> {
     }
 
     /// What is inside of the buckets.
-    pub(super) fn inside(&self) -> Option<&'p [Node]> {
+    pub(super) fn inside(&self) -> Option<&'r [Node]> {
         self.buckets.map(|buckets| buckets.inside.as_slice())
     }
 
@@ -71,7 +72,7 @@ impl Writer {
     /// A bucket with what is inside of it; one without documents has no place.
     pub(super) fn bucket<'r>(
         &self,
-        row: &Row<'r, '_>,
+        row: &Row<'r>,
         place: Option<usize>,
         name: Option<String>,
         fields: Vec<(&'static str, Value)>,
@@ -84,13 +85,13 @@ impl Writer {
         })
     }
 
-    pub(super) fn single<'r>(&self, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+    pub(super) fn single<'r>(&self, row: &Row<'r>) -> Result<Outcome<'r>> {
         self.add_buckets(row.aggregation, 1)?;
         let bucket = self.bucket(row, row.of_place(0), None, Vec::new())?;
         Ok(Outcome::Bucket(bucket))
     }
 
-    pub(super) fn filters<'r>(&self, request: &Filters, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+    pub(super) fn filters<'r>(&self, request: &Filters, row: &Row<'r>) -> Result<Outcome<'r>> {
         let num_buckets = request.filters.len() + usize::from(request.other.is_some());
         self.add_buckets(row.aggregation, num_buckets)?;
         let mut buckets = Vec::with_capacity(num_buckets);
@@ -108,7 +109,7 @@ impl Writer {
         }))
     }
 
-    pub(super) fn range<'r>(&self, request: &Range, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+    pub(super) fn range<'r>(&self, request: &Range, row: &Row<'r>) -> Result<Outcome<'r>> {
         self.add_buckets(row.aggregation, request.ranges.len())?;
         let mut order: Vec<usize> = (0..request.ranges.len()).collect();
         // By their beginnings, then by their ends; an open beginning is before all others, an open end after.

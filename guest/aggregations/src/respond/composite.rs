@@ -25,7 +25,7 @@ impl Writer {
     pub(super) fn composite<'r>(
         &self,
         request: &'r Composite,
-        row: &Row<'r, '_>,
+        row: &Row<'r>,
     ) -> Result<Outcome<'r>> {
         let order = tuple_order(request);
         let keys_of = |place: usize| match row.key(place) {

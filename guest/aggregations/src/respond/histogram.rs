@@ -11,11 +11,7 @@ use crate::key::Key;
 use crate::request::{self, DateHistogram, Histogram, HistogramOrder};
 
 impl Writer {
-    pub(super) fn histogram<'r>(
-        &self,
-        request: &Histogram,
-        row: &Row<'r, '_>,
-    ) -> Result<Outcome<'r>> {
+    pub(super) fn histogram<'r>(&self, request: &Histogram, row: &Row<'r>) -> Result<Outcome<'r>> {
         let Histogram {
             interval, offset, ..
         } = request;
@@ -53,7 +49,7 @@ impl Writer {
     pub(super) fn date_histogram<'r>(
         &self,
         request: &DateHistogram,
-        row: &Row<'r, '_>,
+        row: &Row<'r>,
     ) -> Result<Outcome<'r>> {
         let rounding = &request.rounding;
         let found = row.places().filter_map(|bucket| match row.key(bucket) {
@@ -90,7 +86,7 @@ impl Writer {
     /// The keys of all buckets that are shown, in order, with the places of those that have documents.
     fn filled(
         &self,
-        row: &Row<'_, '_>,
+        row: &Row<'_>,
         found: Vec<(i64, usize)>,
         extended: Option<(i64, i64)>,
         next: impl Fn(i64) -> Option<i64>,

@@ -15,6 +15,8 @@ pub(crate) use outcome::{Bucket, BucketList, Level, Outcome};
 
 use std::cell::Cell;
 
+use serde_json::value::{RawValue, to_raw_value};
+
 use self::outcome::All;
 use crate::partial::{Node, Partial};
 use crate::request::{Aggregation, Aggregations, Kind};
@@ -25,21 +27,28 @@ impl Aggregations {
     ///
     /// # Errors
     /// If the answer would have more buckets than it may.
-    pub fn answer(&self, partial: Option<&Partial>) -> Result<String> {
+    pub fn answer(&self, partial: Option<&Partial>) -> Result<Box<RawValue>> {
         let writer = Writer {
+            has_pipelines: !self.pipelines.is_empty() || self.list.iter().any(has_pipelines),
             max_buckets: u64::from(self.bounds.max_buckets),
             num_buckets: Cell::new(0),
         };
         let nodes = partial.map(|partial| partial.nodes.as_slice());
         let mut level = writer.level(&self.list, nodes, Some(0))?;
         pipeline::apply_top(&self.pipelines, &mut level);
-        serde_json::to_string(&All(level))
+        to_raw_value(&All(level))
             .map_err(|error| Error::Invalid(format!("aggs: the answer cannot be written: {error}")))
     }
 }
 
+fn has_pipelines(aggregation: &Aggregation) -> bool {
+    !aggregation.pipelines.is_empty() || aggregation.inside.iter().any(has_pipelines)
+}
+
 /// Writing one answer.
 struct Writer {
+    /// Whether something looks at buckets before they are written.
+    has_pipelines: bool,
     max_buckets: u64,
     num_buckets: Cell<u64>,
 }
@@ -49,7 +58,7 @@ impl Writer {
     fn level<'r>(
         &self,
         aggregations: &'r [Aggregation],
-        nodes: Option<&[Node]>,
+        nodes: Option<&'r [Node]>,
         bucket: Option<usize>,
     ) -> Result<Level<'r>> {
         let mut level = Vec::with_capacity(aggregations.len());
@@ -64,7 +73,7 @@ impl Writer {
     fn one<'r>(
         &self,
         aggregation: &'r Aggregation,
-        node: Option<&Node>,
+        node: Option<&'r Node>,
         bucket: Option<usize>,
     ) -> Result<Outcome<'r>> {
         let row = buckets::Row::new(aggregation, node, bucket);

@@ -4,6 +4,11 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::terms::PlainTerms;
+
+/// The key of the number of documents.
+pub(super) const DOC_COUNT: &str = "doc_count";
+
 /// The results of one level, by the names of the aggregations.
 pub(crate) type Level<'r> = Vec<(&'r str, Outcome<'r>)>;
 
@@ -12,6 +17,9 @@ pub(crate) type Level<'r> = Vec<(&'r str, Outcome<'r>)>;
 pub(crate) enum Outcome<'r> {
     /// Several buckets, in a list or by name, and what is said of all of them.
     Buckets(BucketList<'r>),
+    /// Terms with nothing inside, as they stand in the partial result. Where there are pipelines, which look at
+    /// buckets, there are none of these.
+    Terms(PlainTerms<'r>),
     /// The one bucket of a filter.
     Bucket(Bucket<'r>),
     /// A number, or several.
@@ -40,6 +48,7 @@ impl Serialize for Outcome<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Buckets(list) => list.serialize(serializer),
+            Self::Terms(terms) => terms.serialize(serializer),
             Self::Bucket(bucket) => bucket.serialize(serializer),
             Self::Metric(value) => value.serialize(serializer),
         }
@@ -90,7 +99,7 @@ impl Serialize for Bucket<'_> {
         for (name, value) in &self.fields {
             map.serialize_entry(name, value)?;
         }
-        map.serialize_entry("doc_count", &self.doc_count)?;
+        map.serialize_entry(DOC_COUNT, &self.doc_count)?;
         for (name, outcome) in &self.inside {
             map.serialize_entry(name, outcome)?;
         }

@@ -2,18 +2,23 @@
 
 use std::cmp::Ordering;
 
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Writer;
 use super::buckets::Row;
 use super::keys::{Dates, key_fields, part, part_text};
 use super::metrics::Shown;
-use super::outcome::{BucketList, Outcome};
+use super::outcome::{BucketList, DOC_COUNT, Outcome};
 use crate::Result;
 use crate::calendar::Zone;
 use crate::key::Key;
 use crate::partial::Node;
 use crate::request::{Aggregation, Kind, MultiTerms, OrderBy, RareTerms, Terms, TermsOrder};
+
+const ERROR_BOUND: &str = "doc_count_error_upper_bound";
+const OTHERS: &str = "sum_other_doc_count";
 
 /// A bucket that may be shown.
 struct Candidate {
@@ -24,21 +29,21 @@ struct Candidate {
 }
 
 impl Writer {
-    pub(super) fn terms<'r>(&self, request: &Terms, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
+    pub(super) fn terms<'r>(&self, request: &Terms, row: &Row<'r>) -> Result<Outcome<'r>> {
         self.ordered(row, &request.order, request.size, request.min_doc_count)
     }
 
     pub(super) fn multi_terms<'r>(
         &self,
         request: &MultiTerms,
-        row: &Row<'r, '_>,
+        row: &Row<'r>,
     ) -> Result<Outcome<'r>> {
         self.ordered(row, &request.order, request.size, request.min_doc_count)
     }
 
     fn ordered<'r>(
         &self,
-        row: &Row<'r, '_>,
+        row: &Row<'r>,
         order: &[TermsOrder],
         size: usize,
         min_doc_count: u64,
@@ -79,6 +84,13 @@ impl Writer {
         }
         candidates.sort_by(compare);
         self.add_buckets(row.aggregation, candidates.len())?;
+        if !self.has_pipelines && row.aggregation.inside.is_empty() {
+            return Ok(Outcome::Terms(PlainTerms {
+                row: *row,
+                places: candidates.iter().map(|found| found.place).collect(),
+                num_other,
+            }));
+        }
         let mut buckets = Vec::with_capacity(candidates.len());
         for candidate in &candidates {
             let fields = row.key(candidate.place).map(shown_key).unwrap_or_default();
@@ -88,21 +100,14 @@ impl Writer {
             buckets,
             is_keyed: false,
             before: vec![
-                (
-                    "doc_count_error_upper_bound",
-                    Value::from(row.dropped().max_doc_count),
-                ),
-                ("sum_other_doc_count", Value::from(num_other)),
+                (ERROR_BOUND, Value::from(row.dropped().max_doc_count)),
+                (OTHERS, Value::from(num_other)),
             ],
         }))
     }
 
     /// Those with the fewest documents first, then by key.
-    pub(super) fn rare_terms<'r>(
-        &self,
-        request: &RareTerms,
-        row: &Row<'r, '_>,
-    ) -> Result<Outcome<'r>> {
+    pub(super) fn rare_terms<'r>(&self, request: &RareTerms, row: &Row<'r>) -> Result<Outcome<'r>> {
         let places = row
             .places()
             .filter(|place| row.count(*place) <= request.max_doc_count);
@@ -119,6 +124,60 @@ impl Writer {
             is_keyed: false,
             before: Vec::new(),
         }))
+    }
+}
+
+/// Terms with nothing inside: an answer may have thousands of such lists, one in each bucket of a histogram.
+#[derive(Debug)]
+pub(crate) struct PlainTerms<'r> {
+    row: Row<'r>,
+    /// Those that are shown, in their order.
+    places: Vec<usize>,
+    /// The documents of all others.
+    num_other: u64,
+}
+
+impl Serialize for PlainTerms<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry(ERROR_BOUND, &self.row.dropped().max_doc_count)?;
+        map.serialize_entry(OTHERS, &self.num_other)?;
+        map.serialize_entry("buckets", &PlainBuckets(self))?;
+        map.end()
+    }
+}
+
+struct PlainBuckets<'a, 'r>(&'a PlainTerms<'r>);
+
+impl Serialize for PlainBuckets<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let PlainTerms { row, places, .. } = self.0;
+        serializer.collect_seq(places.iter().map(|place| PlainBucket {
+            key: row.key(*place),
+            doc_count: row.count(*place),
+        }))
+    }
+}
+
+struct PlainBucket<'r> {
+    key: Option<&'r Key>,
+    doc_count: u64,
+}
+
+impl Serialize for PlainBucket<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self.key {
+            Some(Key::Text(text)) => map.serialize_entry("key", text)?,
+            Some(key) => {
+                for (name, value) in shown_key(key) {
+                    map.serialize_entry(name, &value)?;
+                }
+            }
+            None => {}
+        }
+        map.serialize_entry(DOC_COUNT, &self.doc_count)?;
+        map.end()
     }
 }
 

@@ -1,7 +1,8 @@
 //! How often each code of 5 to 8 bits occurs, unpacked and counted in one go.
 //!
 //! Eight rows of `w` bits are `w` bytes, one load. Adding to a place in memory waits for the addition to it before,
-//! and codes that follow each other are often the same, so four tables take turns.
+//! and codes that follow each other are often the same, so each row of the
+//! eight has a table of its own.
 
 use super::planes::MAX_PLANES;
 
@@ -11,11 +12,8 @@ const MAX_BYTE_WIDTH: u8 = 8;
 /// Rows that are one load.
 const GROUP_ROWS: usize = 8;
 
-/// How many tables take turns.
-const LANES: usize = 4;
-
 /// The fewest rows for each code that pay for clearing the tables and adding them up.
-const ROWS_PER_CODE: u32 = 8;
+const ROWS_PER_CODE: u32 = 16;
 
 /// Adds to `counts[code]` how often each code of `width` bits occurs, from the first bit of `data` on. How many
 /// rows that were, at most `num_rows` and a multiple of eight: those before the end of the bytes, and none if other
@@ -45,7 +43,7 @@ fn count<const W: usize, const CODES: usize>(
     counts: &mut [u64],
 ) -> (u32, bool) {
     // 32 bits suffice: there are fewer than 2^32 rows.
-    let mut tables = [[0u32; CODES]; LANES];
+    let mut tables = [[0u32; CODES]; GROUP_ROWS];
     let num_groups = usize::try_from(num_rows).unwrap_or(usize::MAX) / GROUP_ROWS;
     let mut num_done = 0u32;
     let mut rest = data;
@@ -54,24 +52,20 @@ fn count<const W: usize, const CODES: usize>(
             break;
         };
         let mut word = u64::from_le_bytes(*bytes);
-        for _ in 0..GROUP_ROWS / LANES {
-            for table in &mut tables {
-                let code = usize::try_from(word % CODES as u64).unwrap_or(0);
-                if let Some(count) = table.get_mut(code) {
-                    *count = count.wrapping_add(1);
-                }
-                word >>= W;
+        for table in &mut tables {
+            let code = usize::try_from(word % CODES as u64).unwrap_or(0);
+            if let Some(count) = table.get_mut(code) {
+                *count = count.wrapping_add(1);
             }
+            word >>= W;
         }
         rest = rest.get(W..).unwrap_or_default();
         num_done = num_done.saturating_add(8);
     }
     let mut is_inside = true;
-    let [a, b, c, d] = &tables;
-    let sums = a.iter().zip(b).zip(c.iter().zip(d));
-    let sums = sums.map(|((a, b), (c, d))| [a, b, c, d].map(|lane| u64::from(*lane)).iter().sum());
-    for (code, sum) in sums.enumerate() {
-        let sum: u64 = sum;
+    for code in 0..CODES {
+        let lanes = tables.iter().filter_map(|table| table.get(code));
+        let sum: u64 = lanes.map(|count| u64::from(*count)).sum();
         match counts.get_mut(code) {
             Some(count) => *count = count.saturating_add(sum),
             None => is_inside &= sum == 0,

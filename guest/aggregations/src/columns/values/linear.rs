@@ -181,11 +181,8 @@ impl LinearValues {
     fn count_decoded(&self, from: u32, len: u32, counts: &mut [u64]) {
         let mut codes = [0u64; BLOCK_ROWS as usize];
         let codes = codes.get_mut(..index(len)).unwrap_or_default();
-        self.decode_in_block(from, codes);
-        for code in codes {
-            let raw = code.wrapping_sub(self.stats.min) / self.stats.gcd.max(1);
-            add(counts, raw, 1);
-        }
+        self.raw_in_block(from, codes);
+        codes.iter().for_each(|raw| add(counts, *raw, 1));
     }
 
     /// See [`Values::get`](super::Values::get).
@@ -211,6 +208,12 @@ impl LinearValues {
 
     /// The codes of rows from `start` on, all of which are in one block.
     fn decode_in_block(&self, start: u32, out: &mut [u64]) {
+        self.raw_in_block(start, out);
+        self.stats.codes_of_raw(out);
+    }
+
+    /// The raw values of rows from `start` on, all of which are in one block.
+    fn raw_in_block(&self, start: u32, out: &mut [u64]) {
         let Some(block) = self.blocks.get(index(start / BLOCK_ROWS)) else {
             return;
         };
@@ -237,12 +240,7 @@ impl LinearValues {
                 rest,
             );
         }
-        self.codes_of_distances(block, first, out);
-    }
-
-    /// Adds the line from `first` on, and then `min` and `gcd`.
-    #[inline]
-    fn codes_of_distances(&self, block: &Block, first: u32, out: &mut [u64]) {
+        // Adds the line from `first` on.
         // The product of slope and place, one slope more for each row: the same modulo 2^64.
         let mut product = block.slope.wrapping_mul(u64::from(first));
         for out in out.iter_mut() {
@@ -251,7 +249,6 @@ impl LinearValues {
                 .wrapping_add(rise(product));
             product = product.wrapping_add(block.slope);
         }
-        self.stats.codes_of_raw(out);
     }
 
     /// The codes of listed rows, all of which are in one block.
