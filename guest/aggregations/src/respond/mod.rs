@@ -15,9 +15,6 @@ pub(crate) use outcome::{Bucket, BucketList, Level, Outcome};
 
 use std::cell::Cell;
 
-use serde_json::value::{RawValue, to_raw_value};
-
-use self::outcome::All;
 use crate::partial::{Node, Partial};
 use crate::request::{Aggregation, Aggregations, Kind};
 use crate::{Error, Result, pipeline};
@@ -27,7 +24,7 @@ impl Aggregations {
     ///
     /// # Errors
     /// If the answer would have more buckets than it may.
-    pub fn answer(&self, partial: Option<&Partial>) -> Result<Box<RawValue>> {
+    pub fn answer(&self, partial: Option<&Partial>) -> Result<String> {
         let writer = Writer {
             has_pipelines: !self.pipelines.is_empty() || self.list.iter().any(has_pipelines),
             max_buckets: u64::from(self.bounds.max_buckets),
@@ -36,8 +33,9 @@ impl Aggregations {
         let nodes = partial.map(|partial| partial.nodes.as_slice());
         let mut level = writer.level(&self.list, nodes, Some(0))?;
         pipeline::apply_top(&self.pipelines, &mut level);
-        to_raw_value(&All(level))
-            .map_err(|error| Error::Invalid(format!("aggs: the answer cannot be written: {error}")))
+        let mut json = String::new();
+        outcome::write_level(&level, &mut json);
+        Ok(json)
     }
 }
 

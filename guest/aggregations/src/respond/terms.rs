@@ -2,23 +2,18 @@
 
 use std::cmp::Ordering;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Writer;
 use super::buckets::Row;
 use super::keys::{Dates, key_fields, part, part_text};
 use super::metrics::Shown;
-use super::outcome::{BucketList, DOC_COUNT, Outcome};
+use super::outcome::{BucketList, Outcome, write_fields, write_text, write_whole};
 use crate::Result;
 use crate::calendar::Zone;
 use crate::key::Key;
 use crate::partial::Node;
 use crate::request::{Aggregation, Kind, MultiTerms, OrderBy, RareTerms, Terms, TermsOrder};
-
-const ERROR_BOUND: &str = "doc_count_error_upper_bound";
-const OTHERS: &str = "sum_other_doc_count";
 
 /// A bucket that may be shown.
 struct Candidate {
@@ -100,8 +95,11 @@ impl Writer {
             buckets,
             is_keyed: false,
             before: vec![
-                (ERROR_BOUND, Value::from(row.dropped().max_doc_count)),
-                (OTHERS, Value::from(num_other)),
+                (
+                    "doc_count_error_upper_bound",
+                    Value::from(row.dropped().max_doc_count),
+                ),
+                ("sum_other_doc_count", Value::from(num_other)),
             ],
         }))
     }
@@ -137,47 +135,37 @@ pub(crate) struct PlainTerms<'r> {
     num_other: u64,
 }
 
-impl Serialize for PlainTerms<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry(ERROR_BOUND, &self.row.dropped().max_doc_count)?;
-        map.serialize_entry(OTHERS, &self.num_other)?;
-        map.serialize_entry("buckets", &PlainBuckets(self))?;
-        map.end()
-    }
-}
-
-struct PlainBuckets<'a, 'r>(&'a PlainTerms<'r>);
-
-impl Serialize for PlainBuckets<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let PlainTerms { row, places, .. } = self.0;
-        serializer.collect_seq(places.iter().map(|place| PlainBucket {
-            key: row.key(*place),
-            doc_count: row.count(*place),
-        }))
-    }
-}
-
-struct PlainBucket<'r> {
-    key: Option<&'r Key>,
-    doc_count: u64,
-}
-
-impl Serialize for PlainBucket<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self.key {
-            Some(Key::Text(text)) => map.serialize_entry("key", text)?,
-            Some(key) => {
-                for (name, value) in shown_key(key) {
-                    map.serialize_entry(name, &value)?;
+impl PlainTerms<'_> {
+    pub(super) fn write(&self, out: &mut String) {
+        let Self {
+            row,
+            places,
+            num_other,
+        } = self;
+        out.push_str("{\"doc_count_error_upper_bound\":");
+        write_whole(row.dropped().max_doc_count, out);
+        out.push_str(",\"sum_other_doc_count\":");
+        write_whole(*num_other, out);
+        out.push_str(",\"buckets\":[");
+        let mut comma = "";
+        for place in places {
+            out.push_str(comma);
+            out.push('{');
+            match row.key(*place) {
+                Some(Key::Text(text)) => {
+                    out.push_str("\"key\":");
+                    write_text(text, out);
+                    out.push(',');
                 }
+                Some(key) => write_fields(&shown_key(key), out),
+                None => {}
             }
-            None => {}
+            out.push_str("\"doc_count\":");
+            write_whole(row.count(*place), out);
+            out.push('}');
+            comma = ",";
         }
-        map.serialize_entry(DOC_COUNT, &self.doc_count)?;
-        map.end()
+        out.push_str("]}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! How often each code of 5 to 8 bits occurs, unpacked and counted in one go.
 //!
 //! Eight rows of `w` bits are `w` bytes, one load. Adding to a place in memory waits for the addition to it before,
-//! and codes that follow each other are often the same, so each row of the
-//! eight has a table of its own.
+//! and codes that follow each other are often the same, so each of the eight
+//! rows has a table of its own.
 
 use super::planes::MAX_PLANES;
 
