@@ -194,11 +194,15 @@ pub(super) async fn check_uploaded(
     let name = split_object(&entry.id);
     match store.len_of(&name).await? {
         Some(len) if len == entry.len => Ok(()),
-        found => Err(BuildError::internal(format!(
-            "`{}/{name}` should be {} bytes long before it is published, but {}",
+        None => Err(BuildError::unavailable(format!(
+            "`{}/{name}` is not there any more, and so it is not published: run the same again (a garbage \
+             collection whose grace period is shorter than an ingest removes what it has uploaded)",
+            store.uri()
+        ))),
+        Some(found) => Err(BuildError::internal(format!(
+            "`{}/{name}` should be {} bytes long before it is published, but has {found}",
             store.uri(),
             entry.len,
-            found.map_or("is not there".to_string(), |len| format!("has {len}")),
         ))),
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{
     MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, split_number,
+    split_object,
 };
 
 use super::capacity::check_capacity;
@@ -62,7 +63,12 @@ pub(crate) async fn replace(
         let mut num_done = 0;
         for replacement in replacements {
             match pages.find_all(store, &file, &replacement.removed).await? {
-                Some(found) => places.push((replacement, found)),
+                // Looked for behind the manifest that is replaced: what a garbage collection removes after this
+                // changes that.
+                Some(found) if is_uploaded(store, replacement).await? => {
+                    places.push((replacement, found));
+                }
+                Some(_) => {}
                 // A swap whose answer was lost looks like a conflict, and then it is found here.
                 None if pages.has_all(store, &file, &replacement.added).await? => num_done += 1,
                 None => {}
@@ -107,6 +113,26 @@ pub(crate) async fn replace(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
         store.uri()
     )))
+}
+
+/// Whether all that comes is still there: a garbage collection may have been faster.
+async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bool, BuildError> {
+    for split in &replacement.added {
+        match check_uploaded(store, &split.entry).await {
+            Ok(()) => {}
+            Err(error)
+                if store
+                    .len_of(&split_object(&split.entry.id))
+                    .await?
+                    .is_none() =>
+            {
+                drop(error);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
 }
 
 /// Where a split stands: in the manifest itself, or in the page of this name.

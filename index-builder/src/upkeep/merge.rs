@@ -97,7 +97,12 @@ pub fn merge_index(
             if left(&report) == 0 {
                 return Ok(report);
             }
-            match index.merge(store, &operation, options)? {
+            let merged = match index.merge(store, &operation, options) {
+                // What another process has merged may be gone already.
+                Err(_) if Index::look(store)?.has_changed(&operation, &index) => None,
+                merged => merged?,
+            };
+            match merged {
                 None => report.num_dropped += 1,
                 Some((done, num_splits)) => {
                     progress(&done);
@@ -141,6 +146,12 @@ impl Index {
                 splits: splits.map(|split| (split.id.clone(), split)).collect(),
             })
         })
+    }
+
+    /// Whether a split of this merge is not what it was when it was planned.
+    fn has_changed(&self, operation: &MergeOperation, planned: &Self) -> bool {
+        let mut ids = operation.split_ids.iter();
+        ids.any(|id| self.splits.get(id) != planned.splits.get(id))
     }
 
     fn due(&self) -> Vec<MergeOperation> {
