@@ -11,9 +11,9 @@ use canter_split_format::{
 };
 
 use super::capacity::check_capacity;
-use super::create::{load, manifest_bytes};
+use super::create::{LoadedManifest, load, manifest_bytes};
 use super::pages::{add_pages, move_overflow, read_page, read_page_entries};
-use super::publish::{MAX_ATTEMPTS, NewSplit, check_uploaded, pause};
+use super::publish::{MAX_ATTEMPTS, NewSplit, check_uploaded, is_outdated, pause};
 use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
@@ -48,64 +48,17 @@ pub(crate) async fn replace(
     replacements: &[Replacement],
 ) -> Result<ReplaceOutcome, BuildError> {
     store.ensure_conditional_writes().await?;
-    for split in replacements
-        .iter()
-        .flat_map(|replacement| &replacement.added)
-    {
-        check_uploaded(store, &split.entry).await?;
-    }
     let mut pages = PageEntries::default();
     let mut done_before = 0;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
-        let mut file = loaded.file;
-        let mut places = Vec::new();
-        let mut num_done = 0;
-        for replacement in replacements {
-            match pages.find_all(store, &file, &replacement.removed).await? {
-                // Looked for behind the manifest that is replaced: what a garbage collection removes after this
-                // changes that.
-                Some(found) if is_uploaded(store, replacement).await? => {
-                    places.push((replacement, found));
-                }
-                Some(_) => {}
-                // A swap whose answer was lost looks like a conflict, and then it is found here.
-                None if pages.has_all(store, &file, &replacement.added).await? => num_done += 1,
-                None => {}
-            }
-        }
-        done_before = num_done.max(done_before);
-        let outcome = ReplaceOutcome {
-            num_done: done_before + places.len() as u64,
-            num_dropped: replacements.len() as u64 - done_before - places.len() as u64,
-            num_live_splits: file.num_splits(),
-        };
-        if places.is_empty() {
-            return Ok(outcome);
-        }
-        let added = places
-            .iter()
-            .flat_map(|(replacement, _)| &replacement.added);
-        let added: Vec<&NewSplit> = added.collect();
-        // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
-        for split in &added {
-            check_uploaded(store, &split.entry).await?;
-        }
-        let added = added.iter().map(|split| split.entry.id.as_str());
-        let added: Vec<&str> = added.collect();
-        apply(store, &mut file, places).await?;
-        move_overflow(store, &mut file).await?;
-        spare_what_is_referenced(store, &mut file, added)?;
-        let bytes = manifest_bytes(&file)?;
-        check_capacity(store, bytes.len() as u64)?;
-        let swap = store
-            .replace(MANIFEST_OBJECT, bytes, &loaded.version)
-            .await?;
-        if swap == Swap::Done {
-            return Ok(ReplaceOutcome {
-                num_live_splits: file.num_splits(),
-                ..outcome
-            });
+        let version = loaded.version.clone();
+        let before = &mut done_before;
+        match replace_once(store, replacements, loaded, &mut pages, before).await {
+            Ok(Some(outcome)) => return Ok(outcome),
+            Ok(None) => {}
+            Err(error) if is_outdated(store, &error, &version).await? => {}
+            Err(error) => return Err(error),
         }
         tokio::time::sleep(pause(num_attempts)).await;
     }
@@ -113,6 +66,56 @@ pub(crate) async fn replace(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
         store.uri()
     )))
+}
+
+/// One attempt; nothing if somebody else was faster. `done_before` counts those that an earlier attempt was found to have
+/// done.
+async fn replace_once(
+    store: &IndexStore,
+    replacements: &[Replacement],
+    loaded: LoadedManifest,
+    pages: &mut PageEntries,
+    done_before: &mut u64,
+) -> Result<Option<ReplaceOutcome>, BuildError> {
+    let mut file = loaded.file;
+    let mut places = Vec::new();
+    let mut num_done = 0;
+    for replacement in replacements {
+        match pages.find_all(store, &file, &replacement.removed).await? {
+            // Looked for behind the manifest that is replaced: what a garbage collection removes after this
+            // changes that.
+            Some(found) if is_uploaded(store, replacement).await? => {
+                places.push((replacement, found));
+            }
+            Some(_) => {}
+            // A swap whose answer was lost looks like a conflict, and then it is found here.
+            None if pages.has_all(store, &file, &replacement.added).await? => num_done += 1,
+            None => {}
+        }
+    }
+    *done_before = num_done.max(*done_before);
+    let outcome = ReplaceOutcome {
+        num_done: *done_before + places.len() as u64,
+        num_dropped: replacements.len() as u64 - *done_before - places.len() as u64,
+        num_live_splits: file.num_splits(),
+    };
+    if places.is_empty() {
+        return Ok(Some(outcome));
+    }
+    let added = places
+        .iter()
+        .flat_map(|(replacement, _)| &replacement.added);
+    let added: Vec<&str> = added.map(|split| split.entry.id.as_str()).collect();
+    apply(store, &mut file, places).await?;
+    move_overflow(store, &mut file).await?;
+    spare_what_is_referenced(store, &mut file, added)?;
+    let bytes = manifest_bytes(&file)?;
+    check_capacity(store, bytes.len() as u64)?;
+    let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
+    Ok((swap.await? == Swap::Done).then(|| ReplaceOutcome {
+        num_live_splits: file.num_splits(),
+        ..outcome
+    }))
 }
 
 /// Whether all that comes is still there: a garbage collection may have been faster.

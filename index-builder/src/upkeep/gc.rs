@@ -55,7 +55,10 @@ pub fn collect_garbage(store: &IndexStore, options: &GcOptions) -> Result<GcRepo
     blocking::run(collect(store, *options))
 }
 
-async fn collect(store: &IndexStore, options: GcOptions) -> Result<GcReport, BuildError> {
+pub(super) async fn collect(
+    store: &IndexStore,
+    options: GcOptions,
+) -> Result<GcReport, BuildError> {
     if options.dry_run {
         let found = Found::look(store).await?;
         let (mut doomed, mut report) = (BTreeSet::new(), GcReport::default());
@@ -124,8 +127,7 @@ struct Found {
 
 impl Found {
     async fn look(store: &IndexStore) -> Result<Self, BuildError> {
-        let loaded = load(store).await?;
-        let references = References::of(store, &loaded.file).await?;
+        let (loaded, references) = References::load(store).await?;
         let (mut objects, mut unknown) = (BTreeMap::new(), Vec::new());
         for kind in ObjectKind::ALL {
             for (name, len) in store.list(kind.folder()).await? {

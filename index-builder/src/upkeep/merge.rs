@@ -16,7 +16,7 @@ use crate::merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
     plan_merges,
 };
-use crate::publisher::{NewSplit, Replacement, config_of, load, replace};
+use crate::publisher::{NewSplit, Replacement, config_of, replace};
 use crate::storage::IndexStore;
 
 /// How to merge an index.
@@ -138,11 +138,10 @@ struct Index {
 impl Index {
     fn look(store: &IndexStore) -> Result<Self, BuildError> {
         blocking::run(async {
-            let file = load(store).await?.file;
-            let references = References::of(store, &file).await?;
+            let (loaded, references) = References::load(store).await?;
             let splits = references.splits.into_iter();
             Ok(Self {
-                config: config_of(store, &file)?,
+                config: config_of(store, &loaded.file)?,
                 splits: splits.map(|split| (split.id.clone(), split)).collect(),
             })
         })

@@ -11,4 +11,6 @@ pub use merge::{MergeDone, MergeIndexOptions, MergeReport, merge_index};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify_index};
 
 #[cfg(test)]
+mod schedules;
+#[cfg(test)]
 mod tests;
