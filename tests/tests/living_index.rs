@@ -89,6 +89,7 @@ fn at(now_ms: u64) -> GcOptions {
         now_ms,
         grace_ms: 1_000,
         dry_run: false,
+        applies_retention: true,
     }
 }
 

@@ -81,6 +81,7 @@ async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
                 // Shorter than anything takes: what is being published is garbage to it, too.
                 grace_ms: 0,
                 dry_run: false,
+                applies_retention: true,
             };
             collect(&store, options).await.map(|_| true)
         }
@@ -233,6 +234,7 @@ fn check(seed: u64, start: &InMemory) {
                     now_ms: 9_000,
                     grace_ms: 0,
                     dry_run: false,
+                    applies_retention: true,
                 },
             )
             .unwrap();
