@@ -225,7 +225,13 @@ fn a_presigned_url_opens_one_object_until_it_expires() {
 fn check_manifest(server: &S3Server) -> Result<ManifestFile> {
     let index = server.make_bucket(BUCKET)?.join("logs/hdfs");
     let manifest = ManifestFile::from_bytes(&fs::read(index.join(MANIFEST_OBJECT))?)?;
-    for split in &manifest.manifest.splits {
+    let mut splits = manifest.manifest.splits.clone();
+    for page in &manifest.pages {
+        let (paged, _) = page.open(&fs::read(index.join(page.object()))?)?;
+        splits.extend(paged.into_iter().map(|split| split.entry));
+    }
+    ensure!(splits.len() as u64 == manifest.num_splits());
+    for split in &splits {
         let object = split_object(&split.id);
         let found = fs::metadata(index.join(&object))
             .map(|found| found.len())
@@ -237,15 +243,6 @@ fn check_manifest(server: &S3Server) -> Result<ManifestFile> {
         );
     }
     Ok(manifest)
-}
-
-fn num_docs(manifest: &ManifestFile) -> u64 {
-    manifest
-        .manifest
-        .splits
-        .iter()
-        .map(|split| split.num_docs)
-        .sum()
 }
 
 #[test]
@@ -275,8 +272,8 @@ fn builders_that_publish_at_once_lose_no_update() {
         });
         all?;
         let manifest = check_manifest(server)?;
-        ensure!(manifest.manifest.splits.len() == 2 * ROUNDS);
-        ensure!(num_docs(&manifest) == 2 * ROUNDS as u64);
+        ensure!(manifest.num_splits() == 2 * ROUNDS as u64);
+        ensure!(manifest.num_docs() == 2 * ROUNDS as u64);
         let mut limits = Limits::default();
         limits.guest.insert("max_splits".to_owned(), 1_000.into());
         let answer = block_on(
@@ -428,7 +425,7 @@ fn a_server_killed_in_the_middle_of_a_publication_leaves_the_old_index_or_the_ne
                 let ordeal = kill_at(server, at, usize::MAX, blow);
                 let added = add(&store, new);
                 let was_hit = ordeal.end()? > at;
-                let found = num_docs(&check_manifest(server)?);
+                let found = check_manifest(server)?.num_docs();
                 match found {
                     1_000 => num_failed += 1,
                     3_000 => num_new += 1,
@@ -444,7 +441,7 @@ fn a_server_killed_in_the_middle_of_a_publication_leaves_the_old_index_or_the_ne
                 }
                 // The same ingest again finds what is there and adds what is not.
                 add(&store, new)?;
-                ensure!(num_docs(&check_manifest(server)?) == 3_000);
+                ensure!(check_manifest(server)?.num_docs() == 3_000);
                 if !was_hit {
                     break;
                 }
