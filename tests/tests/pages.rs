@@ -143,6 +143,9 @@ fn a_time_filter_reads_the_pages_that_it_meets() {
     assert_eq!(num_pruned + num_searched, 600);
 }
 
+/// What happens to an object.
+type Change = fn(&mut Vec<u8>);
+
 /// An index whose first page was changed by `change`.
 fn with_page(change: impl Fn(&mut Vec<u8>)) -> (TestIndex, String, u64) {
     let mut index = FED.clone();
@@ -161,10 +164,10 @@ fn with_page(change: impl Fn(&mut Vec<u8>)) -> (TestIndex, String, u64) {
 fn a_page_that_is_gone_or_damaged_costs_its_splits_by_name() {
     let request = json!({"query": "severity_text:INFO", "max_hits": 3});
     let all = FED.search(&request).unwrap().json;
-    let changes: [&dyn Fn(&mut Vec<u8>); 3] = [
-        &|bytes| bytes.clear(),
-        &|bytes| bytes.truncate(5_000),
-        &|bytes| bytes[4_000] ^= 1,
+    let changes: [Change; 3] = [
+        |bytes| bytes.clear(),
+        |bytes| bytes.truncate(5_000),
+        |bytes| bytes[4_000] ^= 1,
     ];
     for change in changes {
         let (index, object, _) = with_page(change);
