@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use canter_aggregations::Partial;
+use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -46,10 +47,13 @@ struct Body {
     snippets: Option<Vec<Snippets>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     aggregations: Option<Box<RawValue>>,
+    /// Which documents match, if the request is to list them. Such an answer is not kept.
+    #[serde(skip)]
+    listed: Option<Vec<ListedSplit>>,
 }
 
 /// The answer but for `hits`, which stand first in it. Its keys are documented: each is always there but
-/// `snippets`, `aggregations` and `profile`.
+/// `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder asks for.
 #[derive(Serialize)]
 struct Response<'a> {
     num_hits: u64,
@@ -58,6 +62,8 @@ struct Response<'a> {
     snippets: Option<&'a [Snippets]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     aggregations: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_splits: Option<&'a [ListedSplit]>,
     /// What went wrong in the splits that could not be searched, in words.
     errors: Vec<&'a str>,
     /// Splits that could not be searched.
@@ -91,6 +97,7 @@ fn write_answer(
         elapsed_time_micros: report.elapsed_us,
         snippets: body.snippets.as_deref(),
         aggregations: body.aggregations.as_deref(),
+        listed_splits: body.listed.as_deref(),
         errors: missing.failed.iter().map(FailedSplit::message).collect(),
         failed_splits: &missing.failed,
         skipped_splits: &missing.skipped,
@@ -211,6 +218,7 @@ pub(crate) async fn answer(
         num_hits: result.num_hits,
         snippets: snippeter.is_some().then_some(snippets),
         aggregations: final_aggregations(aggregations.as_ref(), request, limits, facts)?,
+        listed: request.list_documents.then(|| std::mem::take(&mut result.listed)),
     };
     let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
     let missing = Missing { failed, skipped };
