@@ -218,7 +218,9 @@ pub(crate) async fn answer(
         num_hits: result.num_hits,
         snippets: snippeter.is_some().then_some(snippets),
         aggregations: final_aggregations(aggregations.as_ref(), request, limits, facts)?,
-        listed: request.list_documents.then(|| std::mem::take(&mut result.listed)),
+        listed: request
+            .list_documents
+            .then(|| std::mem::take(&mut result.listed)),
     };
     let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
     let missing = Missing { failed, skipped };

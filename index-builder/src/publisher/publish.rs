@@ -9,7 +9,8 @@ use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap};
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{
-    MANIFEST_OBJECT, ManifestFile, SplitEntry, SplitNumber, split_number, split_object,
+    MANIFEST_OBJECT, ManifestFile, ObjectKind, ObjectName, SplitEntry, SplitNumber, split_number,
+    split_object,
 };
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -106,12 +107,13 @@ pub(crate) async fn publish(
         for split in &new {
             check_uploaded(store, &split.entry).await?;
         }
-        let new_ids: Vec<&str> = new.iter().map(|split| split.entry.id.as_str()).collect();
+        let split_of = |split: &&NewSplit| ObjectName::new(ObjectKind::Split, &split.entry.id);
+        let objects: Vec<ObjectName> = new.iter().map(split_of).collect();
         for split in &new {
             manifest.add_split(split.entry.clone(), split.head.clone());
         }
         move_overflow(store, &mut manifest).await?;
-        spare_what_is_referenced(store, &mut manifest, new_ids)?;
+        spare_what_is_referenced(store, &mut manifest, objects)?;
         let bytes = manifest_bytes(&manifest)?;
         let outcome = PublishOutcome {
             num_live_splits: manifest.num_splits(),

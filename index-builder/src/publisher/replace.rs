@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{
-    MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, split_number,
+    MANIFEST_OBJECT, ManifestFile, ObjectKind, ObjectName, PageRef, PageSplit, SplitEntry,
+    SplitNumber, TimeRange, split_number,
 };
 
 use super::capacity::check_capacity;
@@ -85,8 +86,8 @@ pub(crate) async fn replace(
         for split in &added {
             check_uploaded(store, &split.entry).await?;
         }
-        let added = added.iter().map(|split| split.entry.id.as_str());
-        let added: Vec<&str> = added.collect();
+        let split_of = |split: &&NewSplit| ObjectName::new(ObjectKind::Split, &split.entry.id);
+        let added: Vec<ObjectName> = added.iter().map(split_of).collect();
         apply(store, &mut file, places).await?;
         move_overflow(store, &mut file).await?;
         spare_what_is_referenced(store, &mut file, added)?;
@@ -110,7 +111,7 @@ pub(crate) async fn replace(
 }
 
 /// Where a split stands: in the manifest itself, or in the page of this name.
-type Place = Option<String>;
+pub(super) type Place = Option<String>;
 
 /// Changes a manifest; the pages that it loses splits of are written anew.
 async fn apply(
@@ -156,7 +157,7 @@ async fn apply(
 
 /// Entries of pages that were read: pages never change.
 #[derive(Default)]
-struct PageEntries {
+pub(super) struct PageEntries {
     read: BTreeMap<String, Vec<SplitEntry>>,
 }
 
@@ -203,11 +204,24 @@ impl PageEntries {
         wanted: &SplitEntry,
     ) -> Result<Option<Place>, BuildError> {
         let is_it = |entry: &SplitEntry| entry.id == wanted.id && entry.deletes == wanted.deletes;
-        if file.manifest.splits.iter().any(is_it) {
-            return Ok(Some(None));
+        let found = self.find_where(store, file, wanted.time_range, is_it);
+        Ok(found.await?.map(|(place, _)| place))
+    }
+
+    /// Where a split of this time range stands, and its entry.
+    pub(super) async fn find_where(
+        &mut self,
+        store: &IndexStore,
+        file: &ManifestFile,
+        time_range: Option<TimeRange>,
+        is_it: impl Fn(&SplitEntry) -> bool,
+    ) -> Result<Option<(Place, SplitEntry)>, BuildError> {
+        let newest = file.manifest.splits.iter();
+        if let Some(entry) = newest.into_iter().find(|entry| is_it(entry)) {
+            return Ok(Some((None, entry.clone())));
         }
         for page in &file.pages {
-            if !may_hold(page, wanted) {
+            if !may_hold(page, time_range) {
                 continue;
             }
             if !self.read.contains_key(&page.id) {
@@ -215,16 +229,16 @@ impl PageEntries {
                 self.read.insert(page.id.clone(), entries);
             }
             let entries = self.read.get(&page.id);
-            if entries.into_iter().flatten().any(is_it) {
-                return Ok(Some(Some(page.id.clone())));
+            if let Some(entry) = entries.into_iter().flatten().find(|entry| is_it(entry)) {
+                return Ok(Some((Some(page.id.clone()), entry.clone())));
             }
         }
         Ok(None)
     }
 }
 
-fn may_hold(page: &PageRef, entry: &SplitEntry) -> bool {
-    match (page.time_range, entry.time_range) {
+fn may_hold(page: &PageRef, time_range: Option<TimeRange>) -> bool {
+    match (page.time_range, time_range) {
         (Some(page), Some(split)) => page.start_ns <= split.start_ns && split.end_ns <= page.end_ns,
         (page, split) => page.is_none() || split.is_some(),
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
-use canter_split_format::{DeletedDocs, DeletesRef, ObjectKind, ObjectName, SplitEntry};
+use canter_split_format::SplitEntry;
 use serde::Serialize;
 use tantivy::BitSet;
 
@@ -16,7 +16,7 @@ use crate::merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
     plan_merges,
 };
-use crate::publisher::{NewSplit, Replacement, config_of, load, replace};
+use crate::publisher::{NewSplit, Replacement, config_of, load, read_deletes, replace};
 use crate::storage::IndexStore;
 
 /// How to merge an index.
@@ -215,32 +215,5 @@ fn input_of(store: &IndexStore, entry: &SplitEntry) -> Result<MergeInput, BuildE
     Ok(MergeInput {
         entry: entry.clone(),
         deleted,
-    })
-}
-
-/// The deleted documents of a split.
-///
-/// # Errors
-/// `Data` if they are missing or damaged.
-pub(crate) async fn read_deletes(
-    store: &IndexStore,
-    deletes: &DeletesRef,
-    max_doc: u32,
-) -> Result<DeletedDocs, BuildError> {
-    let object = ObjectName::new(ObjectKind::Deletes, &deletes.id).object();
-    let bytes = match &deletes.inlined {
-        Some(bytes) => Bytes::from(bytes.clone()),
-        None => match store.get(&object).await? {
-            Some((bytes, _)) => bytes,
-            None => {
-                return Err(BuildError::data(format!(
-                    "`{}/{object}` is missing, though the manifest refers to it: restore it from a copy of the index",
-                    store.uri()
-                )));
-            }
-        },
-    };
-    deletes.open(&bytes, max_doc).map_err(|error| {
-        BuildError::data(format!("`{}/{object}` cannot be read", store.uri())).caused_by(error)
     })
 }
