@@ -278,6 +278,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_deleted_counts() {
+        let request = json!({"query": "a", "max_hits": 0});
+        let whole = entry("s", None);
+        let with = |docs: u32| {
+            let docs = canter_split_format::DeletedDocs::of_sorted(0..docs);
+            SplitEntry {
+                deletes: Some(docs.write().0),
+                ..whole.clone()
+            }
+        };
+        let keys = [whole.clone(), with(1), with(2)].map(|entry| {
+            let parsed = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
+            let entries = std::iter::once(&entry);
+            let none = std::iter::empty();
+            let answer = answer_key(&parsed, &limits(), &json!({}), entries, none);
+            (
+                split(request.clone(), &entry).unwrap(),
+                answer.unwrap().unwrap(),
+            )
+        });
+        assert!(keys[0].0 != keys[1].0 && keys[1].0 != keys[2].0);
+        assert!(keys[0].1 != keys[1].1 && keys[1].1 != keys[2].1);
+        let list = json!({"query": "a", "max_hits": 0, "list_documents": true});
+        assert_eq!(split(list, &whole), None);
+    }
+
+    #[test]
     fn a_window_around_the_whole_split_does_not_count() {
         let minute = |start: i64, end: i64| json!({"query": "a", "max_hits": 0, "start_timestamp": start, "end_timestamp": end});
         let second = 1_000_000_000;

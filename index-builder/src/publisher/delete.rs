@@ -230,3 +230,6 @@ pub(crate) async fn read_deletes(
         BuildError::data(format!("`{}/{object}` cannot be read", store.uri())).caused_by(error)
     })
 }
+
+#[cfg(test)]
+mod tests;

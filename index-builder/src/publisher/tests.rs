@@ -277,7 +277,7 @@ fn a_crash_at_any_operation_leaves_the_old_or_the_new_manifest_in_a_folder() {
 }
 
 /// An index whose next publication makes a page, merges it with others and writes a part of the ledger.
-fn on_the_brink() -> InMemory {
+pub(crate) fn on_the_brink() -> InMemory {
     let bucket = Arc::new(InMemory::new());
     let store = IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
     store.create_manifest(&config()).unwrap();
