@@ -89,8 +89,27 @@ pub fn budget_queries() -> Vec<Query> {
     ]
 }
 
-/// The queries of `guest_cpu`. The last cannot be answered from the heads: it reads a column.
+/// Aggregations and no hits.
+fn aggregated(name: &'static str, query: &str, aggs: Value) -> Query {
+    Query::new(
+        name,
+        json!({"query": query, "max_hits": 0, "aggs": {"a": aggs}}),
+    )
+}
+
+fn by_time(interval: &str, inside: Value) -> Value {
+    json!({
+        "date_histogram": {"field": "timestamp", "fixed_interval": interval, "min_doc_count": 1},
+        "aggs": inside,
+    })
+}
+
+/// The queries of `guest_cpu`. From "terms of tenant_id" on, heads cannot answer them: they read columns, and each
+/// goes through another of the loops over packed values.
 pub fn cpu_queries() -> Vec<Query> {
+    let levels = json!({"levels": {"terms": {"field": "severity_text"}}});
+    let average = json!({"average": {"avg": {"field": "tenant_id"}}});
+    let percentiles = json!({"percentiles": {"field": "tenant_id"}});
     let tenants = json!({"query": "*", "max_hits": 0, "aggs": {"tenants": {
         "terms": {"field": "tenant_id", "size": 100}
     }}});
@@ -99,5 +118,9 @@ pub fn cpu_queries() -> Vec<Query> {
         classic_histogram(),
         body_term(),
         Query::new("terms of tenant_id", tenants),
+        aggregated("* by 7 minutes and level", "*", by_time("7m", levels)),
+        aggregated("body:block by hour", "body:block", by_time("1h", json!({}))),
+        aggregated("* by day with an average", "*", by_time("1d", average)),
+        aggregated("percentiles of tenant_id", "*", percentiles),
     ]
 }

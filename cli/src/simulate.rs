@@ -14,7 +14,7 @@ use anyhow::Result;
 use canter_runtime::clock::{Clock, CpuTime, SystemClock, VirtualClock};
 use canter_runtime::fetch::{OpenOptions, open_uri};
 use canter_runtime::lab::{LatencyModel, SimulatedStore};
-use canter_runtime::{SearchError, SearchResponse, SearcherBuilder};
+use canter_runtime::{SearchError, SearchText, SearcherBuilder};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -128,12 +128,12 @@ impl Simulation {
     /// Runs a search in simulated time: its response says so, and its attempts come with it.
     pub(crate) async fn search(
         &self,
-        search: impl Future<Output = Result<SearchResponse, SearchError>>,
-    ) -> Result<(SearchResponse, Attempts), SearchError> {
-        let (response, attempts) = self.run(search).await;
-        let mut response = response?;
-        self.mark(&mut response.json["profile"]);
-        Ok((response, attempts))
+        search: impl Future<Output = Result<SearchText, SearchError>>,
+    ) -> Result<(SearchText, Attempts), SearchError> {
+        let (answer, attempts) = self.run(search).await;
+        let mut answer = answer?;
+        self.mark(&mut answer.response.json["profile"]);
+        Ok((answer, attempts))
     }
 
     /// Runs anything in simulated time, and gives the attempts that it made.

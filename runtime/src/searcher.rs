@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::timeout_at;
@@ -14,16 +14,18 @@ use crate::io::{Gate, Gated, PlannedRequest, SearchIo, SharedIo};
 use crate::observe::observe_query;
 use crate::session::{HttpResponse, Outcome, QueryPlan, SessionRequest};
 use crate::worker::Worker;
-use crate::{ErrorKind, Interrupt, Limits, Profile, SearchError};
+use crate::{Interrupt, Limits, Profile, SearchError};
 
 mod builder;
 mod http;
 mod leaves;
 pub(crate) mod request;
+mod text;
 
 pub use builder::SearcherBuilder;
 pub use http::{Caller, HttpAnswer};
 pub use leaves::{LeafAnswer, LeafRunner};
+pub use text::SearchText;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,20 +84,28 @@ impl Searcher {
         request: &Value,
         limits: &Limits,
     ) -> Result<SearchResponse, SearchError> {
-        observe_query(&self.shared, "search", self.answer(request, limits)).await
+        self.search_text(request, limits).await?.parsed()
     }
 
-    async fn answer(
+    /// As [`Searcher::search`], with aggregations as the text that the guest wrote: there may be megabytes of
+    /// them, and who only passes them on need not read them.
+    pub async fn search_text(
         &self,
         request: &Value,
         limits: &Limits,
-    ) -> Result<SearchResponse, SearchError> {
+    ) -> Result<SearchText, SearchError> {
+        observe_query(&self.shared, "search", self.answer(request, limits)).await
+    }
+
+    async fn answer(&self, request: &Value, limits: &Limits) -> Result<SearchText, SearchError> {
         let request = request::split(request, limits)?;
         let driver = self.driver(&request.limits, Arc::clone(&self.shared), false);
         let max_leaves = self.max_leaves();
         let (end, profile) = self.run(&driver, &request, max_leaves).await?;
         match end {
-            SearchEnd::Response(json) => respond(&json, profile, request.wants_profile, &driver),
+            SearchEnd::Response(json) => {
+                text::respond(&json, profile, request.wants_profile, &driver)
+            }
             SearchEnd::Stopped(_) | SearchEnd::Http(_) => Err(unexpected("search")),
         }
     }
@@ -279,41 +289,6 @@ fn response_of(end: SessionEnd) -> Result<SearchEnd, SearchError> {
         SessionEnd::Stopped(planned) => Ok(SearchEnd::Stopped(planned)),
         SessionEnd::Done(_) => Err(unexpected("search")),
     }
-}
-
-/// The guest's response with what only the host knows.
-fn respond(
-    json: &str,
-    profile: Profile,
-    wants_profile: bool,
-    driver: &Driver,
-) -> Result<SearchResponse, SearchError> {
-    let not_an_object = |what: String| {
-        SearchError::new(
-            ErrorKind::Internal,
-            format!("the guest's response is not a JSON object: {what}"),
-        )
-    };
-    let mut response: Map<String, Value> =
-        serde_json::from_str(json).map_err(|error| not_an_object(error.to_string()))?;
-    let io = &driver.io;
-    let elapsed = io.micros(io.shared.clock.now());
-    response.insert("elapsed_time_micros".to_owned(), elapsed.into());
-    response.insert("timed_out".to_owned(), io.gate.is_timed_out().into());
-    response.insert("budget_exhausted".to_owned(), io.gate.exhausted().into());
-    let guest_profile = response.shift_remove("profile");
-    if wants_profile {
-        let mut merged = match guest_profile {
-            Some(Value::Object(guest_profile)) => guest_profile,
-            _ => Map::new(),
-        };
-        profile.merge_into(&mut merged);
-        response.insert("profile".to_owned(), merged.into());
-    }
-    Ok(SearchResponse {
-        json: response.into(),
-        profile,
-    })
 }
 
 #[cfg(test)]

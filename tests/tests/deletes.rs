@@ -73,6 +73,8 @@ fn requests() -> Vec<Value> {
         "errors": {"filter": "severity_text:ERROR"},
     });
     let rolled_up = json!({"levels": {"terms": {"field": "severity_text"}}});
+    let hours =
+        json!({"hours": {"date_histogram": {"field": "timestamp", "fixed_interval": "1h"}}});
     let mut requests = Vec::new();
     for query in [
         "*",
@@ -93,6 +95,7 @@ fn requests() -> Vec<Value> {
             json!({"max_hits": 0, "aggs": aggs}),
             json!({"max_hits": 3, "aggs": rolled_up}),
             json!({"max_hits": 0, "aggs": rolled_up}),
+            json!({"max_hits": 0, "aggs": hours}),
             json!({"max_hits": 4, "start_timestamp": middle() - 900, "end_timestamp": middle() + 900}),
             json!({"max_hits": 2, "snippet_fields": "body"}),
         ] {

@@ -8,7 +8,7 @@ mod missing;
 mod output;
 mod run;
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use anyhow::Result;
 use serde_json::Value;
@@ -23,7 +23,7 @@ use crate::cli::Format;
 use crate::exit::note;
 use crate::render::{Chart, Screen, cost_line};
 use crate::simulate::Simulation;
-use output::{Shown, json_of, table_of};
+use output::{Shown, json_of, table_of, write_text};
 use run::{OpenIndex, request_of};
 
 /// Searches and shows the answer.
@@ -40,32 +40,42 @@ pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
 }
 
 fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
-    let (response, attempts) = index.search(&request_of(args))?;
+    let (answer, attempts) = index.search(&request_of(args))?;
     if args.profile {
         // The cache's account is complete when it has written what it was offered.
         index.settle();
     }
     let simulated = index.simulation().map(Simulation::line);
-    let mut facts = vec![cost_line(&response.json)];
+    let mut facts = vec![cost_line(&answer.response.json)];
     facts.extend(simulated.clone());
-    let chart = Chart::of_response(&response, &attempts).titled(&args.query, facts);
-    let shown = Shown {
-        response: &response,
-        aggs: args.aggs.as_ref().unwrap_or(&Value::Null),
-        cache: index.cache_stats(),
-        profile: args.profile.then_some(&chart),
-        simulated: simulated.as_deref(),
-    };
-    let mut out = io::stdout().lock();
-    match args.format.on(screen) {
-        Format::Json => {
-            write_json(&mut out, &json_of(&shown), screen)?;
-            // Without a profile the JSON does not say it.
-            shown.simulated.into_iter().for_each(note);
+    let chart = Chart::of_response(&answer.response, &attempts).titled(&args.query, facts);
+    let is_answered = missing::check_answered(&answer.response.json);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let is_json = matches!(args.format.on(screen), Format::Json);
+    let response = if is_json && !screen.is_terminal && args.chart.is_none() {
+        // Nobody looks into the aggregations: they go from the guest to the output as they are.
+        let cache = index.cache_stats();
+        write_text(&mut out, answer, args.profile, cache.as_ref())?
+    } else {
+        let response = answer.parsed()?;
+        let shown = Shown {
+            response: &response,
+            aggs: args.aggs.as_ref().unwrap_or(&Value::Null),
+            cache: index.cache_stats(),
+            profile: args.profile.then_some(&chart),
+            simulated: simulated.as_deref(),
+        };
+        match is_json {
+            true => write_json(&mut out, &json_of(&shown), screen)?,
+            false => out.write_all(table_of(&shown, screen).as_bytes())?,
         }
-        Format::Table => out.write_all(table_of(&shown, screen).as_bytes())?,
-    }
+        response
+    };
     out.flush()?;
+    if is_json {
+        // Without a profile the JSON does not say it.
+        simulated.into_iter().for_each(note);
+    }
     args.simulate.write_timeline(&args.query, &chart)?;
     if let Some(file) = &args.chart {
         let asked = args.aggs.as_ref().unwrap_or(&Value::Null);
@@ -73,7 +83,7 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
         note(format_args!("chart: {}", file.path().display()));
     }
     missing::warn_of(&response.json);
-    missing::check_answered(&response.json)
+    is_answered
 }
 
 /// One JSON object on a line, or on many for a person.

@@ -12,6 +12,7 @@ mod serve_hosts;
 mod serve_limits;
 mod stores;
 mod support;
+mod upkeep;
 mod writes;
 
 use std::io::{BufRead, BufReader, Write};

@@ -18,6 +18,7 @@ mod rerun;
 mod sort_key;
 mod split_search;
 mod statistics;
+mod term_docs;
 mod times;
 mod top_hits;
 mod warmup;

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, Range};
 
-use canter_aggregations::{Aggregations, Collector, Partial, Split};
+use canter_aggregations::{Aggregations, Collector, Partial, Ranked, Split};
 use canter_split_format::DeletedDocs;
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
@@ -10,6 +10,7 @@ use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
 use super::aggregate::matching;
 use super::partial::PartialHit;
 use super::statistics::Statistics;
+use super::term_docs::TermDocs;
 use super::top_hits::{HitOrder, TopHits};
 use crate::query::{BuiltQuery, QueryShape};
 use crate::session::Interrupt;
@@ -123,6 +124,8 @@ impl SplitTask<'_> {
             self.run_scored(&mut collectors)?;
         } else if self.built.shape == QueryShape::All {
             self.run_all(&mut collectors)?;
+        } else if self.run_ranked(&mut collectors)? {
+            // No document had to be looked at.
         } else {
             self.run_unscored(&mut collectors)?;
         }
@@ -210,6 +213,29 @@ impl SplitTask<'_> {
             from = to;
         }
         Ok(())
+    }
+
+    /// Counts the documents of one term without looking at each. `false` if that is not all that is asked for.
+    fn run_ranked(&self, collectors: &mut Collectors) -> canter_aggregations::Result<bool> {
+        let (QueryShape::Term(term), 0) = (&self.built.shape, self.window) else {
+            return Ok(false);
+        };
+        let Some(aggregations) = &mut collectors.aggregations else {
+            return Ok(false);
+        };
+        // A skip list counts deleted documents too.
+        if self.split.deleted.is_some() {
+            return Ok(false);
+        }
+        let mut docs = TermDocs::open(self.split.segment(), term)?;
+        if !aggregations.collect_ranked(&self.docs, &mut docs)? {
+            return Ok(false);
+        }
+        docs.restart()?;
+        let (before, _) = docs.seek(self.docs.start);
+        let (until, _) = docs.seek(self.docs.end);
+        collectors.num_hits = u64::from(until.saturating_sub(before));
+        Ok(true)
     }
 
     fn run_unscored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {

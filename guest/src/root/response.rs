@@ -6,7 +6,6 @@ use std::sync::Arc;
 use canter_aggregations::Partial;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
@@ -32,9 +31,9 @@ pub(crate) struct PlanFacts {
     pub(crate) answer_key: Option<String>,
 }
 
-/// An answer as the host's cache keeps it: hits, their number and aggregations, as JSON.
+/// An answer as the host's cache keeps it: hits and their number as JSON, and aggregations as theirs.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct CachedAnswer(String);
+pub(crate) struct CachedAnswer(String, Option<String>);
 
 /// What an answer says of the documents.
 #[derive(Serialize, Deserialize)]
@@ -45,23 +44,27 @@ struct Body {
     /// One for each hit, if the request names fields for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippets: Option<Vec<Snippets>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    aggregations: Option<Box<RawValue>>,
     /// Which documents match, if the request is to list them. Such an answer is not kept.
     #[serde(skip)]
     listed: Option<Vec<ListedSplit>>,
+    /// JSON, which may be long: it is written as it is, and kept apart.
+    #[serde(skip)]
+    aggregations: Option<String>,
 }
 
-/// The answer but for `hits`, which stand first in it. Its keys are documented: each is always there but
-/// `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder asks for.
+/// What stands between `hits`, which are the first, and `aggregations`. The keys of an answer are documented: each is
+/// always there but `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder asks for.
 #[derive(Serialize)]
-struct Response<'a> {
+struct Beginning<'a> {
     num_hits: u64,
     elapsed_time_micros: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     snippets: Option<&'a [Snippets]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregations: Option<&'a RawValue>,
+}
+
+/// What stands behind `aggregations`.
+#[derive(Serialize)]
+struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     listed_splits: Option<&'a [ListedSplit]>,
     /// What went wrong in the splits that could not be searched, in words.
@@ -92,11 +95,12 @@ fn write_answer(
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
     let report = exchange.report();
-    let response = Response {
+    let beginning = Beginning {
         num_hits: body.num_hits,
         elapsed_time_micros: report.elapsed_us,
         snippets: body.snippets.as_deref(),
-        aggregations: body.aggregations.as_deref(),
+    };
+    let rest = Rest {
         listed_splits: body.listed.as_deref(),
         errors: missing.failed.iter().map(FailedSplit::message).collect(),
         failed_splits: &missing.failed,
@@ -105,13 +109,32 @@ fn write_answer(
         budget_exhausted: report.budget_exhausted,
         profile: form.has_profile.then_some(profile),
     };
-    let rest = to_json(&response, false)?;
-    let rest = rest.strip_prefix('{').unwrap_or(&rest);
-    let json = format!("{{\"hits\":[{}],{rest}", body.hits.join(","));
+    let (beginning, rest) = (to_json(&beginning, false)?, to_json(&rest, false)?);
+    let hits = body.hits.join(",");
+    let parts = [
+        "{\"hits\":[",
+        &hits,
+        "],",
+        inner(&beginning),
+        body.aggregations
+            .as_ref()
+            .map_or("", |_| ",\"aggregations\":"),
+        body.aggregations.as_deref().unwrap_or_default(),
+        ",",
+        inner(&rest),
+        "}",
+    ];
+    let json = parts.concat();
     Ok(match form.is_pretty {
         true => pretty(&json),
         false => json,
     })
+}
+
+/// What is between the braces of an object.
+fn inner(json: &str) -> &str {
+    let json = json.strip_prefix('{').unwrap_or(json);
+    json.strip_suffix('}').unwrap_or(json)
 }
 
 /// What the guest knows of its own work.
@@ -149,12 +172,15 @@ pub(crate) async fn answer_from_cache(
     form: AnswerForm,
     exchange: &Exchange,
 ) -> Option<String> {
-    let CachedAnswer(body) = look_up(exchange, facts.answer_key.as_deref()?).await?;
+    let CachedAnswer(body, aggregations) = look_up(exchange, facts.answer_key.as_deref()?).await?;
     let result = PartialResult {
         num_splits_from_cache: num_splits,
         ..PartialResult::default()
     };
-    let body = serde_json::from_str(&body).ok()?;
+    let body = Body {
+        aggregations,
+        ..serde_json::from_str(&body).ok()?
+    };
     let profile = Profile::new(facts, &result);
     write_answer(&body, &Missing::default(), profile, form, exchange).ok()
 }
@@ -217,10 +243,10 @@ pub(crate) async fn answer(
         hits,
         num_hits: result.num_hits,
         snippets: snippeter.is_some().then_some(snippets),
-        aggregations: final_aggregations(aggregations.as_ref(), request, limits, facts)?,
         listed: request
             .list_documents
             .then(|| std::mem::take(&mut result.listed)),
+        aggregations: final_aggregations(aggregations.as_ref(), request, limits, facts)?,
     };
     let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
     let missing = Missing { failed, skipped };
@@ -228,7 +254,8 @@ pub(crate) async fn answer(
         && missing.failed.is_empty()
         && missing.skipped.is_empty()
     {
-        store(exchange, key, &CachedAnswer(to_json(&body, false)?));
+        let kept = CachedAnswer(to_json(&body, false)?, body.aggregations.clone());
+        store(exchange, key, &kept);
     }
     match question.form.is_http {
         // Nobody adds the time to this answer later.
@@ -245,15 +272,11 @@ fn final_aggregations(
     request: &SearchRequest,
     limits: &Limits,
     facts: &PlanFacts,
-) -> Result<Option<Box<RawValue>>, SearchError> {
+) -> Result<Option<String>, SearchError> {
     let Some(asked) = request.aggregations(limits)? else {
         return Ok(None);
     };
-    let json = asked.answer(partial, &facts.untyped_keys)?;
-    let json = RawValue::from_string(json);
-    Ok(Some(json.map_err(|error| {
-        SearchError::internal(format!("aggs: {error}"))
-    })?))
+    Ok(Some(asked.answer(partial, &facts.untyped_keys)?))
 }
 
 /// Any value as JSON, in one line or laid out for people.

@@ -17,11 +17,11 @@ use canter_split_format::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::capacity::check_capacity;
-use super::create::{load, manifest_bytes};
+use super::create::{LoadedManifest, load, manifest_bytes};
 use super::pages::{add_pages, read_page};
-use super::publish::{MAX_ATTEMPTS, pause};
+use super::publish::{MAX_ATTEMPTS, is_outdated, pause};
 use super::replace::{PageEntries, Place};
-use super::spare::spare_what_is_referenced;
+use super::spare::{spare, spare_what_is_referenced};
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
 
@@ -62,31 +62,13 @@ pub(crate) async fn delete(
     let mut attempted = Deleted::default();
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
-        let mut file = loaded.file;
-        let Some((changes, mut deleted)) = plan(store, &file, listed, &mut pages).await? else {
-            return Ok(None);
-        };
-        if changes.is_empty() {
-            // A swap whose answer was lost looks like a conflict: then it was done by the attempt before.
-            return Ok(Some(attempted));
-        }
-        // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
-        deleted.num_bytes += upload(store, &changes).await?;
-        deleted.num_bytes += apply(store, &mut file, &changes).await?;
-        let objects = changes
-            .values()
-            .filter_map(|change| change.deletes.as_ref());
-        let objects: Vec<ObjectName> = objects
-            .map(|(deletes, _)| ObjectName::new(ObjectKind::Deletes, &deletes.id))
-            .collect();
-        spare_what_is_referenced(store, &mut file, objects)?;
-        let bytes = manifest_bytes(&file)?;
-        check_capacity(store, bytes.len() as u64)?;
-        deleted.num_bytes += bytes.len() as u64;
-        attempted = deleted;
-        let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
-        if swap.await? == Swap::Done {
-            return Ok(Some(deleted));
+        let version = loaded.version.clone();
+        match delete_once(store, listed, loaded, &mut pages, &mut attempted).await {
+            Ok(Attempt::Done(deleted)) => return Ok(Some(deleted)),
+            Ok(Attempt::Gone) => return Ok(None),
+            Ok(Attempt::Conflict) => {}
+            Err(error) if is_outdated(store, &error, &version).await? => {}
+            Err(error) => return Err(error),
         }
         tokio::time::sleep(pause(num_attempts)).await;
     }
@@ -94,6 +76,53 @@ pub(crate) async fn delete(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
         store.uri()
     )))
+}
+
+/// How an attempt ended.
+enum Attempt {
+    Done(Deleted),
+    /// A split is no part of the index any more.
+    Gone,
+    /// Somebody else was faster.
+    Conflict,
+}
+
+/// One attempt; `attempted` is what the one before would have done.
+async fn delete_once(
+    store: &IndexStore,
+    listed: &[ListedSplit],
+    loaded: LoadedManifest,
+    pages: &mut PageEntries,
+    attempted: &mut Deleted,
+) -> Result<Attempt, BuildError> {
+    let mut file = loaded.file;
+    let Some((changes, mut deleted)) = plan(store, &file, listed, pages).await? else {
+        return Ok(Attempt::Gone);
+    };
+    if changes.is_empty() {
+        // A swap whose answer was lost looks like a conflict: then it was done by the attempt before.
+        return Ok(Attempt::Done(*attempted));
+    }
+    // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
+    deleted.num_bytes += upload(store, &changes).await?;
+    deleted.num_bytes += apply(store, &mut file, &changes).await?;
+    let objects = changes
+        .values()
+        .filter_map(|change| change.deletes.as_ref());
+    let objects: Vec<ObjectName> = objects
+        .map(|(deletes, _)| ObjectName::new(ObjectKind::Deletes, &deletes.id))
+        .collect();
+    spare(store, &mut file, objects)?;
+    spare_what_is_referenced(store, &mut file, std::iter::empty())?;
+    let bytes = manifest_bytes(&file)?;
+    check_capacity(store, bytes.len() as u64)?;
+    deleted.num_bytes += bytes.len() as u64;
+    *attempted = deleted;
+    let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
+    Ok(match swap.await? {
+        Swap::Done => Attempt::Done(deleted),
+        Swap::Conflict => Attempt::Conflict,
+    })
 }
 
 /// What becomes of the splits that are listed, by id; `None` if one is gone.

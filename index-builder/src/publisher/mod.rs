@@ -17,14 +17,14 @@ mod spare;
 pub(crate) mod tests;
 
 pub(crate) use capacity::{ADVICE, prepare};
-pub(crate) use create::{config_of, load, manifest_bytes};
+pub(crate) use create::{LoadedManifest, config_of, load, manifest_bytes};
 pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,
 };
 pub(crate) use delete::{Deleted, delete, read_deletes};
 pub use description::IndexDescription;
 pub(crate) use pages::read_paged_entries;
-pub(crate) use publish::{MAX_ATTEMPTS, pause, publish};
+pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish};
 pub use publish::{NewSplit, PublishOutcome};
 pub(crate) use replace::replace;
 pub use replace::{ReplaceOutcome, Replacement};

@@ -1,16 +1,15 @@
 //! Adding splits to the manifest: read, add, swap; again if somebody else was faster.
 
 use super::capacity::check_capacity;
-use super::create::{config_of, load, manifest_bytes};
+use super::create::{LoadedManifest, config_of, load, manifest_bytes};
 use super::pages::{LedgerReader, move_overflow};
 use super::spare::spare_what_is_referenced;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
-use crate::storage::{IndexStore, Swap};
+use crate::storage::{IndexStore, Swap, Version};
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{
-    MANIFEST_OBJECT, ManifestFile, ObjectKind, ObjectName, SplitEntry, SplitNumber, split_number,
-    split_object,
+    MANIFEST_OBJECT, ManifestFile, SplitEntry, SplitNumber, split_number, split_object,
 };
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -18,7 +17,7 @@ use std::time::Duration;
 
 /// So many other writers in a row that something else is wrong.
 pub(crate) const MAX_ATTEMPTS: u32 = 20;
-const FIRST_PAUSE_MS: u64 = 10;
+const FIRST_PAUSE_MS: u64 = if cfg!(test) { 1 } else { 10 };
 const MAX_PAUSE_MS: u64 = 2_000;
 
 /// A split whose object is uploaded and that no manifest names yet.
@@ -78,54 +77,21 @@ pub(crate) async fn publish(
     let mut published_before = None;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
-        let mut manifest = loaded.file;
-        check_config(store, index_config, &manifest)?;
-        let mut seen = ledger.known(store, &manifest, &ids).await?;
-        let (new, known): (Vec<&NewSplit>, Vec<&NewSplit>) = splits
-            .iter()
-            .partition(|split| number_of(split).is_none_or(|id| seen.insert(id)));
-        // A swap whose answer was lost looks like a conflict: what the first attempt found live is
-        // what was known before.
-        let known_docs = known.iter().map(|split| split.entry.num_docs);
-        let (num_known_before, num_known_docs) =
-            *published_before.get_or_insert((known.len() as u64, known_docs.sum::<u64>()));
-        let num_docs: u64 = splits.iter().map(|split| split.entry.num_docs).sum();
-        let outcome = PublishOutcome {
-            num_published_splits: splits.len() as u64 - num_known_before,
-            num_known_splits: num_known_before,
-            num_published_docs: num_docs - num_known_docs,
-            num_known_docs,
-            num_attempts,
-            num_live_splits: manifest.num_splits(),
-            num_manifest_bytes: loaded.len,
-            is_unconfirmed: false,
+        let version = loaded.version.clone();
+        check_config(store, index_config, &loaded.file)?;
+        let known = ledger.known(store, &loaded.file, &ids).await;
+        let outcome = match known {
+            Ok(known) => {
+                let before = &mut published_before;
+                publish_once(store, splits, loaded, known, num_attempts, before).await
+            }
+            Err(error) => Err(error),
         };
-        if new.is_empty() {
-            return Ok(outcome);
-        }
-        // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
-        for split in &new {
-            check_uploaded(store, &split.entry).await?;
-        }
-        let split_of = |split: &&NewSplit| ObjectName::new(ObjectKind::Split, &split.entry.id);
-        let objects: Vec<ObjectName> = new.iter().map(split_of).collect();
-        for split in &new {
-            manifest.add_split(split.entry.clone(), split.head.clone());
-        }
-        move_overflow(store, &mut manifest).await?;
-        spare_what_is_referenced(store, &mut manifest, objects)?;
-        let bytes = manifest_bytes(&manifest)?;
-        let outcome = PublishOutcome {
-            num_live_splits: manifest.num_splits(),
-            num_manifest_bytes: bytes.len() as u64,
-            ..outcome
-        };
-        check_capacity(store, outcome.num_manifest_bytes)?;
-        let swap = store
-            .replace(MANIFEST_OBJECT, bytes, &loaded.version)
-            .await?;
-        if swap == Swap::Done {
-            return confirm(store, splits, outcome).await;
+        match outcome {
+            Ok(Some(outcome)) => return Ok(outcome),
+            Ok(None) => {}
+            Err(error) if is_outdated(store, &error, &version).await? => {}
+            Err(error) => return Err(error),
         }
         tokio::time::sleep(pause(num_attempts)).await;
     }
@@ -134,6 +100,75 @@ pub(crate) async fn publish(
          ingest again (its splits are uploaded and will be found)",
         store.uri()
     )))
+}
+
+/// One attempt; nothing if somebody else was faster.
+async fn publish_once(
+    store: &IndexStore,
+    splits: &[NewSplit],
+    loaded: LoadedManifest,
+    mut known: BTreeSet<SplitNumber>,
+    num_attempts: u32,
+    published_before: &mut Option<(u64, u64)>,
+) -> Result<Option<PublishOutcome>, BuildError> {
+    let mut manifest = loaded.file;
+    let (new, known): (Vec<&NewSplit>, Vec<&NewSplit>) = splits
+        .iter()
+        .partition(|split| number_of(split).is_none_or(|id| known.insert(id)));
+    // A swap whose answer was lost looks like a conflict: what the first attempt found live is
+    // what was known before.
+    let known_docs = known.iter().map(|split| split.entry.num_docs);
+    let (num_known_before, num_known_docs) =
+        *published_before.get_or_insert((known.len() as u64, known_docs.sum::<u64>()));
+    let num_docs: u64 = splits.iter().map(|split| split.entry.num_docs).sum();
+    let outcome = PublishOutcome {
+        num_published_splits: splits.len() as u64 - num_known_before,
+        num_known_splits: num_known_before,
+        num_published_docs: num_docs - num_known_docs,
+        num_known_docs,
+        num_attempts,
+        num_live_splits: manifest.num_splits(),
+        num_manifest_bytes: loaded.len,
+        is_unconfirmed: false,
+    };
+    if new.is_empty() {
+        return Ok(Some(outcome));
+    }
+    // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
+    for split in &new {
+        check_uploaded(store, &split.entry).await?;
+    }
+    let new_ids: Vec<&str> = new.iter().map(|split| split.entry.id.as_str()).collect();
+    for split in &new {
+        manifest.add_split(split.entry.clone(), split.head.clone());
+    }
+    move_overflow(store, &mut manifest).await?;
+    spare_what_is_referenced(store, &mut manifest, new_ids)?;
+    let bytes = manifest_bytes(&manifest)?;
+    let outcome = PublishOutcome {
+        num_live_splits: manifest.num_splits(),
+        num_manifest_bytes: bytes.len() as u64,
+        ..outcome
+    };
+    check_capacity(store, outcome.num_manifest_bytes)?;
+    let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
+    match swap.await? {
+        Swap::Done => confirm(store, splits, outcome).await.map(Some),
+        Swap::Conflict => Ok(None),
+    }
+}
+
+/// Whether an error is about something that a manifest referred to which is no longer the manifest: another writer
+/// was faster, and a garbage collection, too.
+pub(crate) async fn is_outdated(
+    store: &IndexStore,
+    error: &BuildError,
+    version: &Version,
+) -> Result<bool, BuildError> {
+    match error.kind() {
+        ErrorKind::Data => Ok(load(store).await?.version != *version),
+        _ => Ok(false),
+    }
 }
 
 fn check_config(
@@ -196,11 +231,15 @@ pub(super) async fn check_uploaded(
     let name = split_object(&entry.id);
     match store.len_of(&name).await? {
         Some(len) if len == entry.len => Ok(()),
-        found => Err(BuildError::internal(format!(
-            "`{}/{name}` should be {} bytes long before it is published, but {}",
+        None => Err(BuildError::unavailable(format!(
+            "`{}/{name}` is not there any more, and so it is not published: run the same again (a garbage \
+             collection whose grace period is shorter than an ingest removes what it has uploaded)",
+            store.uri()
+        ))),
+        Some(found) => Err(BuildError::internal(format!(
+            "`{}/{name}` should be {} bytes long before it is published, but has {found}",
             store.uri(),
             entry.len,
-            found.map_or("is not there".to_string(), |len| format!("has {len}")),
         ))),
     }
 }

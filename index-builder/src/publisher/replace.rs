@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{
-    MANIFEST_OBJECT, ManifestFile, ObjectKind, ObjectName, PageRef, PageSplit, SplitEntry,
-    SplitNumber, TimeRange, split_number,
+    MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, TimeRange,
+    split_number, split_object,
 };
 
 use super::capacity::check_capacity;
-use super::create::{load, manifest_bytes};
+use super::create::{LoadedManifest, load, manifest_bytes};
 use super::pages::{add_pages, move_overflow, read_page, read_page_entries};
-use super::publish::{MAX_ATTEMPTS, NewSplit, check_uploaded, pause};
+use super::publish::{MAX_ATTEMPTS, NewSplit, check_uploaded, is_outdated, pause};
 use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
@@ -48,59 +48,17 @@ pub(crate) async fn replace(
     replacements: &[Replacement],
 ) -> Result<ReplaceOutcome, BuildError> {
     store.ensure_conditional_writes().await?;
-    for split in replacements
-        .iter()
-        .flat_map(|replacement| &replacement.added)
-    {
-        check_uploaded(store, &split.entry).await?;
-    }
     let mut pages = PageEntries::default();
     let mut done_before = 0;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
-        let mut file = loaded.file;
-        let mut places = Vec::new();
-        let mut num_done = 0;
-        for replacement in replacements {
-            match pages.find_all(store, &file, &replacement.removed).await? {
-                Some(found) => places.push((replacement, found)),
-                // A swap whose answer was lost looks like a conflict, and then it is found here.
-                None if pages.has_all(store, &file, &replacement.added).await? => num_done += 1,
-                None => {}
-            }
-        }
-        done_before = num_done.max(done_before);
-        let outcome = ReplaceOutcome {
-            num_done: done_before + places.len() as u64,
-            num_dropped: replacements.len() as u64 - done_before - places.len() as u64,
-            num_live_splits: file.num_splits(),
-        };
-        if places.is_empty() {
-            return Ok(outcome);
-        }
-        let added = places
-            .iter()
-            .flat_map(|(replacement, _)| &replacement.added);
-        let added: Vec<&NewSplit> = added.collect();
-        // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
-        for split in &added {
-            check_uploaded(store, &split.entry).await?;
-        }
-        let split_of = |split: &&NewSplit| ObjectName::new(ObjectKind::Split, &split.entry.id);
-        let added: Vec<ObjectName> = added.iter().map(split_of).collect();
-        apply(store, &mut file, places).await?;
-        move_overflow(store, &mut file).await?;
-        spare_what_is_referenced(store, &mut file, added)?;
-        let bytes = manifest_bytes(&file)?;
-        check_capacity(store, bytes.len() as u64)?;
-        let swap = store
-            .replace(MANIFEST_OBJECT, bytes, &loaded.version)
-            .await?;
-        if swap == Swap::Done {
-            return Ok(ReplaceOutcome {
-                num_live_splits: file.num_splits(),
-                ..outcome
-            });
+        let version = loaded.version.clone();
+        let before = &mut done_before;
+        match replace_once(store, replacements, loaded, &mut pages, before).await {
+            Ok(Some(outcome)) => return Ok(outcome),
+            Ok(None) => {}
+            Err(error) if is_outdated(store, &error, &version).await? => {}
+            Err(error) => return Err(error),
         }
         tokio::time::sleep(pause(num_attempts)).await;
     }
@@ -108,6 +66,76 @@ pub(crate) async fn replace(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
         store.uri()
     )))
+}
+
+/// One attempt; nothing if somebody else was faster. `done_before` counts those that an earlier attempt was found to have
+/// done.
+async fn replace_once(
+    store: &IndexStore,
+    replacements: &[Replacement],
+    loaded: LoadedManifest,
+    pages: &mut PageEntries,
+    done_before: &mut u64,
+) -> Result<Option<ReplaceOutcome>, BuildError> {
+    let mut file = loaded.file;
+    let mut places = Vec::new();
+    let mut num_done = 0;
+    for replacement in replacements {
+        match pages.find_all(store, &file, &replacement.removed).await? {
+            // Looked for behind the manifest that is replaced: what a garbage collection removes after this
+            // changes that.
+            Some(found) if is_uploaded(store, replacement).await? => {
+                places.push((replacement, found));
+            }
+            Some(_) => {}
+            // A swap whose answer was lost looks like a conflict, and then it is found here.
+            None if pages.has_all(store, &file, &replacement.added).await? => num_done += 1,
+            None => {}
+        }
+    }
+    *done_before = num_done.max(*done_before);
+    let outcome = ReplaceOutcome {
+        num_done: *done_before + places.len() as u64,
+        num_dropped: replacements.len() as u64 - *done_before - places.len() as u64,
+        num_live_splits: file.num_splits(),
+    };
+    if places.is_empty() {
+        return Ok(Some(outcome));
+    }
+    let added = places
+        .iter()
+        .flat_map(|(replacement, _)| &replacement.added);
+    let added: Vec<&str> = added.map(|split| split.entry.id.as_str()).collect();
+    apply(store, &mut file, places).await?;
+    move_overflow(store, &mut file).await?;
+    spare_what_is_referenced(store, &mut file, added)?;
+    let bytes = manifest_bytes(&file)?;
+    check_capacity(store, bytes.len() as u64)?;
+    let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
+    Ok((swap.await? == Swap::Done).then(|| ReplaceOutcome {
+        num_live_splits: file.num_splits(),
+        ..outcome
+    }))
+}
+
+/// Whether all that comes is still there: a garbage collection may have been faster.
+async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bool, BuildError> {
+    for split in &replacement.added {
+        match check_uploaded(store, &split.entry).await {
+            Ok(()) => {}
+            Err(error)
+                if store
+                    .len_of(&split_object(&split.entry.id))
+                    .await?
+                    .is_none() =>
+            {
+                drop(error);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
 }
 
 /// Where a split stands: in the manifest itself, or in the page of this name.
@@ -216,8 +244,8 @@ impl PageEntries {
         time_range: Option<TimeRange>,
         is_it: impl Fn(&SplitEntry) -> bool,
     ) -> Result<Option<(Place, SplitEntry)>, BuildError> {
-        let newest = file.manifest.splits.iter();
-        if let Some(entry) = newest.into_iter().find(|entry| is_it(entry)) {
+        let mut newest = file.manifest.splits.iter();
+        if let Some(entry) = newest.find(|entry| is_it(entry)) {
             return Ok(Some((None, entry.clone())));
         }
         for page in &file.pages {

@@ -5,20 +5,21 @@ use canter_split_format::{ManifestFile, ObjectKind, ObjectName, Sentence};
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Takes what `file` refers to off its list of condemned objects; `others` are objects that it refers to through
-/// its pages.
+/// Takes what `file` refers to off its list of condemned objects; `split_ids` names splits that it refers to
+/// through its pages.
 ///
 /// # Errors
 /// `Unavailable` if one of them is being deleted: it can be uploaded again when that is over.
-pub(super) fn spare_what_is_referenced(
+pub(super) fn spare_what_is_referenced<'a>(
     store: &IndexStore,
     file: &mut ManifestFile,
-    others: impl IntoIterator<Item = ObjectName>,
+    split_ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), BuildError> {
     if file.condemned.is_empty() {
         return Ok(());
     }
     let split_of = |id: &str| ObjectName::new(ObjectKind::Split, id);
+    let splits = split_ids.into_iter().map(split_of);
     let newest = file.manifest.splits.iter().map(|split| split_of(&split.id));
     let pages = file.pages.iter();
     let pages = pages.map(|page| ObjectName::new(ObjectKind::Page, &page.id));
@@ -30,13 +31,24 @@ pub(super) fn spare_what_is_referenced(
         .iter()
         .filter_map(|split| split.deletes.as_ref());
     let deletes = deletes.map(|deletes| ObjectName::new(ObjectKind::Deletes, &deletes.id));
-    let referenced: Vec<ObjectName> = others
-        .into_iter()
+    let referenced: Vec<ObjectName> = splits
         .chain(newest)
         .chain(pages)
         .chain(ledger)
         .chain(deletes)
         .collect();
+    spare(store, file, referenced)
+}
+
+/// Takes these objects off the list.
+///
+/// # Errors
+/// As [`spare_what_is_referenced`].
+pub(super) fn spare(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    referenced: Vec<ObjectName>,
+) -> Result<(), BuildError> {
     for name in referenced {
         match file.condemned.remove(&name) {
             Some(Sentence::Doomed) => {

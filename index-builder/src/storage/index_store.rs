@@ -44,7 +44,7 @@ pub struct WriteOptions {
 }
 
 /// What the store said the manifest's version was when it was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Version(UpdateVersion);
 
 /// How a conditional write ended.
@@ -314,6 +314,18 @@ impl IndexStore {
             self.uri,
             found.faults()
         )))
+    }
+
+    /// The same store, which is not asked whether it keeps to conditions.
+    #[cfg(test)]
+    pub(crate) fn known_to_be_fit(self) -> Self {
+        let fit = WriteProbe {
+            if_none_match: Condition::Kept,
+            if_match: Condition::Kept,
+            left_behind: None,
+        };
+        self.probed.get_or_init(|| fit);
+        self
     }
 
     /// What the store was found to do with conditions on writes, if it was asked.

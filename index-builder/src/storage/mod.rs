@@ -6,6 +6,8 @@ pub(crate) mod failing;
 mod index_store;
 mod local_lock;
 #[cfg(test)]
+pub(crate) mod scheduled;
+#[cfg(test)]
 mod tests;
 mod uri;
 mod write_probe;

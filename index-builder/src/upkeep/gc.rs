@@ -6,13 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use canter_split_format::{MANIFEST_OBJECT, ManifestFile, ObjectKind, ObjectName, Sentence};
+use canter_split_format::{
+    MANIFEST_OBJECT, ManifestFile, ObjectKind, ObjectName, Sentence, SplitEntry,
+};
 use serde::Serialize;
 
 use super::references::References;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::publisher::{MAX_ATTEMPTS, load, manifest_bytes, pause};
+use crate::publisher::{
+    MAX_ATTEMPTS, Replacement, config_of, load, manifest_bytes, pause, replace,
+};
 use crate::storage::{IndexStore, Swap};
 
 /// Most objects that a manifest has on its list: it is read by every search.
@@ -27,11 +31,18 @@ pub struct GcOptions {
     pub grace_ms: u64,
     /// Change nothing.
     pub dry_run: bool,
+    /// Take splits out of the index first that are older than its `retention` says.
+    pub applies_retention: bool,
 }
 
 /// What was collected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GcReport {
+    /// Splits that were taken out of the index, or would be, because all of their documents are older than the
+    /// `retention` of the index config says.
+    pub expired_splits: Vec<String>,
+    /// Documents in these.
+    pub num_expired_docs: u64,
     /// Objects that were deleted, or would be.
     pub deleted: Vec<String>,
     /// Bytes of these.
@@ -46,7 +57,8 @@ pub struct GcReport {
     pub unknown: Vec<String>,
 }
 
-/// Deletes what nothing has referred to for the grace period, and condemns what nothing refers to now.
+/// Takes expired splits out of the index, deletes what nothing has referred to for the grace period, and condemns
+/// what nothing refers to now.
 ///
 /// # Errors
 /// `Data` if a page of the manifest is missing or damaged: then nobody can say what is garbage. `Unavailable` if
@@ -55,17 +67,29 @@ pub fn collect_garbage(store: &IndexStore, options: &GcOptions) -> Result<GcRepo
     blocking::run(collect(store, *options))
 }
 
-async fn collect(store: &IndexStore, options: GcOptions) -> Result<GcReport, BuildError> {
+pub(super) async fn collect(
+    store: &IndexStore,
+    options: GcOptions,
+) -> Result<GcReport, BuildError> {
+    let expired = match options.applies_retention {
+        true => expire(store, options.now_ms, options.dry_run).await?,
+        false => Vec::new(),
+    };
+    let new_report = || GcReport {
+        expired_splits: expired.iter().map(|split| split.id.clone()).collect(),
+        num_expired_docs: expired.iter().map(SplitEntry::num_live_docs).sum(),
+        ..GcReport::default()
+    };
     if options.dry_run {
         let found = Found::look(store).await?;
-        let (mut doomed, mut report) = (BTreeSet::new(), GcReport::default());
+        let (mut doomed, mut report) = (BTreeSet::new(), new_report());
         found.judge(options, &mut doomed, &mut report);
         return Ok(report);
     }
     store.ensure_conditional_writes().await?;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let mut found = Found::look(store).await?;
-        let (mut doomed, mut report) = (BTreeSet::new(), GcReport::default());
+        let (mut doomed, mut report) = (BTreeSet::new(), new_report());
         let condemned = found.judge(options, &mut doomed, &mut report);
         if condemned != found.file.condemned {
             found.file.condemned = condemned;
@@ -81,6 +105,49 @@ async fn collect(store: &IndexStore, options: GcOptions) -> Result<GcReport, Bui
         return Ok(report);
     }
     Err(too_busy(store))
+}
+
+/// Takes splits of which every document is older than the index keeps them out of the manifest; returns those that
+/// are gone, or would be.
+async fn expire(
+    store: &IndexStore,
+    now_ms: u64,
+    dry_run: bool,
+) -> Result<Vec<SplitEntry>, BuildError> {
+    let (loaded, references) = References::load(store).await?;
+    let Some(retention) = config_of(store, &loaded.file)?.retention else {
+        return Ok(Vec::new());
+    };
+    if retention.period().is_zero() {
+        return Err(BuildError::data(format!(
+            "the retention period {:?} of the index at `{}` cannot be read: nothing was removed",
+            retention.period,
+            store.uri()
+        )));
+    }
+    let kept_ns = i128::try_from(retention.period().as_nanos()).unwrap_or(i128::MAX);
+    let oldest_ns = (i128::from(now_ms) * 1_000_000).saturating_sub(kept_ns);
+    let is_expired = |split: &SplitEntry| {
+        split
+            .time_range
+            .is_some_and(|range| i128::from(range.end_ns) < oldest_ns)
+    };
+    let splits = references.splits.into_iter();
+    let expired: Vec<SplitEntry> = splits.filter(is_expired).collect();
+    if dry_run || expired.is_empty() {
+        return Ok(expired);
+    }
+    // Each by itself: one that another writer has changed is left to the next run.
+    let replacements = expired.iter().map(|split| Replacement {
+        removed: vec![split.clone()],
+        added: Vec::new(),
+    });
+    let replacements: Vec<Replacement> = replacements.collect();
+    replace(store, &replacements).await?;
+    let (_, now) = References::load(store).await?;
+    let live: BTreeSet<&str> = now.splits.iter().map(|split| split.id.as_str()).collect();
+    let is_gone = |split: &SplitEntry| !live.contains(split.id.as_str());
+    Ok(expired.into_iter().filter(is_gone).collect())
 }
 
 fn too_busy(store: &IndexStore) -> BuildError {
@@ -124,8 +191,7 @@ struct Found {
 
 impl Found {
     async fn look(store: &IndexStore) -> Result<Self, BuildError> {
-        let loaded = load(store).await?;
-        let references = References::of(store, &loaded.file).await?;
+        let (loaded, references) = References::load(store).await?;
         let (mut objects, mut unknown) = (BTreeMap::new(), Vec::new());
         for kind in ObjectKind::ALL {
             for (name, len) in store.list(kind.folder()).await? {

@@ -16,7 +16,7 @@ use crate::merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
     plan_merges,
 };
-use crate::publisher::{NewSplit, Replacement, config_of, load, read_deletes, replace};
+use crate::publisher::{NewSplit, Replacement, config_of, read_deletes, replace};
 use crate::storage::IndexStore;
 
 /// How to merge an index.
@@ -97,7 +97,12 @@ pub fn merge_index(
             if left(&report) == 0 {
                 return Ok(report);
             }
-            match index.merge(store, &operation, options)? {
+            let merged = match index.merge(store, &operation, options) {
+                // What another process has merged may be gone already.
+                Err(_) if Index::look(store)?.has_changed(&operation, &index) => None,
+                merged => merged?,
+            };
+            match merged {
                 None => report.num_dropped += 1,
                 Some((done, num_splits)) => {
                     progress(&done);
@@ -133,14 +138,19 @@ struct Index {
 impl Index {
     fn look(store: &IndexStore) -> Result<Self, BuildError> {
         blocking::run(async {
-            let file = load(store).await?.file;
-            let references = References::of(store, &file).await?;
+            let (loaded, references) = References::load(store).await?;
             let splits = references.splits.into_iter();
             Ok(Self {
-                config: config_of(store, &file)?,
+                config: config_of(store, &loaded.file)?,
                 splits: splits.map(|split| (split.id.clone(), split)).collect(),
             })
         })
+    }
+
+    /// Whether a split of this merge is not what it was when it was planned.
+    fn has_changed(&self, operation: &MergeOperation, planned: &Self) -> bool {
+        let mut ids = operation.split_ids.iter();
+        ids.any(|id| self.splits.get(id) != planned.splits.get(id))
     }
 
     fn due(&self) -> Vec<MergeOperation> {

@@ -15,4 +15,6 @@ pub use remains::{StoredSplits, stored_splits};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify_index};
 
 #[cfg(test)]
+mod schedules;
+#[cfg(test)]
 mod tests;

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use canter_split_format::{ManifestFile, ObjectKind, ObjectName, SplitEntry};
 
 use crate::error::BuildError;
-use crate::publisher::read_paged_entries;
+use crate::publisher::{
+    LoadedManifest, MAX_ATTEMPTS, is_outdated, load, pause, read_paged_entries,
+};
 use crate::storage::IndexStore;
 
 /// The objects that must be there, and the splits among them.
@@ -15,6 +17,25 @@ pub(super) struct References {
 }
 
 impl References {
+    /// Reads a manifest and its pages; again, if it was replaced meanwhile and a page is gone.
+    ///
+    /// # Errors
+    /// As [`References::of`].
+    pub(super) async fn load(store: &IndexStore) -> Result<(LoadedManifest, Self), BuildError> {
+        for num_attempts in 1..MAX_ATTEMPTS {
+            let loaded = load(store).await?;
+            match Self::of(store, &loaded.file).await {
+                Ok(references) => return Ok((loaded, references)),
+                Err(error) if is_outdated(store, &error, &loaded.version).await? => {}
+                Err(error) => return Err(error),
+            }
+            tokio::time::sleep(pause(num_attempts)).await;
+        }
+        let loaded = load(store).await?;
+        let references = Self::of(store, &loaded.file).await?;
+        Ok((loaded, references))
+    }
+
     /// Reads the pages of a manifest.
     ///
     /// # Errors

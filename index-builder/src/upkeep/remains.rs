@@ -12,7 +12,6 @@ use super::references::References;
 use super::verify::Problem;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::publisher::load;
 use crate::storage::IndexStore;
 
 /// Heads that are read at once.
@@ -43,8 +42,8 @@ pub fn stored_splits(store: &IndexStore) -> Result<StoredSplits, BuildError> {
 }
 
 async fn find(store: &IndexStore) -> Result<StoredSplits, BuildError> {
-    let file = load(store).await?.file;
-    let references = References::of(store, &file).await?;
+    let (loaded, references) = References::load(store).await?;
+    let file = loaded.file;
     let mut found = StoredSplits {
         live: references
             .splits

@@ -34,6 +34,7 @@ fn at(now_ms: u64) -> GcOptions {
         now_ms,
         grace_ms: 1_000,
         dry_run: false,
+        applies_retention: true,
     }
 }
 
@@ -191,6 +192,56 @@ fn overwrite(store: &IndexStore, name: &str, change: impl Fn(&mut Vec<u8>)) {
     change(&mut bytes);
     blocking::run(store.delete_if_there(name)).unwrap();
     blocking::run(store.create(name, Bytes::from(bytes))).unwrap();
+}
+
+#[test]
+fn splits_older_than_the_retention_leave_the_index_and_stay_known() {
+    let bucket = Arc::new(InMemory::new());
+    let store = store_on(&bucket);
+    let yaml = format!(
+        "{}\nretention:\n  period: 1 hour\n",
+        crate::corpus::HDFS_LOGS_YAML
+    );
+    let config = canter_doc_mapper::IndexConfig::from_yaml(&yaml, |_| None).unwrap();
+    store.create_manifest(&config).unwrap();
+    let splits: Vec<NewSplit> = (0..80).map(made_up).collect();
+    splits.iter().for_each(|split| upload(&store, split));
+    store.publish(&splits).unwrap();
+    // Split 30 ends at 30,999 ns after 1970; an hour later by a millisecond, all of them are that old.
+    let hour_ms = 3_600_000;
+    let nothing = collect_garbage(&store, &at(hour_ms)).unwrap();
+    assert_eq!(nothing.expired_splits.len(), 0);
+    let late = at(hour_ms + 1);
+    let planned = GcOptions {
+        dry_run: true,
+        ..late
+    };
+    assert_eq!(
+        collect_garbage(&store, &planned)
+            .unwrap()
+            .expired_splits
+            .len(),
+        80
+    );
+    let kept = GcOptions {
+        applies_retention: false,
+        ..late
+    };
+    assert_eq!(
+        collect_garbage(&store, &kept).unwrap().expired_splits.len(),
+        0
+    );
+    let report = collect_garbage(&store, &late).unwrap();
+    assert_eq!(
+        (report.expired_splits.len(), report.num_expired_docs),
+        (80, 560)
+    );
+    assert_eq!(store.describe().unwrap().num_splits, 0);
+    assert_eq!(missing(&store), [""; 0]);
+    // An old prefix that is ingested again brings nothing back.
+    assert_eq!(store.publish(&splits[..3]).unwrap().num_known_splits, 3);
+    let garbage = collect_garbage(&store, &at(hour_ms + 5_000)).unwrap();
+    assert!(garbage.deleted.len() >= 80);
 }
 
 #[test]

@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::references::References;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::publisher::load;
 use crate::storage::IndexStore;
 
 /// Objects that are read at once.
@@ -58,8 +57,8 @@ pub fn verify_index(
 }
 
 async fn verify(store: &IndexStore, options: VerifyOptions) -> Result<VerifyReport, BuildError> {
-    let file = load(store).await?.file;
-    let references = References::of(store, &file).await?;
+    let (loaded, references) = References::load(store).await?;
+    let file = loaded.file;
     let mut report = VerifyReport {
         num_splits: references.splits.len() as u64,
         num_docs: references

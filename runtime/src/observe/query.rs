@@ -11,7 +11,7 @@ use super::metrics::{CANCELLED, OK};
 use super::spans;
 use crate::clock::Clock;
 use crate::io::SharedIo;
-use crate::{Explanation, Profile, SearchError, SearchResponse};
+use crate::{Explanation, Profile, SearchError, SearchResponse, SearchText};
 
 /// An answer of which the outcome and the I/O are known.
 pub(crate) trait Answered {
@@ -36,6 +36,16 @@ impl Answered for SearchResponse {
 
     fn profile(&self) -> &Profile {
         &self.profile
+    }
+}
+
+impl Answered for SearchText {
+    fn outcome(&self) -> &'static str {
+        self.response.outcome()
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.response.profile
     }
 }
 

@@ -8,6 +8,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::json;
 
 use super::*;
+use crate::ErrorKind;
 use crate::RangeCache;
 use crate::cache::MemoryCache;
 use crate::fetch::{

@@ -148,8 +148,9 @@ impl Runs {
         request["profile"] = true.into();
         let run = async || {
             let real = here.search(&request, &limits).await?;
-            let search = there.search(&request, &limits);
-            let (response, attempts) = simulation.search(search).await?;
+            let search = there.search_text(&request, &limits);
+            let (answer, attempts) = simulation.search(search).await?;
+            let response = answer.parsed()?;
             check(&real)?;
             check(&response)?;
             if !is_same_answer(&real, &response) {

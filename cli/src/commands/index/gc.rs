@@ -12,7 +12,8 @@ use crate::cli::Format;
 use crate::render::numbers;
 
 const AFTER_HELP: &str = "\
-Objects to which nothing refers (of merges, of ingests that failed) are listed in the manifest when they are
+If the index config has a `retention`, splits of which every document is older than its period leave the index
+first. Objects to which nothing refers (of merges, of ingests that failed) are listed in the manifest when they are
 found, and removed by a later run when the grace period is over. So a search that began before still finds
 what it reads, and an ingest that needs one of them again takes it off the list. Ingests, merges and searches
 may go on meanwhile. Files below the index that are none of its own are named and left alone.
@@ -33,6 +34,10 @@ pub(crate) struct GcArgs {
     /// So long an object stays after it was found that nothing refers to it: longer than any search takes.
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration)]
     grace: Duration,
+
+    /// Do not apply the `retention` of the index config.
+    #[arg(long)]
+    no_retention: bool,
 
     /// Show what would be removed, and change nothing.
     #[arg(long)]
@@ -59,6 +64,7 @@ pub(crate) fn run(args: &GcArgs) -> Result<()> {
         now_ms: millis(now),
         grace_ms: millis(args.grace),
         dry_run: args.dry_run,
+        applies_retention: !args.no_retention,
     };
     let report = collect_garbage(&store, &options)?;
     let mut out = io::stdout().lock();
@@ -83,6 +89,17 @@ fn text_of(args: &GcArgs, report: &GcReport) -> String {
         true => "would be removed",
         false => "removed",
     };
+    if !report.expired_splits.is_empty() {
+        line(format!(
+            "{}: {} of {}, older than the retention of the index",
+            match args.dry_run {
+                true => "would expire",
+                false => "expired",
+            },
+            numbers::counted(report.expired_splits.len() as u64, "split"),
+            numbers::counted(report.num_expired_docs, "document"),
+        ));
+    }
     line(format!(
         "{removed}: {}",
         objects(&report.deleted, report.num_deleted_bytes)

@@ -1,8 +1,10 @@
 //! The answer as JSON and as text.
 
-use canter_runtime::SearchResponse;
+use std::io::{self, Write};
+
 use canter_runtime::cache::{CacheStats, ClassStats};
 use canter_runtime::session::ByteClass;
+use canter_runtime::{SearchResponse, SearchText};
 use serde_json::{Map, Value};
 
 use crate::render::{Chart, Colour, Screen, answer, cache_line, cost_line, timeline};
@@ -23,14 +25,32 @@ pub(super) struct Shown<'a> {
 /// The answer as the guest shapes it, with the profile only if it was asked for.
 pub(super) fn json_of(shown: &Shown<'_>) -> Value {
     let mut answer = shown.response.json.clone();
-    if shown.profile.is_none() {
-        if let Value::Object(answer) = &mut answer {
+    trim_profile(&mut answer, shown.profile.is_some(), shown.cache.as_ref());
+    answer
+}
+
+/// Writes what [`json_of`] gives on a line, without reading the aggregations. The answer without them
+/// is returned.
+pub(super) fn write_text(
+    out: &mut impl Write,
+    mut answer: SearchText,
+    has_profile: bool,
+    cache: Option<&CacheStats>,
+) -> io::Result<SearchResponse> {
+    trim_profile(&mut answer.response.json, has_profile, cache);
+    serde_json::to_writer(&mut *out, &answer)?;
+    writeln!(out)?;
+    Ok(answer.response)
+}
+
+fn trim_profile(answer: &mut Value, has_profile: bool, cache: Option<&CacheStats>) {
+    if !has_profile {
+        if let Value::Object(answer) = answer {
             answer.shift_remove("profile");
         }
-    } else if let Some(stats) = &shown.cache {
+    } else if let Some(stats) = cache {
         answer["profile"]["cache"] = cache_json(stats);
     }
-    answer
 }
 
 /// Layer by layer, the classes that were asked for or offered anything.

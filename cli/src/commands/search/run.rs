@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use canter_runtime::cache::CacheStats;
 use canter_runtime::fetch::OpenOptions;
-use canter_runtime::{Explanation, Limits, Metrics, RangeCache, SearchResponse, Searcher};
+use canter_runtime::{Explanation, Limits, Metrics, RangeCache, SearchText, Searcher};
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
@@ -64,8 +64,8 @@ impl OpenIndex {
         })
     }
 
-    pub(super) fn search(&self, request: &Value) -> Result<(SearchResponse, Attempts)> {
-        let answer = self.searcher.search(request, &self.limits);
+    pub(super) fn search(&self, request: &Value) -> Result<(SearchText, Attempts)> {
+        let answer = self.searcher.search_text(request, &self.limits);
         let answer = match &self.simulation {
             Some(simulation) => self.runtime.block_on(simulation.search(answer)),
             None => {

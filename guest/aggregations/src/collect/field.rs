@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tantivy::SegmentReader;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
-use tantivy::columnar::{ColumnIndex, ColumnType, DynamicColumn, MonotonicallyMappableToU64};
+use tantivy::columnar::{ColumnIndex, ColumnType, Dictionary, MonotonicallyMappableToU64};
 
 use super::block::{Block, Docs, Groups};
-use crate::columns::Values;
+use crate::columns::{Values, open_dictionary};
 use crate::key::Key;
 use crate::numbers::Number;
 use crate::{Error, Result};
@@ -36,10 +36,7 @@ impl Field {
                 continue;
             }
             let names = match column_type {
-                ColumnType::Str => match handle.open()? {
-                    DynamicColumn::Str(column) => Names::Terms(column),
-                    _ => Names::None,
-                },
+                ColumnType::Str => Names::Terms(open_dictionary(&handle)?),
                 _ => Names::None,
             };
             columns.push(Column {
@@ -58,7 +55,7 @@ impl Field {
 /// What the codes of a column stand for, where they are no values themselves.
 enum Names {
     None,
-    Terms(tantivy::columnar::StrColumn),
+    Terms(Dictionary),
 }
 
 /// One column: which rows each document has, and the codes of the rows, in the order of the values.
@@ -154,9 +151,8 @@ impl Column {
     }
 
     /// The code of the only value of a document of a full column.
-    pub(crate) fn code_at(&self, doc: u32, codes: &mut Vec<u64>) -> Result<u64> {
-        self.values.gather(&[doc], codes)?;
-        Ok(codes.first().copied().unwrap_or_default())
+    pub(crate) fn code_at(&self, doc: u32) -> Result<u64> {
+        Ok(self.values.get(doc)?)
     }
 
     /// As numbers: those, and dates as milliseconds.
@@ -211,11 +207,11 @@ impl Column {
     }
 
     fn terms(&self, codes: &[u64]) -> Result<Vec<Key>> {
-        let Names::Terms(column) = &self.names else {
+        let Names::Terms(dictionary) = &self.names else {
             return Err(internal("a column of texts without a dictionary"));
         };
         let mut keys = Vec::with_capacity(codes.len());
-        let found = column.dictionary().sorted_ords_to_term_cb(codes, |term| {
+        let found = dictionary.sorted_ords_to_term_cb(codes, |term| {
             keys.push(Key::Text(String::from_utf8_lossy(term).into_owned()));
         })?;
         match found && keys.len() == codes.len() {

@@ -26,6 +26,8 @@ mod tuples;
 pub use build::{BitSet, Split};
 pub(crate) use tuples::TupleOrder;
 
+use std::ops::Range;
+
 use self::block::{Block, Docs};
 use self::budget::Budget;
 use self::grouping::NONE;
@@ -38,8 +40,31 @@ trait Collect {
     /// Takes in some documents.
     fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()>;
 
+    /// Whether [`Self::collect_ranked`] can take the place of [`Self::collect`].
+    fn counts_ranks(&self) -> bool {
+        false
+    }
+
+    /// Takes in the documents of a set that are in a range, without seeing each. All are in bucket 0.
+    fn collect_ranked(&mut self, _: Range<u32>, _: &mut dyn Ranked, _: &Budget) -> Result<()> {
+        Ok(())
+    }
+
     /// What it came to, for the buckets around in their order.
     fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node>;
+}
+
+/// Documents that can be counted without looking at each, as those of a posting list.
+pub trait Ranked {
+    /// Goes back before the first document.
+    ///
+    /// # Errors
+    /// A read of bytes that are not there.
+    fn restart(&mut self) -> tantivy::Result<()>;
+
+    /// How many of them are before a document, and the first that is not; `u32::MAX` if there is none. From one
+    /// call to the next, documents ascend.
+    fn seek(&mut self, doc: u32) -> (u32, u32);
 }
 
 /// Where the buckets around will stand in the partial result.
@@ -93,6 +118,22 @@ impl Collector {
     /// As [`Self::collect_range`].
     pub fn collect_list(&mut self, docs: &[u32]) -> Result<()> {
         self.collect(Docs::List(docs))
+    }
+
+    /// Takes in the documents of a set that are in a range, without seeing each. `false`, and nothing done, if an
+    /// aggregation has to see them.
+    ///
+    /// # Errors
+    /// As [`Self::collect_range`]; a read of bytes that are not there.
+    pub fn collect_ranked(&mut self, docs: &Range<u32>, set: &mut dyn Ranked) -> Result<bool> {
+        if !self.inside.iter().all(|inside| inside.counts_ranks()) {
+            return Ok(false);
+        }
+        for inside in &mut self.inside {
+            set.restart()?;
+            inside.collect_ranked(docs.clone(), set, &self.budget)?;
+        }
+        Ok(true)
     }
 
     fn collect(&mut self, docs: Docs<'_>) -> Result<()> {

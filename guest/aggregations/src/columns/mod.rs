@@ -11,4 +11,5 @@ mod kernels;
 mod layout;
 mod values;
 
+pub(crate) use layout::open_dictionary;
 pub(crate) use values::Values;

@@ -18,10 +18,8 @@ pub(super) struct Dates<'a> {
 
 impl Dates<'_> {
     pub(super) fn text(&self, time_ns: i64) -> String {
-        match self.format {
-            Some(format) => format.format(time_ns, self.zone),
-            None => DateFormat::default().format(time_ns, self.zone),
-        }
+        let format = self.format.unwrap_or_else(|| DateFormat::usual());
+        format.format(time_ns, self.zone)
     }
 }
 

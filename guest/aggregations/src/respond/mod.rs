@@ -16,7 +16,6 @@ pub(crate) use outcome::{Bucket, BucketList, Level, Outcome};
 
 use std::cell::Cell;
 
-use self::outcome::All;
 use crate::partial::{Node, Partial};
 use crate::request::{Aggregation, Aggregations, Kind};
 use crate::{Error, Result, pipeline};
@@ -30,21 +29,29 @@ impl Aggregations {
     pub fn answer(&self, partial: Option<&Partial>, untyped: &[String]) -> Result<String> {
         let writer = Writer {
             untyped,
+            has_pipelines: !self.pipelines.is_empty() || self.list.iter().any(has_pipelines),
             max_buckets: u64::from(self.bounds.max_buckets),
             num_buckets: Cell::new(0),
         };
         let nodes = partial.map(|partial| partial.nodes.as_slice());
         let mut level = writer.level(&self.list, nodes, Some(0))?;
         pipeline::apply_top(&self.pipelines, &mut level);
-        serde_json::to_string(&All(level))
-            .map_err(|error| Error::Invalid(format!("aggs: the answer cannot be written: {error}")))
+        let mut json = String::new();
+        outcome::write_level(&level, &mut json);
+        Ok(json)
     }
+}
+
+fn has_pipelines(aggregation: &Aggregation) -> bool {
+    !aggregation.pipelines.is_empty() || aggregation.inside.iter().any(has_pipelines)
 }
 
 /// Writing one answer.
 struct Writer<'a> {
     /// Fields without a type.
     untyped: &'a [String],
+    /// Whether something looks at buckets before they are written.
+    has_pipelines: bool,
     max_buckets: u64,
     num_buckets: Cell<u64>,
 }

@@ -8,7 +8,7 @@ use super::Writer;
 use super::buckets::Row;
 use super::keys::{Dates, key_fields, part, part_text};
 use super::metrics::Shown;
-use super::outcome::{BucketList, Outcome};
+use super::outcome::{BucketList, Outcome, write_fields, write_text, write_whole};
 use crate::Result;
 use crate::calendar::Zone;
 use crate::key::Key;
@@ -79,6 +79,16 @@ impl Writer<'_> {
         }
         candidates.sort_by(compare);
         self.add_buckets(row.aggregation, candidates.len())?;
+        if !self.has_pipelines && row.aggregation.inside.is_empty() {
+            let mut text = String::new();
+            PlainTerms {
+                row,
+                places: candidates.iter().map(|found| found.place).collect(),
+                num_other,
+            }
+            .write(&mut text);
+            return Ok(Outcome::Terms(text));
+        }
         let mut buckets = Vec::with_capacity(candidates.len());
         for candidate in &candidates {
             let fields = row.key(candidate.place).map(shown_key).unwrap_or_default();
@@ -119,6 +129,49 @@ impl Writer<'_> {
             is_keyed: false,
             before: Vec::new(),
         }))
+    }
+}
+
+/// Terms with nothing inside: an answer may have thousands of such lists, one in each bucket of a histogram.
+struct PlainTerms<'a> {
+    row: &'a Row<'a, 'a>,
+    /// Those that are shown, in their order.
+    places: Vec<usize>,
+    /// The documents of all others.
+    num_other: u64,
+}
+
+impl PlainTerms<'_> {
+    fn write(&self, out: &mut String) {
+        let Self {
+            row,
+            places,
+            num_other,
+        } = self;
+        out.push_str("{\"doc_count_error_upper_bound\":");
+        write_whole(row.dropped().max_doc_count, out);
+        out.push_str(",\"sum_other_doc_count\":");
+        write_whole(*num_other, out);
+        out.push_str(",\"buckets\":[");
+        let mut comma = "";
+        for place in places {
+            out.push_str(comma);
+            out.push('{');
+            match row.key(*place) {
+                Some(Key::Text(text)) => {
+                    out.push_str("\"key\":");
+                    write_text(text, out);
+                    out.push(',');
+                }
+                Some(key) => write_fields(&shown_key(key), out),
+                None => {}
+            }
+            out.push_str("\"doc_count\":");
+            write_whole(row.count(*place), out);
+            out.push('}');
+            comma = ",";
+        }
+        out.push_str("]}");
     }
 }
 

@@ -1,10 +1,18 @@
 //! A format as a request names it: patterns, names, and alternatives of them.
 
+use std::sync::LazyLock;
+
 use super::super::zone::{Zone, clamped};
 use super::fields::Fields;
 use super::named;
 use super::pattern::{Item, Strictness, compile};
 use super::{print, read};
+
+/// Bytes of a date and a time with an offset.
+const USUAL_LEN: usize = 32;
+
+/// The format of what names none, compiled once.
+static DEFAULT: LazyLock<DateFormat> = LazyLock::new(DateFormat::default);
 
 /// How times are written and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +43,11 @@ impl Default for DateFormat {
 }
 
 impl DateFormat {
+    /// The format of what names none.
+    pub(crate) fn usual() -> &'static DateFormat {
+        &DEFAULT
+    }
+
     /// Reads a `format`.
     ///
     /// # Errors
@@ -62,7 +75,11 @@ impl DateFormat {
     /// A time as it is in a zone.
     pub(crate) fn format(&self, time_ns: i64, zone: &Zone) -> String {
         match &self.first {
-            Form::Pattern { print, .. } => print::print(print, &Fields::of(time_ns, zone)),
+            Form::Pattern { print, .. } => {
+                let mut text = String::with_capacity(USUAL_LEN);
+                print::print(print, &Fields::of(time_ns, zone), &mut text);
+                text
+            }
             Form::Epoch { unit_ns } => print::epoch(time_ns, *unit_ns),
         }
     }

@@ -34,12 +34,10 @@ pub(super) const WEEKDAYS: [&str; 7] = [
 pub(super) const HALF_DAYS: [&str; 2] = ["AM", "PM"];
 
 /// Writes all items; what may be left out is written.
-pub(super) fn print(items: &[Item], fields: &Fields<'_>) -> String {
-    let mut text = String::new();
+pub(super) fn print(items: &[Item], fields: &Fields<'_>, text: &mut String) {
     for item in items {
-        print_item(item, fields, &mut text);
+        print_item(item, fields, text);
     }
-    text
 }
 
 fn print_item(item: &Item, fields: &Fields<'_>, text: &mut String) {
@@ -49,23 +47,35 @@ fn print_item(item: &Item, fields: &Fields<'_>, text: &mut String) {
         Item::TwoDigitYear { field } => number(text, fields.number(*field).rem_euclid(100), 2),
         Item::Name { of, style } => text.push_str(name(*of, *style, fields)),
         Item::Fraction { digits } => text.extend(nanos(fields).chars().take(*digits)),
-        Item::PointAndFraction { zero, .. } => {
+        Item::PointAndFraction { zero: false, .. } if fields.nanos() == 0 => {}
+        Item::PointAndFraction { .. } => {
             let all = nanos(fields);
             let digits = all.trim_end_matches('0').len();
-            if *zero || digits > 0 {
-                text.push('.');
-                text.extend(all.chars().take(digits.max(3)));
-            }
+            text.push('.');
+            text.extend(all.chars().take(digits.max(3)));
         }
         Item::Offset { style, letter_z } => offset(text, fields.local.offset_s, *style, *letter_z),
         Item::Zone => text.push_str(fields.zone.name()),
-        Item::Optional(items) => text.push_str(&print(items, fields)),
+        Item::Optional(items) => print(items, fields, text),
     }
 }
 
 /// A number with at least so many digits. Writing to a string cannot fail.
 fn number(text: &mut String, value: i64, min: usize) {
-    let _ = write!(text, "{value:0min$}");
+    // Dates are made of such numbers, and an answer may have thousands of dates.
+    match (u8::try_from(value), min) {
+        (Ok(value @ 0..=99), 2) => {
+            text.push(char::from(b'0' + value / 10));
+            text.push(char::from(b'0' + value % 10));
+        }
+        _ if (1_000..=9_999).contains(&value) && min <= 4 => {
+            number(text, value / 100, 2);
+            number(text, value % 100, 2);
+        }
+        _ => {
+            let _ = write!(text, "{value:0min$}");
+        }
+    }
 }
 
 /// The nine digits of the second.

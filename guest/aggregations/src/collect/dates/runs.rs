@@ -1,6 +1,8 @@
 //! A date histogram over the field by which documents are sorted: each bucket is a range of documents, and its
 //! ends are found by a few looks into the column.
 
+use std::ops::Range;
+
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use crate::Result;
@@ -11,7 +13,7 @@ use crate::collect::field::Column;
 use crate::collect::grouping::NONE;
 use crate::collect::keyed::{TermChoice, all_keys, found_in};
 use crate::collect::table::{Table, to_node};
-use crate::collect::{Collect, Places};
+use crate::collect::{Collect, Places, Ranked};
 use crate::key::Key;
 use crate::partial::Node;
 
@@ -46,7 +48,6 @@ struct Run {
 
 #[derive(Default)]
 struct Room {
-    codes: Vec<u64>,
     docs: Vec<u32>,
     ords: Vec<u32>,
 }
@@ -75,13 +76,12 @@ impl Runs {
         }
     }
 
-    fn time_of(&mut self, doc: u32) -> Result<i64> {
-        let code = self.column.code_at(doc, &mut self.room.codes)?;
-        Ok(i64::from_u64(code))
+    fn time_of(&self, doc: u32) -> Result<i64> {
+        Ok(i64::from_u64(self.column.code_at(doc)?))
     }
 
     /// The first document from `from` on whose time is not before this one, by steps that double.
-    fn first_at(&mut self, from: u32, time_ns: i64) -> Result<u32> {
+    fn first_at(&self, from: u32, time_ns: i64) -> Result<u32> {
         let (mut low, mut step) = (from, 1u32);
         let mut high = loop {
             let probe = low.saturating_add(step);
@@ -133,7 +133,7 @@ impl Runs {
     }
 
     /// The part of a run that begins with its first document and is all within the bounds, or all outside.
-    fn cut(&mut self, run: Run, (first_ns, last_ns): (i64, i64)) -> Result<Run> {
+    fn cut(&self, run: Run, (first_ns, last_ns): (i64, i64)) -> Result<Run> {
         let time_ns = self.time_of(run.first)?;
         let (is_in, until_ns) = match time_ns {
             time_ns if time_ns < first_ns => (false, Some(first_ns)),
@@ -234,6 +234,30 @@ impl Collect for Runs {
             Groups::One(group) => self.collect_one(block.docs, group, budget),
             Groups::Each(_) => self.collect_each(block, budget),
         }
+    }
+
+    fn counts_ranks(&self) -> bool {
+        self.inside.is_empty()
+    }
+
+    fn collect_ranked(
+        &mut self,
+        docs: Range<u32>,
+        set: &mut dyn Ranked,
+        budget: &Budget,
+    ) -> Result<()> {
+        let (mut rank, mut doc) = set.seek(docs.start);
+        while doc < docs.end {
+            let run = self.run_of(doc)?;
+            let (next_rank, next_doc) = set.seek(run.end.min(docs.end));
+            if run.is_in {
+                let ord = self.ord(0, run, budget)?;
+                let num_docs = next_rank.saturating_sub(rank);
+                self.table.count_many(ord, u64::from(num_docs));
+            }
+            (rank, doc) = (next_rank, next_doc);
+        }
+        Ok(())
     }
 
     fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {

@@ -6,14 +6,16 @@
 //! Every kernel takes all bytes from its first row to the end of the column, not just those of its rows:
 //! loads of eight bytes may then reach past the rows, and only the end of the column needs care.
 
+mod bytes;
 mod gather;
 mod planes;
 mod tally;
 mod unpack;
 mod wide;
 
+pub(crate) use bytes::count_bytes;
 pub(crate) use gather::gather;
-pub(crate) use planes::{MAX_PLANES, count_planes};
+pub(crate) use planes::{MAX_PLANES, count_narrow};
 pub(crate) use tally::Tally;
 pub(crate) use unpack::{GROUP_ROWS, unpack};
 

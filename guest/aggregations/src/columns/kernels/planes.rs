@@ -5,6 +5,8 @@
 //! the bits of a code, and perhaps more, is then the number of ones in the conjunction of its planes; from
 //! those numbers follow those of the rows that have just these bits.
 
+use super::{load, low_bits};
+
 /// The widest codes that are counted in this way.
 pub(crate) const MAX_PLANES: u8 = 4;
 
@@ -18,14 +20,41 @@ pub(crate) fn count_planes(data: &[u8], width: u8, num_rows: u32) -> CodeCounts 
     super::wide::count_planes(data, width, num_rows)
 }
 
+/// As [`count_planes`], from row `first` of `data` on: rows before the next whole byte are looked at one by one.
+#[inline]
+pub(crate) fn count_narrow(data: &[u8], width: u8, first: u32, num_rows: u32) -> CodeCounts {
+    let head = (first.wrapping_neg() % 8).min(num_rows);
+    let at = first.saturating_add(head);
+    let from = u64::from(at / 8).saturating_mul(u64::from(width));
+    let from = usize::try_from(from).unwrap_or(usize::MAX);
+    let rest = data.get(from..).unwrap_or_default();
+    let mut counts = match num_rows.saturating_sub(head) {
+        0 => CodeCounts::default(),
+        num_rows => count_planes(rest, width, num_rows),
+    };
+    if head > 0 {
+        // Seven rows of four bits are within what is loaded.
+        let mut codes = load(data, u64::from(first).wrapping_mul(u64::from(width)));
+        let mask = low_bits(u32::from(width.min(MAX_PLANES)));
+        for _ in 0..head {
+            let place = usize::try_from(codes & mask).unwrap_or(usize::MAX);
+            if let Some(count) = counts.get_mut(place) {
+                *count = count.saturating_add(1);
+            }
+            codes >>= width.min(MAX_PLANES);
+        }
+    }
+    counts
+}
+
 /// [`count_planes`] as it is compiled for whatever the caller is compiled for.
 #[inline(always)]
 pub(super) fn count_planes_here(data: &[u8], width: u8, num_rows: u32) -> CodeCounts {
     match width {
-        1 => count::<1, 2, 8>(data, num_rows, planes_1),
-        2 => count::<2, 4, 16>(data, num_rows, planes_2),
-        3 => count::<3, 8, 24>(data, num_rows, planes_3),
-        4 => count::<4, 16, 32>(data, num_rows, planes_4),
+        1 => count::<1, 2, 8>(data, num_rows, add_1),
+        2 => count::<2, 4, 16>(data, num_rows, add_2),
+        3 => count::<3, 8, 24>(data, num_rows, add_3),
+        4 => count::<4, 16, 32>(data, num_rows, add_4),
         _ => [0; 16],
     }
 }
@@ -35,20 +64,19 @@ pub(super) fn count_planes_here(data: &[u8], width: u8, num_rows: u32) -> CodeCo
 fn count<const W: usize, const CODES: usize, const BYTES: usize>(
     data: &[u8],
     num_rows: u32,
-    planes: impl Fn([u64; W]) -> [u64; W],
+    add: impl Fn(&mut [u64; CODES], [u64; W]),
 ) -> CodeCounts {
     let rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
-    let (blocks, after) = data.as_chunks::<BYTES>();
-    let (whole, beyond) = blocks.split_at_checked(rows / 64).unwrap_or((blocks, &[]));
-    let rest = rows.saturating_sub(whole.len().saturating_mul(64)).min(64);
-    let last = beyond.first().map_or(after, |block| block.as_slice());
-    // Without rows left over, these are zeros, which add nothing.
-    let last = [first_bits::<BYTES>(last, rest * W)];
+    let blocks = data.as_chunks::<BYTES>().0;
+    let whole = blocks.get(..rows / 64).unwrap_or(blocks);
     let mut having = [0u64; CODES];
-    for blocks in [whole, &last] {
-        for block in blocks {
-            add_block(&mut having, planes(words(block)));
-        }
+    for block in whole {
+        add(&mut having, words(block));
+    }
+    let rest = rows.saturating_sub(whole.len().saturating_mul(64)).min(64);
+    if rest > 0 {
+        let after = data.get(whole.as_flattened().len()..).unwrap_or_default();
+        add(&mut having, first_bits::<W, BYTES>(after, rest * W));
     }
     // No bit is asked of code 0: every row has that.
     if let Some(all) = having.first_mut() {
@@ -57,66 +85,133 @@ fn count<const W: usize, const CODES: usize, const BYTES: usize>(
     only(having)
 }
 
-/// Adds for each code how many of the 64 rows have all its bits.
 #[inline(always)]
-fn add_block<const W: usize, const CODES: usize>(having: &mut [u64; CODES], planes: [u64; W]) {
-    // The conjunction for a code is that for the code without its highest bit, and one plane more.
-    let mut all = [u64::MAX; CODES];
-    for (bit, plane) in planes.iter().enumerate() {
-        let (lower, upper) = all.split_at_mut(1 << bit);
-        for (upper, lower) in upper.iter_mut().zip(lower) {
-            *upper = *lower & plane;
-        }
-    }
-    for (having, all) in having.iter_mut().zip(all).skip(1) {
-        *having = having.wrapping_add(u64::from(all.count_ones()));
-    }
+fn ones(word: u64) -> u64 {
+    u64::from(word.count_ones())
+}
+
+/// Adds for each code but 0 how many of the 64 rows have all its bits. This and its kin are written out, because
+/// loops over them are neither unrolled nor inlined everywhere.
+#[inline(always)]
+fn add_1([_, n1]: &mut [u64; 2], [a]: [u64; 1]) {
+    *n1 = n1.wrapping_add(ones(a));
+}
+
+#[inline(always)]
+fn add_2([_, n1, n2, n3]: &mut [u64; 4], words: [u64; 2]) {
+    let [a, b] = planes_2(words);
+    *n1 = n1.wrapping_add(ones(a));
+    *n2 = n2.wrapping_add(ones(b));
+    *n3 = n3.wrapping_add(ones(a & b));
+}
+
+#[inline(always)]
+fn add_3([_, n1, n2, n3, n4, n5, n6, n7]: &mut [u64; 8], words: [u64; 3]) {
+    let [a, b, c] = planes_3(words);
+    let ab = a & b;
+    *n1 = n1.wrapping_add(ones(a));
+    *n2 = n2.wrapping_add(ones(b));
+    *n3 = n3.wrapping_add(ones(ab));
+    *n4 = n4.wrapping_add(ones(c));
+    *n5 = n5.wrapping_add(ones(c & a));
+    *n6 = n6.wrapping_add(ones(c & b));
+    *n7 = n7.wrapping_add(ones(c & ab));
+}
+
+#[inline(always)]
+fn add_4(
+    [
+        _,
+        n1,
+        n2,
+        n3,
+        n4,
+        n5,
+        n6,
+        n7,
+        n8,
+        n9,
+        n10,
+        n11,
+        n12,
+        n13,
+        n14,
+        n15,
+    ]: &mut [u64; 16],
+    words: [u64; 4],
+) {
+    let [a, b, c, d] = planes_4(words);
+    let (ab, ca, cb) = (a & b, c & a, c & b);
+    let cab = c & ab;
+    *n1 = n1.wrapping_add(ones(a));
+    *n2 = n2.wrapping_add(ones(b));
+    *n3 = n3.wrapping_add(ones(ab));
+    *n4 = n4.wrapping_add(ones(c));
+    *n5 = n5.wrapping_add(ones(ca));
+    *n6 = n6.wrapping_add(ones(cb));
+    *n7 = n7.wrapping_add(ones(cab));
+    *n8 = n8.wrapping_add(ones(d));
+    *n9 = n9.wrapping_add(ones(d & a));
+    *n10 = n10.wrapping_add(ones(d & b));
+    *n11 = n11.wrapping_add(ones(d & ab));
+    *n12 = n12.wrapping_add(ones(d & c));
+    *n13 = n13.wrapping_add(ones(d & ca));
+    *n14 = n14.wrapping_add(ones(d & cb));
+    *n15 = n15.wrapping_add(ones(d & cab));
 }
 
 /// From how many rows have at least the bits of a code to how many have just these.
 #[inline(always)]
-fn only<const CODES: usize>(having: [u64; CODES]) -> CodeCounts {
-    let mut counts = [0; 16];
-    for (count, having) in counts.iter_mut().zip(having) {
-        *count = having;
-    }
-    for bit in [1, 2, 4, 8] {
-        for pair in counts.chunks_exact_mut(2 * bit) {
+fn only<const CODES: usize>(mut having: [u64; CODES]) -> CodeCounts {
+    let mut bit = 1;
+    while bit < CODES {
+        for pair in having.chunks_exact_mut(2 * bit) {
             let (without, with) = pair.split_at_mut(bit);
             for (without, with) in without.iter_mut().zip(with) {
                 *without = without.wrapping_sub(*with);
             }
         }
+        bit *= 2;
+    }
+    let mut counts = [0; 16];
+    for (count, having) in counts.iter_mut().zip(having) {
+        *count = having;
     }
     counts
 }
 
 #[inline(always)]
 fn words<const W: usize, const BYTES: usize>(block: &[u8; BYTES]) -> [u64; W] {
-    let mut words = [0; W];
-    for (word, bytes) in words.iter_mut().zip(block.as_chunks::<8>().0) {
-        *word = u64::from_le_bytes(*bytes);
+    // `BYTES` is 8 W, so the chunk is there.
+    match block.as_chunks::<8>().0.first_chunk::<W>() {
+        Some(words) => words.map(u64::from_le_bytes),
+        None => [0; W],
     }
-    words
 }
 
 /// The first `num_bits` of `data`, and zeros behind them.
-fn first_bits<const BYTES: usize>(data: &[u8], num_bits: usize) -> [u8; BYTES] {
-    let mut block = [0; BYTES];
-    for (to, from) in block.iter_mut().zip(data).take(num_bits.div_ceil(8)) {
-        *to = *from;
+#[inline(always)]
+fn first_bits<const W: usize, const BYTES: usize>(data: &[u8], num_bits: usize) -> [u64; W] {
+    let mut words = match data.first_chunk::<BYTES>() {
+        Some(block) => words(block),
+        None => words(&padded::<BYTES>(data)),
+    };
+    let mut left = u32::try_from(num_bits).unwrap_or(u32::MAX);
+    for word in &mut words {
+        *word &= low_bits(left);
+        left = left.saturating_sub(64);
     }
-    if !num_bits.is_multiple_of(8)
-        && let Some(last) = block.get_mut(num_bits / 8)
-    {
-        *last &= (1 << (num_bits % 8)) - 1;
-    }
-    block
+    words
 }
 
-#[inline(always)]
-fn planes_1(words: [u64; 1]) -> [u64; 1] {
-    words
+/// The end of a column, which is shorter than 64 rows.
+#[cold]
+fn padded<const BYTES: usize>(data: &[u8]) -> [u8; BYTES] {
+    let mut block = [0; BYTES];
+    for (to, from) in block.iter_mut().zip(data) {
+        *to = *from;
+    }
+    block
 }
 
 /// The rows of the first word at even places, those of the second at odd ones.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tantivy::columnar::{ColumnType, DynamicColumnHandle};
+use tantivy::columnar::{ColumnType, Dictionary, DynamicColumnHandle};
 use tantivy::directory::OwnedBytes;
 use tantivy_common::HasLen;
 use tantivy_common::file_slice::FileSlice;
@@ -25,6 +25,12 @@ pub(crate) fn read_column(handle: &DynamicColumnHandle) -> io::Result<OwnedBytes
 }
 
 fn read_behind_dictionary(file: &FileSlice) -> io::Result<OwnedBytes> {
+    let (begin, end) = behind_dictionary(file)?;
+    file.read_bytes_slice(begin..end)
+}
+
+/// Where what is behind the dictionary begins, and where it ends.
+fn behind_dictionary(file: &FileSlice) -> io::Result<(usize, usize)> {
     let end = file
         .len()
         .checked_sub(4)
@@ -34,7 +40,19 @@ fn read_behind_dictionary(file: &FileSlice) -> io::Result<OwnedBytes> {
     if begin > end {
         return Err(damaged("its dictionary is longer than the column"));
     }
-    file.read_bytes_slice(begin..end)
+    Ok((begin, end))
+}
+
+/// The dictionary of a column of strings, without its values.
+pub(crate) fn open_dictionary(handle: &DynamicColumnHandle) -> io::Result<Dictionary> {
+    /// What a dictionary ends with, whatever it holds.
+    const FOOTER_LEN: usize = 20;
+    let file = handle.file_slice();
+    let (len, _) = behind_dictionary(file)?;
+    if len < FOOTER_LEN {
+        return Err(damaged("its dictionary ends too early"));
+    }
+    Dictionary::from_bytes(file.read_bytes_slice(0..len)?)
 }
 
 /// Splits what [`read_column`] read.

@@ -61,9 +61,27 @@ impl<'a> Cursor<'a> {
         Ok(u16::from_le_bytes(bytes))
     }
 
-    /// A vint of at most 64 bits.
+    /// A vint of at most 64 bits. Columns in blocks have some ten thousand of them.
+    #[inline]
     pub(crate) fn vint(&mut self) -> io::Result<u64> {
-        u64::try_from(self.vint_u128()?).map_err(|_| damaged("a number is out of range"))
+        const MAX_LEN: usize = 10;
+        let mut number = 0u64;
+        for (place, byte) in self.0.iter().enumerate().take(MAX_LEN) {
+            let bits = u64::from(byte & !LAST);
+            // Of the tenth byte, one bit is left.
+            if place + 1 == MAX_LEN && bits > 1 {
+                break;
+            }
+            number |= bits << (7 * place);
+            if byte & LAST != 0 {
+                self.0 = self.0.get(place + 1..).unwrap_or_default();
+                return Ok(number);
+            }
+        }
+        Err(damaged(match self.0.len() < MAX_LEN {
+            true => "it ends too early",
+            false => "a number is out of range",
+        }))
     }
 
     /// A vint that is to be a number of rows or documents.

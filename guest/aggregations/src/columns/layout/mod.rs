@@ -17,7 +17,7 @@ mod index;
 mod stats;
 
 pub(crate) use address::check_addresses;
-pub(crate) use column::{read_column, split_column};
+pub(crate) use column::{open_dictionary, read_column, split_column};
 pub(crate) use cursor::Cursor;
 pub(crate) use index::open_index;
 pub(crate) use stats::{Codec, Stats, check_linear, check_width, packed_len_bytes};

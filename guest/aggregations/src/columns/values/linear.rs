@@ -15,7 +15,9 @@ use std::sync::Arc;
 use tantivy::directory::OwnedBytes;
 
 use super::{count_rows, index, no_such_rows};
-use crate::columns::kernels::{GROUP_ROWS, MAX_PLANES, count_planes, gather, unpack};
+use crate::columns::kernels::{
+    GROUP_ROWS, MAX_PLANES, count_narrow, gather, load, low_bits, unpack,
+};
 use crate::columns::layout::{Cursor, Stats, check_width, damaged, packed_len_bytes};
 
 /// Rows of a block; those of the last may be fewer.
@@ -134,7 +136,6 @@ impl LinearValues {
         let len = u32::try_from(count_rows(&rows, self.num_rows())?).unwrap_or(u32::MAX);
         let end = rows.start.saturating_add(len);
         let mut from = rows.start;
-        let mut codes = [0u64; BLOCK_ROWS as usize];
         while from < end {
             let next = from
                 .saturating_sub(from % BLOCK_ROWS)
@@ -142,12 +143,7 @@ impl LinearValues {
                 .min(end);
             let len = next.saturating_sub(from);
             if !self.count_flat(from, len, counts) {
-                let codes = codes.get_mut(..index(len)).unwrap_or_default();
-                self.decode_in_block(from, codes);
-                for code in codes {
-                    let raw = code.wrapping_sub(self.stats.min) / self.stats.gcd.max(1);
-                    add(counts, raw, 1);
-                }
+                self.count_decoded(from, len, counts);
             }
             from = next;
         }
@@ -162,28 +158,62 @@ impl LinearValues {
         let last = u64::from(BLOCK_ROWS - 1);
         let is_level =
             block.slope <= u64::from(u32::MAX) && rise(block.slope.wrapping_mul(last)) == 0;
-        let first = from % BLOCK_ROWS;
-        if !is_level || block.width > MAX_PLANES || block.width > 0 && !first.is_multiple_of(8) {
+        if !is_level || block.width > MAX_PLANES {
             return false;
         }
         if block.width == 0 {
             add(counts, block.intercept, u64::from(len));
             return true;
         }
-        let at = index(first / 8).saturating_mul(usize::from(block.width));
-        let data = self
-            .data
-            .get(block.at.saturating_add(at)..)
-            .unwrap_or_default();
-        let found = count_planes(data, block.width, len);
-        for (distance, number) in (0u64..).zip(found).filter(|(_, number)| *number > 0) {
-            add(counts, block.intercept.wrapping_add(distance), number);
+        let data = self.data.get(block.at..).unwrap_or_default();
+        let found = count_narrow(data, block.width, from % BLOCK_ROWS, len);
+        let num_codes = 1usize << block.width;
+        for (distance, number) in (0u64..).zip(found.iter().take(num_codes)) {
+            if *number > 0 {
+                add(counts, block.intercept.wrapping_add(distance), *number);
+            }
         }
         true
     }
 
+    /// Counts rows of one block after decoding them.
+    #[inline(never)]
+    fn count_decoded(&self, from: u32, len: u32, counts: &mut [u64]) {
+        let mut codes = [0u64; BLOCK_ROWS as usize];
+        let codes = codes.get_mut(..index(len)).unwrap_or_default();
+        self.raw_in_block(from, codes);
+        codes.iter().for_each(|raw| add(counts, *raw, 1));
+    }
+
+    /// See [`Values::get`](super::Values::get).
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such row.
+    #[inline]
+    pub(crate) fn get(&self, row: u32) -> io::Result<u64> {
+        let (block, data) = self
+            .block_of(row)
+            .filter(|_| row < self.num_rows())
+            .ok_or_else(|| no_such_rows(self.num_rows()))?;
+        let place = row % BLOCK_ROWS;
+        let bit = u64::from(place).wrapping_mul(u64::from(block.width));
+        let distance = load(data, bit) & low_bits(u32::from(block.width));
+        let mut code = [distance
+            .wrapping_add(block.intercept)
+            .wrapping_add(rise(block.slope.wrapping_mul(u64::from(place))))];
+        self.stats.codes_of_raw(&mut code);
+        let [code] = code;
+        Ok(code)
+    }
+
     /// The codes of rows from `start` on, all of which are in one block.
     fn decode_in_block(&self, start: u32, out: &mut [u64]) {
+        self.raw_in_block(start, out);
+        self.stats.codes_of_raw(out);
+    }
+
+    /// The raw values of rows from `start` on, all of which are in one block.
+    fn raw_in_block(&self, start: u32, out: &mut [u64]) {
         let Some(block) = self.blocks.get(index(start / BLOCK_ROWS)) else {
             return;
         };
@@ -210,12 +240,7 @@ impl LinearValues {
                 rest,
             );
         }
-        self.codes_of_distances(block, first, out);
-    }
-
-    /// Adds the line from `first` on, and then `min` and `gcd`.
-    #[inline]
-    fn codes_of_distances(&self, block: &Block, first: u32, out: &mut [u64]) {
+        // Adds the line from `first` on.
         // The product of slope and place, one slope more for each row: the same modulo 2^64.
         let mut product = block.slope.wrapping_mul(u64::from(first));
         for out in out.iter_mut() {
@@ -224,7 +249,6 @@ impl LinearValues {
                 .wrapping_add(rise(product));
             product = product.wrapping_add(block.slope);
         }
-        self.stats.codes_of_raw(out);
     }
 
     /// The codes of listed rows, all of which are in one block.

@@ -58,6 +58,23 @@ impl Values {
         }
     }
 
+    /// The code of one row.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such row.
+    #[inline]
+    pub(crate) fn get(&self, row: u32) -> io::Result<u64> {
+        match self {
+            Self::Packed(packed) => packed.get(row),
+            Self::Linear(linear) => linear.get(row),
+            Self::Other(other) => {
+                let mut code = Vec::with_capacity(1);
+                other.gather(&[row], &mut code)?;
+                Ok(code.first().copied().unwrap_or_default())
+            }
+        }
+    }
+
     /// Replaces `out` by the codes of a range of rows.
     ///
     /// # Errors

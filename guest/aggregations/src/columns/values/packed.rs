@@ -7,7 +7,9 @@ use std::ops::Range;
 use tantivy::directory::OwnedBytes;
 
 use super::{count_rows, index, no_such_rows};
-use crate::columns::kernels::{Code, GROUP_ROWS, MAX_PLANES, Tally, count_planes, gather, unpack};
+use crate::columns::kernels::{
+    Code, GROUP_ROWS, MAX_PLANES, Tally, count_bytes, count_narrow, gather, load, low_bits, unpack,
+};
 use crate::columns::layout::{Stats, damaged, packed_len_bytes};
 
 /// The widest raw values that can be counted: 2^16 counts.
@@ -69,6 +71,22 @@ impl PackedValues {
         self.stats.max_raw
     }
 
+    /// See [`Values::get`](super::Values::get).
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such row.
+    #[inline]
+    pub(crate) fn get(&self, row: u32) -> io::Result<u64> {
+        if row >= self.num_rows() {
+            return Err(no_such_rows(self.num_rows()));
+        }
+        let bit = u64::from(row).wrapping_mul(u64::from(self.width));
+        let mut code = [load(&self.data, bit) & low_bits(u32::from(self.width))];
+        self.stats.codes_of_raw(&mut code);
+        let [code] = code;
+        Ok(code)
+    }
+
     /// See [`Values::decode`](super::Values::decode).
     ///
     /// # Errors
@@ -123,13 +141,28 @@ impl PackedValues {
     pub(crate) fn count_raw(&self, rows: Range<u32>, counts: &mut [u64]) -> io::Result<()> {
         let len = count_rows(&rows, self.num_rows())?;
         self.check_counts(counts)?;
-        if self.width <= MAX_PLANES {
-            return self.count_narrow(rows.start, len, counts);
+        let num_rows = u32::try_from(len).unwrap_or(u32::MAX);
+        if self.width == 0 {
+            if let Some(count) = counts.first_mut() {
+                *count = count.saturating_add(u64::from(num_rows));
+            }
+            return Ok(());
         }
-        let mut tally = Tally::new(counts, self.width, len);
-        let mut block = [0u32; BLOCK_ROWS];
-        self.for_rows(rows.start, len, &mut block, |codes| tally.add(codes));
-        self.counted(tally.finish())
+        if self.width <= MAX_PLANES {
+            return self.count_narrow(rows.start, num_rows, counts);
+        }
+        // Up to where rows begin with a byte, and behind what is counted from there, they are unpacked.
+        let head = (rows.start.wrapping_neg() % 8).min(num_rows);
+        let is_inside = self.count_unpacked(rows.start, index(head), counts);
+        let from = rows.start.saturating_add(head);
+        let left = num_rows.saturating_sub(head);
+        let (num_done, is_rest_inside) =
+            count_bytes(self.bytes_from(from), self.width, left, counts);
+        let is_inside = is_inside && is_rest_inside;
+        let from = from.saturating_add(num_done);
+        let left = index(left.saturating_sub(num_done));
+        let is_rest_inside = self.count_unpacked(from, left, counts);
+        self.counted(is_inside && is_rest_inside)
     }
 
     /// Adds to `counts[raw]` how many of the listed rows have each raw value. Ascending lists are fast; any
@@ -150,31 +183,28 @@ impl PackedValues {
     }
 
     /// Counts values of at most [`MAX_PLANES`] bits.
-    fn count_narrow(&self, start: u32, len: usize, counts: &mut [u64]) -> io::Result<()> {
-        // Up to where rows begin with a byte, they are unpacked; so is a handful.
-        let head = start.wrapping_neg() % 8;
-        let head_len = index(head).min(len);
-        let mut inside = true;
-        let mut add = |raw: usize, number: u64| match counts.get_mut(raw) {
-            Some(count) => *count = count.saturating_add(number),
-            None => inside &= number == 0,
-        };
-        let mut first = [0u32; GROUP_ROWS];
-        self.for_rows(start, head_len, &mut first, |codes| {
-            codes.iter().for_each(|code| add(index(*code), 1));
-        });
-        let rest = u32::try_from(len.saturating_sub(head_len)).unwrap_or(0);
-        if self.width == 0 {
-            add(0, u64::from(rest));
-        } else {
-            let data = self.bytes_from(start.saturating_add(head));
-            let of_rest = count_planes(data, self.width, rest);
-            of_rest
-                .iter()
-                .enumerate()
-                .for_each(|(raw, number)| add(raw, *number));
+    fn count_narrow(&self, start: u32, num_rows: u32, counts: &mut [u64]) -> io::Result<()> {
+        let data = self.bytes_from(start);
+        let found = count_narrow(data, self.width, start % 8, num_rows);
+        let mut is_inside = true;
+        for (raw, number) in found.iter().enumerate() {
+            match counts.get_mut(raw) {
+                Some(count) => *count = count.saturating_add(*number),
+                None => is_inside &= *number == 0,
+            }
         }
-        self.counted(inside)
+        self.counted(is_inside)
+    }
+
+    /// Counts values after unpacking them. `false` if some have no place.
+    fn count_unpacked(&self, start: u32, len: usize, counts: &mut [u64]) -> bool {
+        if len == 0 {
+            return true;
+        }
+        let mut tally = Tally::new(counts, self.width, len);
+        let mut block = [0u32; BLOCK_ROWS];
+        self.for_rows(start, len, &mut block, |codes| tally.add(codes));
+        tally.finish()
     }
 
     /// Unpacks all rows from `start` on that `out` holds, in blocks that `then` sees while they are in the

@@ -90,7 +90,10 @@ fn check_reading(
     values.decode(range, &mut out).unwrap();
     prop_assert_eq!(&out, in_range);
     values.gather(listed, &mut out).unwrap();
-    prop_assert_eq!(out, at_list);
+    prop_assert_eq!(&out, &at_list);
+    let alone = listed.iter().map(|row| values.get(*row).unwrap());
+    prop_assert_eq!(alone.collect::<Vec<u64>>(), at_list);
+    prop_assert!(values.get(values.num_rows()).is_err());
     Ok(())
 }
 
@@ -189,6 +192,32 @@ proptest! {
             prop_assert_eq!(matches!(values, Values::Linear(_)), codec == CodecType::BlockwiseLinear);
             prop_assert_eq!((values.min(), values.max()), (theirs.min_value(), theirs.max_value()));
             check_reading(&values, &codes, range.clone(), &listed)?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..config() })]
+
+    #[test]
+    fn few_values_are_counted_alike_in_every_codec(
+        codes in proptest::collection::vec((0u64..3000, any::<bool>()), 1..6000),
+        (width, gcd, min) in (1u32..=10, 1u64..5, 0u64..1000),
+        ends in any::<(usize, usize)>(),
+    ) {
+        // Many blocks of one value, as in columns of texts of which one is usual.
+        let raw = |(code, is_usual): &(u64, bool)| if *is_usual { 1 } else { code % (1 << width) };
+        let codes: Vec<u64> = codes.iter().map(|code| min + gcd * raw(code)).collect();
+        let (range, _) = range_and_list(codes.len(), ends, &[true]);
+        for codec in [CodecType::Bitpacked, CodecType::BlockwiseLinear] {
+            let values = opened(written(&codes, codec));
+            let num_raw = values.num_counted().unwrap();
+            let (mut counts, mut wanted) = (vec![5; num_raw], vec![5; num_raw]);
+            values.count_raw(range.clone(), &mut counts).unwrap();
+            for code in &codes[range.start as usize..range.end as usize] {
+                wanted[((code - values.raw_min()) / values.raw_gcd()) as usize] += 1;
+            }
+            prop_assert_eq!(counts, wanted);
         }
     }
 }

@@ -1,0 +1,271 @@
+//! Writers that publish, merge and collect garbage at once, in thousands of schedules: whatever happens between
+//! their operations, every document is live once, and nothing that is referred to is gone.
+//!
+//! `CANTER_SCHEDULES` says how many schedules (400 by default), `CANTER_SCHEDULE_SEED` from which seed on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use canter_split_format::{SplitEntry, split_object};
+use object_store::memory::InMemory;
+use object_store::path::Path;
+
+use super::gc::{GcOptions, collect};
+use super::references::References;
+use crate::blocking;
+use crate::error::{BuildError, ErrorKind};
+use crate::publisher::tests::{config, made_up, on_the_brink, upload};
+use crate::publisher::{NewSplit, Replacement, publish, replace};
+use crate::storage::IndexStore;
+use crate::storage::scheduled::{ScheduledStore, Turns};
+
+/// What stands for documents: the splits that an index began with, and those that were ingested later.
+type Docs = BTreeSet<u64>;
+
+fn number_of(id: &str) -> u64 {
+    u64::from_str_radix(id, 16).unwrap()
+}
+
+/// A made-up split that stands for the documents of others.
+fn merged_of(ord: u64, from: &[SplitEntry]) -> NewSplit {
+    let mut split = made_up(ord);
+    split.entry.time_range = from
+        .iter()
+        .filter_map(|entry| entry.time_range)
+        .reduce(|left, right| left.union(right));
+    split.entry.num_docs = from.iter().map(|entry| entry.num_docs).sum();
+    split
+}
+
+/// Uploads as an ingest and a merge do.
+async fn upload_now(store: &IndexStore, split: &NewSplit) -> Result<(), BuildError> {
+    let bytes = Bytes::from(vec![0; 100]);
+    store
+        .put_immutable(&split_object(&split.entry.id), bytes)
+        .await
+        .map(drop)
+}
+
+/// What a writer does, and what it says at the end.
+enum Deed {
+    Ingest(u64),
+    Merge { into: u64, from: Vec<SplitEntry> },
+    Collect { now_ms: u64 },
+}
+
+/// Whether it is done, and which of its errors are no surprise: to be told to run it again.
+async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
+    let told = match deed {
+        Deed::Ingest(ord) => {
+            let split = made_up(*ord);
+            upload_now(&store, &split).await?;
+            publish(&store, None, std::slice::from_ref(&split))
+                .await
+                .map(|_| true)
+        }
+        Deed::Merge { into, from } => {
+            let split = merged_of(*into, from);
+            upload_now(&store, &split).await?;
+            let replacement = Replacement {
+                removed: from.clone(),
+                added: vec![split],
+            };
+            let outcome = replace(&store, std::slice::from_ref(&replacement)).await;
+            outcome.map(|outcome| outcome.num_done > 0)
+        }
+        Deed::Collect { now_ms } => {
+            let options = GcOptions {
+                now_ms: *now_ms,
+                // Shorter than anything takes: what is being published is garbage to it, too.
+                grace_ms: 0,
+                dry_run: false,
+                applies_retention: true,
+            };
+            collect(&store, options).await.map(|_| true)
+        }
+    };
+    match told {
+        Err(error) if error.kind() == ErrorKind::Unavailable => Ok(false),
+        told => told,
+    }
+}
+
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+}
+
+fn deeds(rng: &mut Rng, live: &[SplitEntry]) -> Vec<Deed> {
+    // Neighbours, wherever they stand; two merges may want the same ones.
+    let mut merge = |into: u64| {
+        let at = rng.below(live.len() - 4);
+        let len = 2 + rng.below(3);
+        Deed::Merge {
+            into,
+            from: live[at..at + len].to_vec(),
+        }
+    };
+    let mut deeds = vec![merge(50_000), merge(50_001), Deed::Ingest(60_000)];
+    match rng.below(3) {
+        0 => deeds.push(Deed::Ingest(60_001)),
+        1 => deeds.push(Deed::Ingest(60_000)),
+        _ => {}
+    }
+    if rng.below(4) > 0 {
+        deeds.push(Deed::Collect { now_ms: 5_000 });
+    }
+    deeds
+}
+
+/// Runs the deeds at once, their operations in the order of the seed.
+fn run(bucket: &Arc<InMemory>, deeds: &[Deed], rng: &mut Rng) -> Vec<bool> {
+    let turns = Arc::new(Turns::default());
+    let actors = deeds.iter().enumerate().map(|(writer, deed)| {
+        let scheduled = ScheduledStore {
+            inner: bucket.clone(),
+            turns: Arc::clone(&turns),
+            writer,
+        };
+        let store = IndexStore::new(Arc::new(scheduled), Path::from("logs"), "memory");
+        Box::pin(act(store.known_to_be_fit(), deed))
+    });
+    let mut actors: Vec<Option<Pin<Box<_>>>> = actors.map(Some).collect();
+    let mut done = vec![false; deeds.len()];
+    let runtime = blocking::runtime().unwrap();
+    runtime.block_on(async {
+        while actors.iter().any(Option::is_some) {
+            for (actor, done) in actors.iter_mut().zip(&mut done) {
+                let Some(running) = actor else {
+                    continue;
+                };
+                if let std::task::Poll::Ready(told) = futures_util::poll!(running.as_mut()) {
+                    *done = told.unwrap();
+                    *actor = None;
+                }
+            }
+            match turns.num_waiting() {
+                // Somebody rests after a conflict.
+                0 => tokio::time::sleep(std::time::Duration::from_micros(200)).await,
+                num => turns.let_go(rng.below(num)),
+            }
+        }
+    });
+    done
+}
+
+fn check(seed: u64, start: &InMemory) {
+    let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    for _ in 0..8 {
+        rng.below(2);
+    }
+    let bucket = Arc::new(start.fork());
+    let store = IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
+    let before = store.describe().unwrap().splits;
+    let deeds = deeds(&mut rng, &before);
+    let done = run(&bucket, &deeds, &mut rng);
+
+    let described = store.describe().unwrap();
+    let live: BTreeSet<u64> = described
+        .splits
+        .iter()
+        .map(|split| number_of(&split.id))
+        .collect();
+    assert_eq!(
+        live.len(),
+        described.splits.len(),
+        "seed {seed}: a split is live twice"
+    );
+    let mut stands_for: BTreeMap<u64, Docs> = BTreeMap::new();
+    for deed in &deeds {
+        if let Deed::Merge { into, from } = deed {
+            stands_for.insert(
+                *into,
+                from.iter().map(|entry| number_of(&entry.id)).collect(),
+            );
+        }
+    }
+    let mut docs: Vec<u64> = Vec::new();
+    for ord in &live {
+        match stands_for.get(ord) {
+            Some(of) => docs.extend(of),
+            None => docs.push(*ord),
+        }
+    }
+    docs.sort_unstable();
+    let once: Docs = docs.iter().copied().collect();
+    assert_eq!(
+        docs.len(),
+        once.len(),
+        "seed {seed}: documents are live twice"
+    );
+    for split in &before {
+        let ord = number_of(&split.id);
+        assert!(once.contains(&ord), "seed {seed}: {ord} is lost");
+    }
+    for (deed, done) in deeds.iter().zip(&done) {
+        match deed {
+            Deed::Ingest(ord) if *done => assert!(live.contains(ord), "seed {seed}: {ord}"),
+            Deed::Merge { into, .. } => {
+                assert_eq!(live.contains(into), *done, "seed {seed}: {into}")
+            }
+            _ => {}
+        }
+    }
+    let file = store.load_manifest().unwrap();
+    let references = blocking::run(References::of(&store, &file)).unwrap();
+    for name in &references.objects {
+        let found = blocking::run(store.len_of(&name.object())).unwrap();
+        assert!(found.is_some(), "seed {seed}: {} is gone", name.object());
+    }
+    // Whoever was told to run it again can.
+    for (deed, done) in deeds.iter().zip(done) {
+        if let (Deed::Ingest(ord), false) = (deed, done) {
+            super::collect_garbage(
+                &store,
+                &GcOptions {
+                    now_ms: 9_000,
+                    grace_ms: 0,
+                    dry_run: false,
+                    applies_retention: true,
+                },
+            )
+            .unwrap();
+            upload(&store, &made_up(*ord));
+            store.publish(&[made_up(*ord)]).unwrap();
+        }
+    }
+}
+
+#[test]
+fn no_schedule_loses_or_doubles_a_document() {
+    let number = |name: &str, default: u64| {
+        let set = std::env::var(name).ok();
+        set.map_or(default, |text| text.parse().unwrap())
+    };
+    let (first, num) = (
+        number("CANTER_SCHEDULE_SEED", 1),
+        number("CANTER_SCHEDULES", 400),
+    );
+    // One begins far from anything, the other where the next publication makes pages.
+    let calm = {
+        let bucket = Arc::new(InMemory::new());
+        let store = IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
+        store.create_manifest(&config()).unwrap();
+        let splits: Vec<NewSplit> = (0..9).map(made_up).collect();
+        splits.iter().for_each(|split| upload(&store, split));
+        store.publish(&splits).unwrap();
+        bucket.fork()
+    };
+    let brink = on_the_brink();
+    for seed in first..first + num {
+        check(seed, if seed % 2 == 0 { &calm } else { &brink });
+    }
+}
