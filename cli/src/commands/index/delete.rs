@@ -21,8 +21,8 @@ use lister::Lister;
 const AFTER_HELP: &str = "\
 What matches when the command begins is deleted, all of it at once or nothing; what is ingested afterwards
 stays, and ingesting the same sources again brings nothing back. Searches leave deleted documents out from then on.
-Their bytes stay in the store until their splits are merged (`canter index merge`) and `canter index gc` has
-removed what nothing refers to. --verify says where they still lie.
+Their bytes stay in the store until their splits are written anew (`canter index merge --rewrite-deleted`) and
+`canter index gc` has removed the old ones. --verify says where they still lie.
 
 If any split cannot be searched, nothing is deleted.
 
@@ -175,7 +175,8 @@ fn text_of(report: &DeleteReport) -> String {
         ));
     }
     text.push_str(
-        "their bytes stay in the store until `canter index merge` and `canter index gc`; --verify says where\n",
+        "their bytes stay in the store until `canter index merge --rewrite-deleted` and `canter index gc`; --verify \
+         says where\n",
     );
     text
 }

@@ -96,7 +96,7 @@ fn text_of(remains: &Remains) -> String {
     }
     for stored in &remains.objects {
         let advice = match stored.is_live {
-            true => "until it is merged and removed",
+            true => "until `canter index merge --rewrite-deleted` writes it anew",
             false => "until `canter index gc` removes it",
         };
         let num = numbers::counted(stored.num_docs, "document");
