@@ -76,6 +76,8 @@ enum IndexCommand {
     Ingest(index::ingest::IngestArgs),
     /// Show an index in numbers, and its splits.
     Describe(index::describe::DescribeArgs),
+    /// Delete the documents that a query matches, or prove that none is left.
+    Delete(Box<index::delete::DeleteArgs>),
     /// Merge small splits into larger ones, as the index's merge policy says.
     Merge(index::merge::MergeArgs),
     /// Remove what nothing refers to any more from the store.
@@ -108,6 +110,7 @@ impl Cli {
             Command::Index(IndexCommand::Create(args)) => index::create::run(args),
             Command::Index(IndexCommand::Ingest(args)) => index::ingest::run(args),
             Command::Index(IndexCommand::Describe(args)) => index::describe::run(args, &screen),
+            Command::Index(IndexCommand::Delete(args)) => index::delete::run(args, &screen),
             Command::Index(IndexCommand::Merge(args)) => index::merge::run(args),
             Command::Index(IndexCommand::Gc(args)) => index::gc::run(args),
             Command::Index(IndexCommand::Verify(args)) => index::verify::run(args),
@@ -187,6 +190,10 @@ mod tests {
         );
         check("index ingest --index i --max-split-bytes 0", false);
         check("index ingest --index i --max-line-bytes 2GiB", false);
+        check("index delete --index i --query q --dry-run", true);
+        check("index delete --index i --query q --verify --all", true);
+        check("index delete --index i --query q --dry-run --verify", false);
+        check("index delete --index i", false);
         check("index describe --index i --format json", true);
         check("index describe --index i --format yaml", false);
         check("search --index i --query q", true);

@@ -43,7 +43,7 @@ impl<'a> ExplainedSplit<'a> {
         Self {
             split_id: &entry.id,
             num_splits: 1,
-            num_docs: entry.num_docs,
+            num_docs: entry.num_live_docs(),
             decision,
             reason,
         }

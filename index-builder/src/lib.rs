@@ -44,6 +44,7 @@ pub use publisher::{
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
 pub use upkeep::{
-    GcOptions, GcReport, MergeDone, MergeIndexOptions, MergeReport, Problem, VerifyOptions,
-    VerifyReport, collect_garbage, merge_index, verify_index,
+    DeleteReport, GcOptions, GcReport, MergeDone, MergeIndexOptions, MergeReport, Problem,
+    StoredSplits, VerifyOptions, VerifyReport, collect_garbage, delete_documents, merge_index,
+    stored_splits, verify_index,
 };

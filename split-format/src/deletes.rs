@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::{DELETES_NAME, deletes_object, object_id};
+use crate::{SplitEntry, TimeRange};
 
 /// So short ones stand in the entry.
 const MAX_INLINED: usize = 512;
@@ -40,6 +41,58 @@ pub struct DeletesRef {
     /// The bytes, if they are few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inlined: Option<Vec<u8>>,
+}
+
+/// Documents of one split that a query matches: what a search that lists them answers, and what a deletion goes by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListedSplit {
+    /// The split's id.
+    pub split_id: String,
+    /// Number of its documents, deleted ones too.
+    pub num_docs: u64,
+    /// Earliest and latest timestamp of the split, if the index has a timestamp field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_range: Option<TimeRange>,
+    /// How many match and are not deleted yet.
+    pub num_listed: u64,
+    /// Which: the bytes of [`DeletedDocs`], in hexadecimal.
+    pub docs: String,
+}
+
+impl ListedSplit {
+    /// What a query matches of a split.
+    pub fn new(entry: &SplitEntry, docs: &DeletedDocs) -> Self {
+        let (reference, bytes) = docs.write();
+        Self {
+            split_id: entry.id.clone(),
+            num_docs: entry.num_docs,
+            time_range: entry.time_range,
+            num_listed: reference.num_docs,
+            docs: bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+
+    /// The documents.
+    ///
+    /// # Errors
+    /// If this lists none of a split like this.
+    pub fn docs(&self) -> Result<DeletedDocs, FormatError> {
+        let error = |problem: &str| FormatError::new(DELETES_NAME, problem);
+        let digits = self.docs.as_bytes().chunks(2).map(|digits| {
+            let digits = std::str::from_utf8(digits)
+                .ok()
+                .filter(|text| text.len() == 2)?;
+            u8::from_str_radix(digits, 16).ok()
+        });
+        let bytes: Option<Vec<u8>> = digits.collect();
+        let docs = DeletedDocs::read(&bytes.ok_or_else(|| error("no hexadecimal digits"))?)?;
+        let end = docs.ranges.last().map_or(0, |last| u64::from(last.end));
+        match docs.num_docs() == self.num_listed && end <= self.num_docs {
+            true => Ok(docs),
+            false => Err(error("they are not those that are said to be listed")),
+        }
+    }
 }
 
 impl DeletesRef {
@@ -78,9 +131,10 @@ impl DeletedDocs {
         deleted
     }
 
-    /// Adds a range that does not begin before the last one. What it has in common counts once.
-    fn push(&mut self, range: Range<u32>) {
+    /// Adds a range that does not begin before the last one. What they have in common counts once.
+    pub fn push(&mut self, range: Range<u32>) {
         match self.ranges.last_mut() {
+            _ if range.is_empty() => {}
             Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
             _ => self.ranges.push(range),
         }
@@ -101,6 +155,23 @@ impl DeletedDocs {
         let after = self.ranges.partition_point(|range| range.start <= doc);
         let last = after.checked_sub(1).and_then(|at| self.ranges.get(at));
         last.is_some_and(|range| doc < range.end)
+    }
+
+    /// The parts of a range of documents that are not deleted, in ascending order.
+    pub fn left_of(&self, docs: Range<u32>) -> impl Iterator<Item = Range<u32>> + '_ {
+        let first = self.ranges.partition_point(|range| range.end <= docs.start);
+        let ranges = self.ranges.get(first..).unwrap_or_default().iter();
+        let deleted = ranges
+            .cloned()
+            .take_while(move |range| range.start < docs.end);
+        let mut from = docs.start;
+        deleted
+            .chain([docs.end..docs.end])
+            .filter_map(move |deleted| {
+                let left = from..deleted.start;
+                from = from.max(deleted.end);
+                (!left.is_empty()).then_some(left)
+            })
     }
 
     /// The deleted documents as ascending ranges that do not touch.
@@ -228,6 +299,34 @@ mod tests {
     }
 
     #[test]
+    fn listed_documents_are_read_as_they_were_written() {
+        let docs = DeletedDocs::of_sorted([3, 4, 9]);
+        let listed = |docs: &str, num_listed, num_docs| ListedSplit {
+            split_id: "a".to_owned(),
+            num_docs,
+            time_range: None,
+            num_listed,
+            docs: docs.to_owned(),
+        };
+        let hex: String = docs
+            .write()
+            .1
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        assert_eq!(listed(&hex, 3, 10).docs().unwrap(), docs);
+        for wrong in [
+            listed(&hex, 2, 10),
+            listed(&hex, 3, 9),
+            listed(&hex[1..], 3, 10),
+            listed("+1", 0, 10),
+            listed("äß", 0, 10),
+        ] {
+            assert!(wrong.docs().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
     fn any_bytes_are_answered() {
         for bytes in [
             &[][..],
@@ -258,6 +357,10 @@ mod tests {
             for doc in 0..3_000 {
                 prop_assert_eq!(found.contains(doc), starts.contains(&doc));
             }
+            let from = other.first().copied().unwrap_or(0);
+            let left: Vec<u32> = docs.left_of(from..2_500).flatten().collect();
+            let wanted: Vec<u32> = (from..2_500).filter(|doc| !starts.contains(doc)).collect();
+            prop_assert_eq!(left, wanted);
             let union = docs.union(&DeletedDocs::of_sorted(other.iter().copied()));
             let all = starts.union(&other).copied();
             prop_assert_eq!(union, DeletedDocs::of_sorted(all));

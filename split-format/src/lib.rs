@@ -37,7 +37,7 @@ mod version;
 
 pub use block_checksums::BlockChecksums;
 pub use condemned::{Condemned, ObjectKind, ObjectName, Sentence};
-pub use deletes::{DeletedDocs, DeletesRef};
+pub use deletes::{DeletedDocs, DeletesRef, ListedSplit};
 pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};

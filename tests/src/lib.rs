@@ -5,6 +5,7 @@
 //! query parser and collectors. It knows nothing of splits.
 
 pub mod conformance;
+mod deletes;
 mod documents;
 mod forwarder;
 mod index;
@@ -18,6 +19,7 @@ mod s3_server;
 mod truth;
 mod web_server;
 
+pub use deletes::list;
 pub use documents::{CATALOGUE_CONFIG, catalogue};
 pub use forwarder::{Fate, Forwarder};
 pub use index::{TestIndex, hdfs_lines, run, run_divided, run_with};

@@ -27,9 +27,10 @@ impl TestIndex {
     /// Puts the objects into a folder.
     pub fn to_folder(&self) -> Result<StoredIndex> {
         let folder = tempfile::tempdir()?;
-        std::fs::create_dir(folder.path().join("splits"))?;
         for (name, bytes) in &self.objects {
-            std::fs::write(folder.path().join(name), bytes)?;
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().context("an object is in a folder")?)?;
+            std::fs::write(path, bytes)?;
         }
         let store = IndexStore::open(path_of(folder.path())?)?;
         Ok(StoredIndex { folder, store })

@@ -71,6 +71,24 @@ fn native_answers_are_those_of_a_scan() {
     );
 }
 
+/// Documents were deleted by random queries, in indexes of few splits and of many.
+#[test]
+fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
+    let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
+    let wasm = Arc::new(WasmEngine::embedded(WasmOptions::default()).unwrap());
+    let seed = number("CANTER_RANDOM_SEED", 1) as u64;
+    let tallies: Vec<(u64, Tally)> = [(native, 0..3, 250), (wasm as Arc<dyn Engine>, 3..4, 100)]
+        .into_iter()
+        .flat_map(|(engine, seeds, num)| {
+            seeds.map(move |nth| {
+                let bench = RandomBench::with_deletes(seed + nth, Arc::clone(&engine)).unwrap();
+                (seed + nth, bench.run(num).unwrap())
+            })
+        })
+        .collect();
+    conclude(&tallies);
+}
+
 #[test]
 fn wasm_answers_are_those_of_a_scan() {
     let engine = WasmEngine::embedded(WasmOptions::default()).unwrap();

@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 use anyhow::Result;
 use serde_json::Value;
 
-pub(crate) use args::SearchArgs;
+pub(crate) use args::{SearchArgs, parse_time};
 #[cfg(feature = "serve")]
 pub(crate) use cache::CacheArgs;
 #[cfg(feature = "serve")]

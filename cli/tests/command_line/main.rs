@@ -2,6 +2,7 @@
 
 mod budgets;
 mod cache;
+mod deletes;
 mod doctor;
 mod explain;
 mod help;

@@ -85,6 +85,12 @@ fn wrong_requests_are_answered_at_once_and_say_what_is_wrong() {
             "\"forced_filter\" is not known",
         ),
         (
+            "POST /api/v1/logs/search",
+            "{\"list_documents\": true, \"max_hits\": 0}",
+            400,
+            "\"list_documents\" is not known",
+        ),
+        (
             "GET /api/v1/logs/search?explain=true",
             "",
             400,

@@ -5,10 +5,16 @@ use std::sync::Arc;
 
 use canter_aggregations::Partial;
 
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, TERMINATED, Term};
+
+use super::rerun::rerun_on_gaps;
 use super::top_hits::HitOrder;
+use super::warmup::warm_up;
 use crate::SearchError;
 use crate::query::{BuiltQuery, QueryShape};
 use crate::request::SortOrder;
+use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
 /// One split on its way through the phases.
@@ -21,6 +27,8 @@ pub(super) struct Candidate {
     pub(super) docs: Range<u32>,
     /// The filters of the aggregations, by slot, if its documents are aggregated.
     pub(super) filters: Option<Vec<BuiltQuery>>,
+    /// When to stop.
+    pub(super) interrupt: Interrupt,
     /// Aggregations that the head answered.
     pub(super) from_head: Option<Partial>,
 }
@@ -30,12 +38,16 @@ impl Candidate {
         self.docs == (0..self.split.segment().max_doc())
     }
 
-    /// How many documents match, for shapes that are countable.
+    /// How many documents match, for shapes that are countable. Which documents a term is in is read only where
+    /// some are deleted.
     pub(super) async fn count(&self) -> Result<u64, SearchError> {
         match &self.built.shape {
-            QueryShape::All => Ok(self.docs.len() as u64),
+            QueryShape::All => Ok(self.split.num_live(self.docs.clone())),
             QueryShape::Nothing | QueryShape::Other => Ok(0),
             QueryShape::Term(term) => {
+                if self.split.deleted.is_some() {
+                    return self.count_live(term).await;
+                }
                 let inverted_index = self
                     .split
                     .segment()
@@ -47,6 +59,29 @@ impl Candidate {
                 ))
             }
         }
+    }
+
+    /// How many documents with this term are not deleted.
+    async fn count_live(&self, term: &Term) -> Result<u64, SearchError> {
+        let split = self.split.as_ref();
+        let error = |error: tantivy::TantivyError| split.error(error);
+        let needs = warm_up(split.segment(), &self.built.needs).await;
+        needs.map_err(error)?;
+        rerun_on_gaps(split, &self.interrupt, || {
+            let inverted_index = split.segment().inverted_index(term.field())?;
+            let Some(mut postings) =
+                inverted_index.read_postings(term, IndexRecordOption::Basic)?
+            else {
+                return Ok(0);
+            };
+            let mut num_docs = 0;
+            while postings.doc() != TERMINATED {
+                num_docs += u64::from(split.is_live(postings.doc()));
+                postings.advance();
+            }
+            Ok(num_docs)
+        })
+        .await
     }
 
     /// Sorts splits so that the one with the best possible hit is first.

@@ -134,7 +134,10 @@ fn explain_searched(
                 }
                 _ => SplitFate::new(
                     Decision::Search,
-                    format!("up to {} documents to look at", candidate.docs.len()),
+                    format!(
+                        "up to {} documents to look at",
+                        candidate.split.num_live(candidate.docs.clone())
+                    ),
                 ),
             };
             (candidate.split_ord, fate)

@@ -11,7 +11,7 @@ use super::aggregate::build_filters;
 use super::batch::{batches_by_size, next_batch};
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
-use super::partial::{FailedSplit, PartialHit, PartialResult, compare_hits};
+use super::partial::{FailedSplit, PartialHit, PartialResult, check_listed, compare_hits};
 use super::places::{Elsewhere, settle_places};
 use super::rerun::rerun_on_gaps;
 use super::split_search::{SplitResult, SplitTask};
@@ -26,7 +26,7 @@ use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
 use crate::{ErrorKind, SearchError};
-use canter_split_format::{IdentityRange, TimeRange};
+use canter_split_format::{DeletedDocs, IdentityRange, ListedSplit, TimeRange};
 
 /// A leaf's part of a search.
 pub(crate) struct Leaf {
@@ -135,6 +135,16 @@ impl<'a> LeafSearch<'a> {
         self.add(answer);
     }
 
+    /// Notes which documents of a split match.
+    fn list(&mut self, candidate: &Candidate, listed: &DeletedDocs) -> Result<(), SearchError> {
+        if listed.num_docs() == 0 {
+            return Ok(());
+        }
+        let listed = ListedSplit::new(&candidate.split.entry, listed);
+        self.result.listed.push(listed);
+        check_listed(&self.result.listed)
+    }
+
     fn fail(&mut self, candidate: &Candidate, error: SearchError) {
         self.result
             .failed_splits
@@ -200,7 +210,9 @@ impl<'a> LeafSearch<'a> {
         let docs = docs_within(&split, self.prepared.time_filter).await?;
         let all_docs = docs.len() == split.segment().max_doc() as usize;
         let from_head = match &self.prepared.aggregations {
-            Some(aggregations) if all_docs && built.shape == QueryShape::All => {
+            Some(aggregations)
+                if all_docs && split.deleted.is_none() && built.shape == QueryShape::All =>
+            {
                 let rollup = split
                     .rollup
                     .as_ref()
@@ -232,6 +244,7 @@ impl<'a> LeafSearch<'a> {
             order,
             docs,
             filters,
+            interrupt: self.interrupt.clone(),
             from_head,
         })
     }
@@ -252,14 +265,16 @@ impl<'a> LeafSearch<'a> {
     /// Whether every split can say how many hits it has before its documents are looked at, and
     /// aggregations need none of them.
     pub(super) fn countable(&self, candidates: &[Candidate]) -> bool {
-        candidates.iter().all(|candidate| {
-            (self.prepared.aggregations.is_none() || candidate.from_head.is_some())
-                && match candidate.built.shape {
-                    QueryShape::All | QueryShape::Nothing => true,
-                    QueryShape::Term(_) => candidate.covers_all_docs(),
-                    QueryShape::Other => false,
-                }
-        })
+        let is_listing = self.leaf.request.list_documents;
+        !is_listing
+            && candidates.iter().all(|candidate| {
+                (self.prepared.aggregations.is_none() || candidate.from_head.is_some())
+                    && match candidate.built.shape {
+                        QueryShape::All | QueryShape::Nothing => true,
+                        QueryShape::Term(_) => candidate.covers_all_docs(),
+                        QueryShape::Other => false,
+                    }
+            })
     }
 
     /// Counts all splits, then searches from the newest (or oldest) until no other split can hold a
@@ -405,6 +420,9 @@ impl<'a> LeafSearch<'a> {
                 Ok(result) => {
                     self.result.num_splits_searched += 1;
                     self.merge_hits(result.hits, &candidate.order);
+                    if let Some(listed) = result.listed {
+                        self.list(candidate, &listed)?;
+                    }
                     let answer = SplitAnswer {
                         num_hits: result.num_hits,
                         aggregations: result.aggregations.or_else(|| candidate.from_head.clone()),
@@ -446,6 +464,7 @@ impl<'a> LeafSearch<'a> {
                 .filter(|_| work.has_aggregations)
                 .zip(candidate.filters.as_deref()),
             statistics: work.statistics,
+            lists_documents: self.leaf.request.list_documents,
             interrupt: &self.interrupt,
         };
         self.interrupt.check()?;

@@ -25,5 +25,5 @@ mod warmup;
 
 pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use leaf_search::{Leaf, search_leaf};
-pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, compare_hits};
+pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, check_listed, compare_hits};
 pub(crate) use top_hits::HitOrder;

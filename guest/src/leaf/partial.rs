@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use canter_aggregations::Partial;
+use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
 use super::top_hits::HitOrder;
@@ -169,6 +170,27 @@ pub(crate) fn kind_name(kind: ErrorKind) -> &'static str {
     }
 }
 
+/// Most bytes of a list of documents: a list of 100,000,000 documents, one in eight of which matches, is shorter.
+const MAX_LISTED_BYTES: usize = 32 << 20;
+
+/// Refuses a list of documents that is too long for an answer.
+///
+/// # Errors
+/// If it is.
+pub(crate) fn check_listed(listed: &[ListedSplit]) -> Result<(), SearchError> {
+    let num_bytes: usize = listed.iter().map(|split| split.docs.len()).sum();
+    match num_bytes <= MAX_LISTED_BYTES {
+        true => Ok(()),
+        false => Err(SearchError::new(
+            ErrorKind::Limit,
+            format!(
+                "the list of matching documents is longer than {MAX_LISTED_BYTES} bytes: do it in parts, by \
+                 start_timestamp and end_timestamp"
+            ),
+        )),
+    }
+}
+
 /// The answer of one leaf.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PartialResult {
@@ -178,6 +200,8 @@ pub(crate) struct PartialResult {
     /// Of all its splits together.
     pub(crate) aggregations: Option<Partial>,
     pub(crate) failed_splits: Vec<FailedSplit>,
+    /// Which documents match, if the request is to list them.
+    pub(crate) listed: Vec<ListedSplit>,
     /// Splits whose answer came from their heads alone.
     pub(crate) num_splits_from_head: u64,
     /// Splits whose answer came from the host's cache.

@@ -3,6 +3,7 @@
 use std::ops::{Bound, Range};
 
 use canter_aggregations::{Aggregations, Collector, Partial, Ranked, Split};
+use canter_split_format::DeletedDocs;
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
 
@@ -27,6 +28,8 @@ pub(super) struct SplitTask<'a> {
     /// What its documents are aggregated by, and the filters of that by slot.
     pub(super) aggregations: Option<(&'a Aggregations, &'a [BuiltQuery])>,
     pub(super) statistics: Option<&'a Statistics>,
+    /// Whether to say which documents match.
+    pub(super) lists_documents: bool,
     /// When to stop.
     pub(super) interrupt: &'a Interrupt,
 }
@@ -37,6 +40,8 @@ pub(super) struct SplitResult {
     pub(super) num_hits: u64,
     pub(super) hits: Vec<PartialHit>,
     pub(super) aggregations: Option<Partial>,
+    /// The documents that match, if they are to be listed.
+    pub(super) listed: Option<DeletedDocs>,
 }
 
 /// Where matching documents go.
@@ -44,6 +49,7 @@ struct Collectors {
     num_hits: u64,
     top_hits: TopHits,
     aggregations: Option<Collector>,
+    listed: Option<DeletedDocs>,
     /// Documents for the aggregations, which take more of them at once.
     waiting: Vec<DocId>,
 }
@@ -55,7 +61,15 @@ impl Collectors {
     fn collect(&mut self, docs: &[DocId]) -> canter_aggregations::Result<()> {
         self.num_hits += docs.len() as u64;
         self.top_hits.collect(docs);
+        self.list(docs);
         self.aggregate(docs)
+    }
+
+    fn list(&mut self, docs: &[DocId]) {
+        if let Some(listed) = &mut self.listed {
+            let ranges = docs.iter().map(|doc| *doc..doc.saturating_add(1));
+            ranges.for_each(|range| listed.push(range));
+        }
     }
 
     fn aggregate(&mut self, docs: &[DocId]) -> canter_aggregations::Result<()> {
@@ -103,6 +117,7 @@ impl SplitTask<'_> {
             num_hits: 0,
             top_hits: TopHits::open(self.split, self.order, self.window)?,
             aggregations,
+            listed: self.lists_documents.then(DeletedDocs::default),
             waiting: Vec::new(),
         };
         if self.order.needs_scores() {
@@ -123,6 +138,7 @@ impl SplitTask<'_> {
                 None => None,
                 Some(collector) => Some(collector.finish()?),
             },
+            listed: collectors.listed,
         })
     }
 
@@ -160,15 +176,32 @@ impl SplitTask<'_> {
         Ok(false)
     }
 
-    /// Every document in the range matches.
+    /// Every document in the range matches that is not deleted.
     fn run_all(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
+        match &self.split.deleted {
+            None => self.run_range(self.docs.clone(), collectors),
+            Some(deleted) => deleted
+                .left_of(self.docs.clone())
+                .try_for_each(|docs| self.run_range(docs, collectors)),
+        }
+    }
+
+    /// Every document of these matches.
+    fn run_range(
+        &self,
+        docs: Range<DocId>,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
         const BLOCK: u32 = 65_536;
         let mut block: Vec<DocId> = Vec::new();
-        let mut from = self.docs.start;
-        while from < self.docs.end {
+        let mut from = docs.start;
+        while from < docs.end {
             self.interrupt.check_tantivy()?;
-            let to = from.saturating_add(BLOCK).min(self.docs.end);
+            let to = from.saturating_add(BLOCK).min(docs.end);
             collectors.num_hits += u64::from(to - from);
+            if let Some(listed) = &mut collectors.listed {
+                listed.push(from..to);
+            }
             if self.window > 0 {
                 block.clear();
                 block.extend(from..to);
@@ -190,6 +223,10 @@ impl SplitTask<'_> {
         let Some(aggregations) = &mut collectors.aggregations else {
             return Ok(false);
         };
+        // A skip list counts deleted documents too.
+        if self.split.deleted.is_some() {
+            return Ok(false);
+        }
         let mut docs = TermDocs::open(self.split.segment(), term)?;
         if !aggregations.collect_ranked(&self.docs, &mut docs)? {
             return Ok(false);
@@ -205,12 +242,20 @@ impl SplitTask<'_> {
         let scoring = EnableScoring::disabled_from_searcher(&self.split.searcher);
         let mut scorer = self.scorer(scoring)?;
         let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
+        let mut live: Vec<DocId> = Vec::new();
         loop {
             self.interrupt.check_tantivy()?;
             let num_docs = scorer.fill_buffer(&mut buffer);
             let docs = buffer.get(..num_docs).unwrap_or(&buffer);
             let in_range = docs.partition_point(|doc| *doc < self.docs.end);
-            collectors.collect(docs.get(..in_range).unwrap_or(docs))?;
+            let found = docs.get(..in_range).unwrap_or(docs);
+            if self.split.deleted.is_none() {
+                collectors.collect(found)?;
+            } else {
+                live.clear();
+                live.extend(found.iter().filter(|doc| self.split.is_live(**doc)));
+                collectors.collect(&live)?;
+            }
             if num_docs < COLLECT_BLOCK_BUFFER_LEN || in_range < num_docs {
                 return Ok(());
             }
@@ -228,10 +273,12 @@ impl SplitTask<'_> {
         while scorer.doc() < self.docs.end {
             self.interrupt.check_tantivy()?;
             let doc = scorer.doc();
-            let score = scorer.score();
-            collectors.num_hits += 1;
-            collectors.top_hits.collect_scored(doc, score);
-            collectors.aggregate(&[doc])?;
+            if self.split.is_live(doc) {
+                let score = scorer.score();
+                collectors.num_hits += 1;
+                collectors.top_hits.collect_scored(doc, score);
+                collectors.aggregate(&[doc])?;
+            }
             scorer.advance();
         }
         Ok(())

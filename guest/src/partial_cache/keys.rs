@@ -43,8 +43,9 @@ impl KeyHasher {
             // Added for each split, as far as it counts there.
             start_timestamp: _,
             end_timestamp: _,
-            // An explanation is not kept.
+            // An explanation is not kept, and no list of documents.
             explain: _,
+            list_documents: _,
         } = request;
         self.add(&crate::version());
         // Not its `Debug` form: that does not escape, so two queries may look the same.
@@ -71,6 +72,7 @@ impl KeyHasher {
             start_timestamp: _,
             end_timestamp: _,
             explain: _,
+            list_documents: _,
         } = request;
         self.add_time_filter(request.time_filter());
         self.add(&format!("{:?}", (start_offset, max_hits)));
@@ -82,6 +84,10 @@ impl KeyHasher {
         self.add(&entry.id);
         // The head has checksums of all that follows it: this names the split's very bytes.
         self.add(&entry.head_checksum.to_string());
+        // Ids are hashes too. Without deletes nothing is added, and ids of splits are no names of objects.
+        if let Some(deletes) = &entry.deletes {
+            self.add(&deletes.object());
+        }
     }
 
     fn add_time_filter(&mut self, filter: TimeFilter) {
@@ -102,7 +108,7 @@ pub(crate) fn answer_key<'a>(
     splits: impl Iterator<Item = &'a SplitEntry>,
     answered: impl Iterator<Item = &'a str>,
 ) -> Result<Option<String>, SearchError> {
-    if !limits.partial_result_cache {
+    if !limits.partial_result_cache || request.list_documents {
         return Ok(None);
     }
     let mut hasher = KeyHasher::default();
@@ -133,7 +139,7 @@ impl SplitKeys {
         ast: &UserInputAst,
         limits: &Limits,
     ) -> Option<Self> {
-        if !limits.partial_result_cache || request.window() > 0 {
+        if !limits.partial_result_cache || request.window() > 0 || request.list_documents {
             return None;
         }
         let mut hasher = KeyHasher::default();
@@ -269,6 +275,33 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), num_keys);
+    }
+
+    #[test]
+    fn what_is_deleted_counts() {
+        let request = json!({"query": "a", "max_hits": 0});
+        let whole = entry("s", None);
+        let with = |docs: u32| {
+            let docs = canter_split_format::DeletedDocs::of_sorted(0..docs);
+            SplitEntry {
+                deletes: Some(docs.write().0),
+                ..whole.clone()
+            }
+        };
+        let keys = [whole.clone(), with(1), with(2)].map(|entry| {
+            let parsed = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
+            let entries = std::iter::once(&entry);
+            let none = std::iter::empty();
+            let answer = answer_key(&parsed, &limits(), &json!({}), entries, none);
+            (
+                split(request.clone(), &entry).unwrap(),
+                answer.unwrap().unwrap(),
+            )
+        });
+        assert!(keys[0].0 != keys[1].0 && keys[1].0 != keys[2].0);
+        assert!(keys[0].1 != keys[1].1 && keys[1].1 != keys[2].1);
+        let list = json!({"query": "a", "max_hits": 0, "list_documents": true});
+        assert_eq!(split(list, &whole), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use canter_aggregations::{Aggregations, Merger};
 use canter_doc_mapper::{DocMapper, IndexConfig};
-use canter_split_format::{ManifestFile, PageRef, SplitEntry, Totals};
+use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Totals};
 
 use super::check::check_request;
 use super::count::{Countable, Counted, must_look_at};
@@ -28,7 +28,10 @@ pub(crate) struct Unopened {
     /// The split's id or the page's object.
     pub(crate) name: String,
     pub(crate) num_splits: u64,
+    /// Without deleted ones.
     pub(crate) num_docs: u64,
+    /// The object of the split's deleted documents, if there are any; a page's name says it already.
+    pub(crate) deletes: Option<String>,
 }
 
 impl Unopened {
@@ -36,7 +39,8 @@ impl Unopened {
         Self {
             name: page.object(),
             num_splits: page.num_splits,
-            num_docs: page.num_docs,
+            num_docs: page.num_docs.saturating_sub(page.num_deleted),
+            deletes: None,
         }
     }
 
@@ -44,7 +48,8 @@ impl Unopened {
         Self {
             name: entry.id.clone(),
             num_splits: 1,
-            num_docs: entry.num_docs,
+            num_docs: entry.num_live_docs(),
+            deletes: entry.deletes.as_ref().map(DeletesRef::object),
         }
     }
 }
@@ -107,7 +112,9 @@ impl Asked {
             HitOrder::Time(direction) => Some(direction),
             _ => None,
         };
-        let is_counting = aggregations.is_none() && (window == 0 || direction.is_some());
+        let is_counting = aggregations.is_none()
+            && !request.list_documents
+            && (window == 0 || direction.is_some());
         let asked = Self {
             required: Required {
                 time: request.time_filter(),
@@ -182,7 +189,7 @@ pub(crate) async fn plan_search(
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
         untyped_keys,
         // Scores need statistics of all splits; hits in time order stop early in one place.
-        divisible: !order.needs_scores() && request.aggs.is_some(),
+        divisible: !order.needs_scores() && (request.aggs.is_some() || request.list_documents),
     };
     let has_pages = !file.pages.is_empty();
     let mut found = plan.open_pages(&mut file, &asked, exchange).await;

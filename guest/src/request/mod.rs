@@ -56,6 +56,9 @@ pub(crate) struct SearchRequest {
     /// Only says what the search would look at, and why.
     #[serde(default)]
     pub(crate) explain: bool,
+    /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
+    #[serde(default)]
+    pub(crate) list_documents: bool,
 }
 
 /// How an answer is written.
@@ -172,6 +175,13 @@ impl SearchRequest {
             return Err(SearchError::invalid(
                 "explain is not allowed with a forced_filter: it would tell of documents that may not be \
                  searched",
+            ));
+        }
+        let wants_more = self.window() > 0 || self.given_aggregations().is_some() || self.explain;
+        if self.list_documents && wants_more {
+            return Err(SearchError::invalid(
+                "list_documents goes with neither hits, aggregations nor explain: set max_hits to 0 and leave the \
+                 others out",
             ));
         }
         if let Some(aggregations) = self.aggregations(limits)? {

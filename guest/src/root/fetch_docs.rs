@@ -96,7 +96,10 @@ async fn open_missing(
         let source = sources
             .get(split_ord)
             .ok_or_else(|| SearchError::internal(format!("no split {split_ord} in the plan")))?;
-        open_split(source.clone(), exchange, mappers).await
+        let mut source = source.clone();
+        // Hits are none of the deleted documents: which those are is not asked again.
+        source.entry.deletes = None;
+        open_split(source, exchange, mappers).await
     });
     let mut failures: BTreeMap<u32, SearchError> = BTreeMap::new();
     for (split_ord, split) in needed.iter().zip(join_all(opens).await) {

@@ -3,7 +3,7 @@
 use canter_aggregations::{Merger, Partial};
 
 use crate::SearchError;
-use crate::leaf::{HitOrder, PartialResult, compare_hits};
+use crate::leaf::{HitOrder, PartialResult, check_listed, compare_hits};
 
 /// All partial results as one.
 #[derive(Debug, Default)]
@@ -16,12 +16,14 @@ impl Merged {
     /// Adds the result of one leaf.
     ///
     /// # Errors
-    /// If its aggregations are of another request.
+    /// If its aggregations are of another request, or the list of documents is too long.
     pub(crate) fn add(&mut self, partial: PartialResult) -> Result<(), SearchError> {
         let into = &mut self.result;
         into.num_hits += partial.num_hits;
         into.hits.extend(partial.hits);
         into.failed_splits.extend(partial.failed_splits);
+        into.listed.extend(partial.listed);
+        check_listed(&into.listed)?;
         into.num_splits_from_head += partial.num_splits_from_head;
         into.num_splits_from_cache += partial.num_splits_from_cache;
         into.num_splits_searched += partial.num_splits_searched;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use canter_aggregations::Partial;
+use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
 use super::fetch_docs::{Document, fetch_docs};
@@ -43,13 +44,16 @@ struct Body {
     /// One for each hit, if the request names fields for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippets: Option<Vec<Snippets>>,
+    /// Which documents match, if the request is to list them. Such an answer is not kept.
+    #[serde(skip)]
+    listed: Option<Vec<ListedSplit>>,
     /// JSON, which may be long: it is written as it is, and kept apart.
     #[serde(skip)]
     aggregations: Option<String>,
 }
 
 /// What stands between `hits`, which are the first, and `aggregations`. The keys of an answer are documented: each is
-/// always there but `snippets`, `aggregations` and `profile`.
+/// always there but `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder asks for.
 #[derive(Serialize)]
 struct Beginning<'a> {
     num_hits: u64,
@@ -61,6 +65,8 @@ struct Beginning<'a> {
 /// What stands behind `aggregations`.
 #[derive(Serialize)]
 struct Rest<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_splits: Option<&'a [ListedSplit]>,
     /// What went wrong in the splits that could not be searched, in words.
     errors: Vec<&'a str>,
     /// Splits that could not be searched.
@@ -95,6 +101,7 @@ fn write_answer(
         snippets: body.snippets.as_deref(),
     };
     let rest = Rest {
+        listed_splits: body.listed.as_deref(),
         errors: missing.failed.iter().map(FailedSplit::message).collect(),
         failed_splits: &missing.failed,
         skipped_splits: &missing.skipped,
@@ -236,6 +243,9 @@ pub(crate) async fn answer(
         hits,
         num_hits: result.num_hits,
         snippets: snippeter.is_some().then_some(snippets),
+        listed: request
+            .list_documents
+            .then(|| std::mem::take(&mut result.listed)),
         aggregations: final_aggregations(aggregations.as_ref(), request, limits, facts)?,
     };
     let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);

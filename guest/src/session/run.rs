@@ -12,7 +12,7 @@ use crate::api::to_http;
 use crate::explain::explain;
 use crate::leaf::{Leaf, PartialResult, search_leaf};
 use crate::partial_cache::answer_key;
-use crate::plan::{PlannedSplit, PruneReason, SearchPlan, plan_search, read_manifest};
+use crate::plan::{PlannedSplit, PruneReason, SearchPlan, Unopened, plan_search, read_manifest};
 use crate::request::{Limits, Question, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
 use crate::split::HeadSource;
@@ -25,7 +25,12 @@ fn facts_of(
     let entries = plan.splits.iter().map(|split| &split.source.entry);
     // Without a part of the splits the answer is no answer to keep, nor is one that was kept the answer.
     let is_whole = plan.known.failed_splits.is_empty();
-    let answered = plan.answered.iter().map(|unopened| unopened.name.as_str());
+    let names = |unopened: &'_ Unopened| -> Vec<String> {
+        let name = std::iter::once(unopened.name.clone());
+        name.chain(unopened.deletes.clone()).collect()
+    };
+    let answered: Vec<String> = plan.answered.iter().flat_map(names).collect();
+    let answered = answered.iter().map(String::as_str);
     let answer_key = answer_key(request, limits, &plan.index_config, entries, answered)?;
     Ok(PlanFacts {
         num_splits: plan.num_splits,

@@ -1,6 +1,7 @@
 //! An open split: its head decoded, its body arriving block by block, tantivy on top.
 
 mod body;
+mod deleted;
 mod directory;
 mod identities;
 mod open;

@@ -1,15 +1,19 @@
 //! From a manifest entry to an open split.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
-    Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata, TimeIndex, split_object,
+    DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata, TimeIndex,
+    split_object,
 };
+use futures_util::future::join;
 use tantivy::schema::Schema;
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
 use super::body::SplitBody;
+use super::deleted::read_deleted;
 use super::directory::SplitDirectory;
 use super::identities::{DocIdentities, IdentityFile};
 use crate::SearchError;
@@ -34,6 +38,8 @@ pub(crate) struct OpenSplit {
     pub(crate) mapper: Arc<DocMapper>,
     pub(crate) body: Arc<SplitBody>,
     pub(crate) searcher: Searcher,
+    /// Documents that are none any more; `None` without any.
+    pub(crate) deleted: Option<DeletedDocs>,
     identities: Option<IdentityFile>,
 }
 
@@ -41,6 +47,21 @@ impl OpenSplit {
     /// The split's one segment.
     pub(crate) fn segment(&self) -> &SegmentReader {
         self.searcher.segment_reader(0)
+    }
+
+    /// How many of these documents are not deleted.
+    pub(crate) fn num_live(&self, docs: Range<u32>) -> u64 {
+        let len = |docs: Range<u32>| u64::from(docs.end.saturating_sub(docs.start));
+        match &self.deleted {
+            None => len(docs),
+            Some(deleted) => deleted.left_of(docs).map(len).sum(),
+        }
+    }
+
+    /// Whether a document is not deleted.
+    pub(crate) fn is_live(&self, doc: u32) -> bool {
+        let deleted = self.deleted.as_ref();
+        deleted.is_none_or(|deleted| !deleted.contains(doc))
     }
 
     /// Between which identities its documents lie.
@@ -97,10 +118,11 @@ impl Mappers {
     }
 }
 
-/// Opens a split: no read if its head was inlined and is sound, one otherwise.
+/// Opens a split: no read if its head was inlined and is sound, one otherwise; one more, in the same wave, if
+/// documents of it are deleted and the manifest does not say which.
 ///
 /// # Errors
-/// If the head cannot be had or is not what the manifest promised.
+/// If the head or the deleted documents cannot be had or are not what the manifest promised.
 pub(crate) async fn open_split(
     source: HeadSource,
     exchange: &Exchange,
@@ -112,12 +134,16 @@ pub(crate) async fn open_split(
         packed,
     } = source;
     let what = format!("split {}", entry.id);
-    let head = match inlined.filter(|head| entry.is_head(head)) {
-        Some(head) => head,
-        None => read_head(&entry, packed, exchange).await?,
+    let head = async {
+        match inlined.filter(|head| entry.is_head(head)) {
+            Some(head) => Ok(head),
+            None => read_head(&entry, packed, exchange).await,
+        }
     };
+    let (head, deleted) = join(head, read_deleted(&entry, exchange)).await;
+    let (head, deleted) = (head?, deleted?);
     let head = Head::open(&head).map_err(|error| SearchError::data(format!("{what}: {error}")))?;
-    from_head(entry, head, exchange, mappers)
+    from_head(entry, head, deleted, exchange, mappers)
         .map_err(|message| SearchError::data(format!("{what}: {message}")))
 }
 
@@ -162,6 +188,7 @@ async fn read_head(
 fn from_head(
     entry: SplitEntry,
     head: Head,
+    deleted: Option<DeletedDocs>,
     exchange: &Exchange,
     mappers: &Mappers,
 ) -> Result<OpenSplit, String> {
@@ -202,6 +229,7 @@ fn from_head(
         mapper,
         body,
         searcher,
+        deleted,
         identities,
         entry,
     })

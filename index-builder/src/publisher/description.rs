@@ -16,6 +16,8 @@ pub struct IndexDescription {
     pub index_uri: String,
     /// Documents in live splits.
     pub num_docs: u64,
+    /// Documents that were deleted and are still in live splits, until these are merged.
+    pub num_deleted_docs: u64,
     /// Live splits.
     pub num_splits: u64,
     /// Bytes of the input that the documents came from.
@@ -66,6 +68,7 @@ impl IndexDescription {
             index_id: text("/index_id").unwrap_or_default(),
             index_uri: index_uri.to_string(),
             num_docs: manifest.num_docs(),
+            num_deleted_docs: sum(|split| split.num_docs.saturating_sub(split.num_live_docs())),
             num_splits: manifest.splits.len() as u64,
             num_raw_bytes: sum(|split| split.raw_num_bytes),
             num_split_bytes: sum(|split| split.len),

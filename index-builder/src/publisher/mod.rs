@@ -7,6 +7,7 @@
 
 mod capacity;
 mod create;
+mod delete;
 mod description;
 mod pages;
 mod publish;
@@ -20,6 +21,7 @@ pub(crate) use create::{LoadedManifest, config_of, load, manifest_bytes};
 pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,
 };
+pub(crate) use delete::{Deleted, delete, read_deletes};
 pub use description::IndexDescription;
 pub(crate) use pages::read_paged_entries;
 pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish};

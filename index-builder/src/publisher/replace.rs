@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{
-    MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, split_number,
-    split_object,
+    MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, TimeRange,
+    split_number, split_object,
 };
 
 use super::capacity::check_capacity;
@@ -139,7 +139,7 @@ async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bo
 }
 
 /// Where a split stands: in the manifest itself, or in the page of this name.
-type Place = Option<String>;
+pub(super) type Place = Option<String>;
 
 /// Changes a manifest; the pages that it loses splits of are written anew.
 async fn apply(
@@ -185,7 +185,7 @@ async fn apply(
 
 /// Entries of pages that were read: pages never change.
 #[derive(Default)]
-struct PageEntries {
+pub(super) struct PageEntries {
     read: BTreeMap<String, Vec<SplitEntry>>,
 }
 
@@ -232,11 +232,24 @@ impl PageEntries {
         wanted: &SplitEntry,
     ) -> Result<Option<Place>, BuildError> {
         let is_it = |entry: &SplitEntry| entry.id == wanted.id && entry.deletes == wanted.deletes;
-        if file.manifest.splits.iter().any(is_it) {
-            return Ok(Some(None));
+        let found = self.find_where(store, file, wanted.time_range, is_it);
+        Ok(found.await?.map(|(place, _)| place))
+    }
+
+    /// Where a split of this time range stands, and its entry.
+    pub(super) async fn find_where(
+        &mut self,
+        store: &IndexStore,
+        file: &ManifestFile,
+        time_range: Option<TimeRange>,
+        is_it: impl Fn(&SplitEntry) -> bool,
+    ) -> Result<Option<(Place, SplitEntry)>, BuildError> {
+        let mut newest = file.manifest.splits.iter();
+        if let Some(entry) = newest.find(|entry| is_it(entry)) {
+            return Ok(Some((None, entry.clone())));
         }
         for page in &file.pages {
-            if !may_hold(page, wanted) {
+            if !may_hold(page, time_range) {
                 continue;
             }
             if !self.read.contains_key(&page.id) {
@@ -244,16 +257,16 @@ impl PageEntries {
                 self.read.insert(page.id.clone(), entries);
             }
             let entries = self.read.get(&page.id);
-            if entries.into_iter().flatten().any(is_it) {
-                return Ok(Some(Some(page.id.clone())));
+            if let Some(entry) = entries.into_iter().flatten().find(|entry| is_it(entry)) {
+                return Ok(Some((Some(page.id.clone()), entry.clone())));
             }
         }
         Ok(None)
     }
 }
 
-fn may_hold(page: &PageRef, entry: &SplitEntry) -> bool {
-    match (page.time_range, entry.time_range) {
+fn may_hold(page: &PageRef, time_range: Option<TimeRange>) -> bool {
+    match (page.time_range, time_range) {
         (Some(page), Some(split)) => page.start_ns <= split.start_ns && split.end_ns <= page.end_ns,
         (page, split) => page.is_none() || split.is_some(),
     }

@@ -37,6 +37,18 @@ pub(super) fn spare_what_is_referenced<'a>(
         .chain(ledger)
         .chain(deletes)
         .collect();
+    spare(store, file, referenced)
+}
+
+/// Takes these objects off the list.
+///
+/// # Errors
+/// As [`spare_what_is_referenced`].
+pub(super) fn spare(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    referenced: Vec<ObjectName>,
+) -> Result<(), BuildError> {
     for name in referenced {
         match file.condemned.remove(&name) {
             Some(Sentence::Doomed) => {

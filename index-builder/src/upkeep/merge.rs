@@ -1,11 +1,11 @@
 //! Merging an index: plan, merge, upload, publish, until nothing is due.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
-use canter_split_format::{DeletedDocs, DeletesRef, ObjectKind, ObjectName, SplitEntry};
+use canter_split_format::SplitEntry;
 use serde::Serialize;
 use tantivy::BitSet;
 
@@ -16,7 +16,7 @@ use crate::merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
     plan_merges,
 };
-use crate::publisher::{NewSplit, Replacement, config_of, replace};
+use crate::publisher::{NewSplit, Replacement, config_of, read_deletes, replace};
 use crate::storage::IndexStore;
 
 /// How to merge an index.
@@ -26,6 +26,9 @@ pub struct MergeIndexOptions {
     pub max_merges: Option<u64>,
     /// Plan only.
     pub dry_run: bool,
+    /// Write anew, by itself, each split with deleted documents that the policy leaves alone: so that their bytes can
+    /// be removed.
+    pub rewrite_deleted: bool,
     /// Where copies of the splits are kept while they are merged; the system's folder for temporary files
     /// without it.
     pub temp_folder: Option<PathBuf>,
@@ -87,7 +90,7 @@ pub fn merge_index(
             report.num_splits_before = index.splits.len() as u64;
         }
         report.num_splits = index.splits.len() as u64;
-        let due = index.due();
+        let due = index.due(options);
         if options.dry_run {
             report.merges = due.iter().map(planned).collect();
             return Ok(report);
@@ -153,7 +156,7 @@ impl Index {
         ids.any(|id| self.splits.get(id) != planned.splits.get(id))
     }
 
-    fn due(&self) -> Vec<MergeOperation> {
+    fn due(&self, options: &MergeIndexOptions) -> Vec<MergeOperation> {
         let settings = &self.config.indexing_settings;
         let candidates = self.splits.values().map(|split| MergeCandidate {
             id: split.id.clone(),
@@ -164,11 +167,24 @@ impl Index {
             age: None,
         });
         let candidates: Vec<MergeCandidate> = candidates.collect();
-        plan_merges(
+        let mut due = plan_merges(
             &settings.merge_policy,
             &MergeLimits::of(settings),
             &candidates,
-        )
+        );
+        if options.rewrite_deleted {
+            let merged = due.iter().flat_map(|operation| &operation.split_ids);
+            let merged: BTreeSet<String> = merged.cloned().collect();
+            let deleted = self.splits.values().filter(|split| split.deletes.is_some());
+            let alone = deleted.filter(|split| !merged.contains(&split.id));
+            due.extend(alone.map(|split| MergeOperation {
+                split_ids: vec![split.id.clone()],
+                num_docs: split.num_live_docs(),
+                num_bytes: split.len,
+                num_merge_ops: split.num_merge_ops,
+            }));
+        }
+        due
     }
 
     /// What came of one merge, and how many splits there are then; `None` if it was given up.
@@ -225,32 +241,5 @@ fn input_of(store: &IndexStore, entry: &SplitEntry) -> Result<MergeInput, BuildE
     Ok(MergeInput {
         entry: entry.clone(),
         deleted,
-    })
-}
-
-/// The deleted documents of a split.
-///
-/// # Errors
-/// `Data` if they are missing or damaged.
-pub(crate) async fn read_deletes(
-    store: &IndexStore,
-    deletes: &DeletesRef,
-    max_doc: u32,
-) -> Result<DeletedDocs, BuildError> {
-    let object = ObjectName::new(ObjectKind::Deletes, &deletes.id).object();
-    let bytes = match &deletes.inlined {
-        Some(bytes) => Bytes::from(bytes.clone()),
-        None => match store.get(&object).await? {
-            Some((bytes, _)) => bytes,
-            None => {
-                return Err(BuildError::data(format!(
-                    "`{}/{object}` is missing, though the manifest refers to it: restore it from a copy of the index",
-                    store.uri()
-                )));
-            }
-        },
-    };
-    deletes.open(&bytes, max_doc).map_err(|error| {
-        BuildError::data(format!("`{}/{object}` cannot be read", store.uri())).caused_by(error)
     })
 }

@@ -1,13 +1,17 @@
 //! Keeping an index in order: splits are merged, what nothing refers to is removed, and what is
 //! referred to is checked.
 
+mod delete;
 mod gc;
 mod merge;
 mod references;
+mod remains;
 mod verify;
 
+pub use delete::{DeleteReport, delete_documents};
 pub use gc::{GcOptions, GcReport, collect_garbage};
 pub use merge::{MergeDone, MergeIndexOptions, MergeReport, merge_index};
+pub use remains::{StoredSplits, stored_splits};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify_index};
 
 #[cfg(test)]

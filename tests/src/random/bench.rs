@@ -112,6 +112,58 @@ impl RandomBench {
         })
     }
 
+    /// The same with documents deleted by random queries, which the scan leaves out.
+    ///
+    /// # Errors
+    /// If an index cannot be built, or if other documents are deleted than the scan finds.
+    pub fn with_deletes(seed: u64, engine: Arc<dyn Engine>) -> Result<Self> {
+        let mut bench = Self {
+            indexes: Vec::new(),
+            runtime: tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?,
+            engine,
+            seed,
+        };
+        for (nth, setup) in (0..).zip(Setup::all()) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(2_000 + nth);
+            let (num_docs, num_splits) = shape(seed, nth);
+            let docs = documents(&setup, num_docs, &mut rng);
+            let mut table = Table::new(setup, docs);
+            let whole: Vec<Value> = table.docs.iter().map(|doc| doc.json.clone()).collect();
+            let mut indexes = [num_splits, other_shape(num_splits)]
+                .into_iter()
+                .map(|num_splits| built(&table.setup, &whole, num_splits))
+                .collect::<Result<Vec<TestIndex>>>()?;
+            for _ in 0..DELETIONS {
+                let (request, gone) = deletion(&table, &mut rng);
+                for index in &mut indexes {
+                    let (left, report) = index.delete(&request)?;
+                    anyhow::ensure!(
+                        report.num_deleted_docs == gone.len() as u64,
+                        "{} documents are deleted instead of {}: {request}",
+                        report.num_deleted_docs,
+                        gone.len()
+                    );
+                    *index = left;
+                }
+                let left = (0..table.docs.len()).filter(|doc| !gone.contains(doc));
+                let left: Vec<Value> = left.map(|doc| table.docs[doc].json.clone()).collect();
+                table = Table::new(table.setup, left);
+            }
+            let searcher = |index: &TestIndex, max_leaves| {
+                index.searcher(Arc::clone(&bench.engine), 1, max_leaves)
+            };
+            let divisions = Divisions {
+                one: searcher(&indexes[0], 1)?,
+                other: Some(searcher(&indexes[1], 3)?),
+            };
+            bench.indexes.push((table, divisions));
+        }
+        Ok(bench)
+    }
+
     /// Asks `num` requests.
     ///
     /// # Errors
@@ -396,6 +448,35 @@ fn paths(table: &Table) -> Vec<&'static str> {
     table.setup.fields.iter().map(|field| field.path).collect()
 }
 
+/// Queries by which documents are deleted.
+const DELETIONS: usize = 3;
+
+/// A request that matches some of the documents, and which.
+fn deletion(table: &Table, rng: &mut ChaCha8Rng) -> (Value, Vec<usize>) {
+    loop {
+        let mut generator = Generator {
+            table,
+            rng: &mut *rng,
+        };
+        let mut request = generator.request();
+        request.aggs.clear();
+        request.sort_by.clear();
+        (request.max_hits, request.start_offset) = (0, 0);
+        let found = table.scan(&request);
+        let is_some = !found.is_empty() && found.len() * 3 < table.docs.len();
+        if is_some && known(table, &request, "").is_none() {
+            return (request.json(&paths(table)), found);
+        }
+    }
+}
+
+fn other_shape(num_splits: usize) -> usize {
+    match num_splits {
+        1 => 7,
+        num => num / 3 + 1,
+    }
+}
+
 fn open(
     setup: &Setup,
     docs: &[Value],
@@ -403,14 +484,10 @@ fn open(
     has_other: bool,
     engine: &Arc<dyn Engine>,
 ) -> Result<Divisions> {
-    let other_num = match num_splits {
-        1 => 7,
-        num => num / 3 + 1,
-    };
     Ok(Divisions {
         one: open_divided(setup, docs, num_splits, engine)?,
         other: match has_other {
-            true => Some(open_divided(setup, docs, other_num, engine)?),
+            true => Some(open_divided(setup, docs, other_shape(num_splits), engine)?),
             false => None,
         },
     })
@@ -422,6 +499,10 @@ fn open_divided(
     num_splits: usize,
     engine: &Arc<dyn Engine>,
 ) -> Result<Searcher> {
+    built(setup, docs, num_splits)?.searcher(Arc::clone(engine), 1, 1)
+}
+
+fn built(setup: &Setup, docs: &[Value], num_splits: usize) -> Result<TestIndex> {
     let lines: Vec<String> = docs.iter().map(Value::to_string).collect();
     let split_num_docs = lines.len().div_ceil(num_splits).max(1) as u64;
     let index = TestIndex::build(setup.yaml, &lines, split_num_docs)?;
@@ -431,7 +512,7 @@ fn open_divided(
         "{num_docs} of {} documents ingested",
         lines.len()
     );
-    index.searcher(Arc::clone(engine), 1, 1)
+    Ok(index)
 }
 
 /// Requests with one thing less.

@@ -89,6 +89,15 @@ fn table_of(index: &IndexDescription, screen: &Screen) -> String {
     fact("index", index.index_id.clone());
     fact("at", index.index_uri.clone());
     fact("documents", numbers::count(index.num_docs));
+    if index.num_deleted_docs > 0 {
+        fact(
+            "deleted",
+            format!(
+                "{} more, in the splits until they are merged",
+                numbers::count(index.num_deleted_docs)
+            ),
+        );
+    }
     fact("input", numbers::bytes(index.num_raw_bytes));
     let share = numbers::share(index.num_split_bytes, index.num_raw_bytes);
     fact(
@@ -149,7 +158,7 @@ fn split_table(index: &IndexDescription) -> Table {
         };
         table.push(vec![
             Cell::new(&split.id),
-            Cell::new(numbers::count(split.num_docs)),
+            Cell::new(numbers::count(split.num_live_docs())),
             Cell::new(numbers::bytes(split.len)),
             Cell::new(numbers::bytes(split.head_len)),
             date(|range| range.start_ns),

@@ -42,6 +42,11 @@ pub(crate) struct MergeArgs {
     #[arg(long)]
     dry_run: bool,
 
+    /// Write each split with deleted documents anew, even if the policy leaves it alone: then `canter index gc`
+    /// can remove their bytes.
+    #[arg(long)]
+    rewrite_deleted: bool,
+
     /// When nothing is due, look again after so long, and never end.
     #[arg(long, value_name = "TIME", value_parser = parse_some_duration, conflicts_with = "dry_run")]
     watch: Option<Duration>,
@@ -68,6 +73,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     let options = MergeIndexOptions {
         max_merges: args.max_merges,
         dry_run: args.dry_run,
+        rewrite_deleted: args.rewrite_deleted,
         temp_folder: args.temp_folder.clone(),
     };
     loop {

@@ -1,6 +1,7 @@
 //! `canter index …`: what is done to an index.
 
 pub(crate) mod create;
+pub(crate) mod delete;
 pub(crate) mod describe;
 pub(crate) mod gc;
 pub(crate) mod ingest;

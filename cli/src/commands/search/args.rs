@@ -129,7 +129,7 @@ fn parse_aggs(text: &str) -> Result<Value, String> {
 }
 
 /// Seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
-fn parse_time(text: &str) -> Result<i64, String> {
+pub(crate) fn parse_time(text: &str) -> Result<i64, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(seconds);
     }

@@ -1,0 +1,124 @@
+//! Asks the search engine which documents match.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use canter_runtime::engine::Engine;
+use canter_runtime::fetch::{
+    ByteRange, FetchError, FetchedRange, MemoryFetcher, OpenOptions, RangeFetcher, open_uri,
+};
+use canter_runtime::{Limits, Searcher};
+use canter_split_format::{ListedSplit, MANIFEST_OBJECT};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use super::DeleteArgs;
+use crate::open::{InstanceCaps, about_index, tokio_runtime};
+
+/// Splits that an error names.
+const MAX_NAMED: usize = 3;
+
+/// Lists what a query matches.
+pub(super) struct Lister {
+    uri: String,
+    request: Value,
+    limits: Limits,
+    engine: Arc<dyn Engine>,
+    fetcher: Arc<dyn RangeFetcher>,
+    runtime: Runtime,
+}
+
+impl Lister {
+    /// Starts the engine; reads nothing of the index yet.
+    pub(super) fn start(args: &DeleteArgs) -> Result<Self> {
+        let options = OpenOptions::default();
+        Ok(Self {
+            uri: args.index.clone(),
+            request: args.request(),
+            limits: Limits {
+                deadline_ms: args.deadline_ms,
+                ..Limits::default()
+            },
+            engine: args.engine.start(InstanceCaps::default())?,
+            fetcher: open_uri(&args.index, &options).map_err(about_index(&args.index))?,
+            runtime: tokio_runtime()?,
+        })
+    }
+
+    /// The documents of live splits that match.
+    ///
+    /// # Errors
+    /// If any split could not be searched.
+    pub(super) fn list(&self) -> Result<Vec<ListedSplit>> {
+        self.list_from(Arc::clone(&self.fetcher))
+    }
+
+    /// The same of the splits that another manifest names.
+    ///
+    /// # Errors
+    /// As [`Lister::list`].
+    pub(super) fn list_with(&self, manifest: Vec<u8>) -> Result<Vec<ListedSplit>> {
+        self.list_from(Arc::new(WithManifest {
+            manifest: [(MANIFEST_OBJECT, manifest)].into_iter().collect(),
+            others: Arc::clone(&self.fetcher),
+        }))
+    }
+
+    /// Nothing is kept from one list to the next: what counts is the manifest of this moment.
+    fn list_from(&self, fetcher: Arc<dyn RangeFetcher>) -> Result<Vec<ListedSplit>> {
+        let searcher = Searcher::builder()
+            .engine(Arc::clone(&self.engine))
+            .fetcher(fetcher)
+            .build()?;
+        let answer = searcher.search(&self.request, &self.limits);
+        let answer = self.runtime.block_on(answer);
+        let mut answer = answer.map_err(about_index(&self.uri))?.json;
+        check_whole(&answer)?;
+        serde_json::from_value(answer["listed_splits"].take())
+            .context("the search engine gave no list of documents")
+    }
+}
+
+/// Refuses an answer that lacks a split.
+fn check_whole(answer: &Value) -> Result<()> {
+    let mut missing: Vec<String> = Vec::new();
+    for key in ["failed_splits", "skipped_splits"] {
+        for split in answer[key].as_array().into_iter().flatten() {
+            let text = |key: &str| split[key].as_str().unwrap_or("?");
+            missing.push(format!("{} ({})", text("split_id"), text("message")));
+        }
+    }
+    let is_cut_short = answer["timed_out"] == true || !answer["budget_exhausted"].is_null();
+    if missing.is_empty() && !is_cut_short {
+        return Ok(());
+    }
+    if missing.is_empty() {
+        bail!("the search took too long, and nothing is deleted: raise --deadline-ms");
+    }
+    let num_missing = missing.len();
+    missing.truncate(MAX_NAMED);
+    bail!(
+        "{num_missing} of the index's splits or pages could not be searched, and nothing is deleted, since they may \
+         hold matching documents: {}{}",
+        missing.join("; "),
+        if num_missing > MAX_NAMED { "; …" } else { "" }
+    )
+}
+
+/// An index with another manifest.
+struct WithManifest {
+    manifest: MemoryFetcher,
+    others: Arc<dyn RangeFetcher>,
+}
+
+type Fetching<'a> = Pin<Box<dyn Future<Output = Result<FetchedRange, FetchError>> + Send + 'a>>;
+
+impl RangeFetcher for WithManifest {
+    fn fetch<'a>(&'a self, object: &'a str, range: ByteRange) -> Fetching<'a> {
+        match object {
+            MANIFEST_OBJECT => self.manifest.fetch(object, range),
+            _ => self.others.fetch(object, range),
+        }
+    }
+}
