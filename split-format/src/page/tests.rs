@@ -33,6 +33,7 @@ fn split(number: u128, head: Vec<u8>, time_range: Option<(i64, i64)>) -> PageSpl
         entry: entry(number, &head, time_range),
         totals: [("level".to_owned(), levels.into())].into(),
         head: Some(head),
+        filter: None,
     }
 }
 
@@ -70,7 +71,7 @@ fn a_long_head_stays_with_its_split() {
     let long = vec![3; MAX_PACKED_HEAD as usize + 1];
     let written = write_page(vec![split(1, long, None), split(2, vec![4], None)], None).unwrap();
     assert_eq!(written.page.heads_len, 1);
-    let (splits, _) = written.page.open(&written.bytes).unwrap();
+    let (splits, _) = written.page.open(&written.bytes, None).unwrap();
     assert_eq!(splits[0].head, None);
     assert_eq!(splits[1].head, Some(vec![4]));
     assert_eq!(written.page.time_range, None, "any time, if one has none");
@@ -98,7 +99,7 @@ fn deleted_documents_are_counted_and_referred_to() {
         (6_007, 4_002)
     );
     assert_eq!(
-        written.page.open(&written.bytes).unwrap().0,
+        written.page.open(&written.bytes, None).unwrap().0,
         [one.clone(), other]
     );
 
@@ -185,7 +186,7 @@ fn totals_are_those_of_the_head() {
     assert_eq!(split.totals["level"]["info"], 2);
     assert_eq!(split.totals["level"]["error"], 1);
     let written = write_page(vec![split], Some(&rollup)).unwrap();
-    let (splits, summary) = written.page.open(&written.bytes).unwrap();
+    let (splits, summary) = written.page.open(&written.bytes, None).unwrap();
     assert_eq!(summary, Some(rollup));
     assert!(Head::open(splits[0].head.as_deref().unwrap()).is_ok());
 
@@ -204,7 +205,7 @@ proptest! {
             split(number, vec![7; len], times)
         }).collect();
         let written = write_page(splits.clone(), None).unwrap();
-        let (mut found, summary) = written.page.open(&written.bytes).unwrap();
+        let (mut found, summary) = written.page.open(&written.bytes, None).unwrap();
         found.sort_by(|left, right| left.entry.id.cmp(&right.entry.id));
         prop_assert_eq!(found, splits);
         prop_assert_eq!(summary, None);
@@ -216,14 +217,14 @@ proptest! {
     fn damage_is_an_error_or_costs_a_head(at in any::<prop::sample::Index>(), flip in 1_u8.., cut in any::<bool>()) {
         let splits = vec![split(1, vec![3; 50], Some((1, 2))), split(2, vec![4; 50], None)];
         let written = write_page(splits, None).unwrap();
-        let (whole, _) = written.page.open(&written.bytes).unwrap();
+        let (whole, _) = written.page.open(&written.bytes, None).unwrap();
         let mut bytes = written.bytes.clone();
         let at = at.index(bytes.len());
         match cut {
             true => bytes.truncate(at),
             false => bytes[at] ^= flip,
         }
-        if let Ok((found, _)) = written.page.open(&bytes) {
+        if let Ok((found, _)) = written.page.open(&bytes, None) {
             prop_assert!(at as u64 >= written.page.entries.end());
             for (found, whole) in found.iter().zip(&whole) {
                 prop_assert_eq!(&found.entry, &whole.entry);
