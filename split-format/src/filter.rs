@@ -23,10 +23,12 @@ use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::{FILTER_NAME, FILTER_SEED, FILTER_VERSION, checksum64};
 
+mod transpose;
 mod transposed;
 
+pub(crate) use transpose::transpose;
+pub(crate) use transposed::MAX_GROUPS;
 pub use transposed::{BlockPlace, FilterBlock, FilterGroup, FilterPlace, FiltersRef, PageFilters};
-pub(crate) use transposed::{MAX_GROUPS, transpose};
 
 /// Bits of a block: rows of a transposed one.
 pub(crate) const BLOCK_NUM_BITS: u64 = 1_024;

@@ -135,7 +135,7 @@ mod tests {
     use canter_doc_mapper::{DocMapper, IndexConfig};
 
     fn mapper() -> DocMapper {
-        let config = serde_json::json!({"version": "0.9", "index_id": "x",
+        let config = serde_json::json!({"version": "0.9", "index_id": "needles",
             "doc_mapping": {"mode": "dynamic", "field_mappings": [
                 {"name": "id", "type": "text", "tokenizer": "raw"},
                 {"name": "body", "type": "text", "record": "position"},
@@ -178,7 +178,7 @@ mod tests {
         for (query, expect) in [
             ("id:A-b", "id=A-b"),
             ("body:Lost", "body=lost"),
-            ("lost", "(body=lost | id=lost)"),
+            ("lost", "((body=lost | id=lost))"),
             ("body:\"lost block\"", "(block=block)"),
             ("body:\"lost blo\"*", "(body=lost)"),
             ("id:a AND body:lost", "(body=lost & id=a)"),

@@ -176,6 +176,11 @@ fn options_that_contradict_each_other_are_refused() {
         r#"line 5: "fieldnorms" in field mapping "a" is allowed only if "indexed" is true"#,
     );
     check_fields(
+        "name: a, type: u64, fast: true, indexed: false, needle: true",
+        "",
+        r#"line 5: "needle" in field mapping "a" is allowed only if "indexed" is true"#,
+    );
+    check_fields(
         "name: a, type: array<bytes>, fast: true",
         "",
         r#"line 5: field mapping "a": "fast" is not allowed for array<bytes>"#,
