@@ -156,13 +156,13 @@ pub fn write_page(
 }
 
 /// From the earliest to the latest time of these splits; none if one has none.
-fn entries_time_range<'a>(entries: &mut dyn Iterator<Item = &'a SplitEntry>) -> Option<TimeRange> {
+fn entries_time_range(entries: &mut dyn Iterator<Item = &SplitEntry>) -> Option<TimeRange> {
     let ranges: Option<Vec<TimeRange>> = entries.map(|entry| entry.time_range).collect();
     ranges?.into_iter().reduce(TimeRange::union)
 }
 
 /// The tag fields that all of these splits list, with the values of all.
-fn common_tags<'a>(entries: &mut dyn Iterator<Item = &'a SplitEntry>) -> Tags {
+fn common_tags(entries: &mut dyn Iterator<Item = &SplitEntry>) -> Tags {
     let mut common: Option<Tags> = None;
     for entry in entries {
         common = Some(match common {

@@ -199,8 +199,8 @@ pub(super) fn block_checksum(splits_hash: u64, group_ord: u32, block_ord: u64, r
 }
 
 /// Stands for the splits of a page with their groups.
-pub(super) fn splits_hash<'a>(
-    splits: &mut dyn Iterator<Item = (&'a str, Option<u32>)>,
+pub(super) fn splits_hash(
+    splits: &mut dyn Iterator<Item = (&str, Option<u32>)>,
 ) -> Result<u64, FormatError> {
     let mut out = Writer::default();
     for (id, group_ord) in splits {
