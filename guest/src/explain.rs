@@ -94,6 +94,7 @@ pub(crate) async fn explain(
         let reason = match reason {
             PruneReason::Time => "no document within the time filter",
             PruneReason::Tags => "it lacks a tag value that the query requires",
+            PruneReason::Filter => "its filter says that it lacks a term that the query requires",
         };
         ExplainedSplit::unopened(unopened, "pruned", reason)
     });

@@ -27,6 +27,8 @@ pub enum ObjectKind {
     Ledger,
     /// `deletes/<id>.docs`
     Deletes,
+    /// `filters/<id>.bits`
+    Filters,
 }
 
 /// Names an object that never changes.
@@ -55,7 +57,13 @@ pub type Condemned = BTreeMap<ObjectName, Sentence>;
 
 impl ObjectKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Split, Self::Page, Self::Ledger, Self::Deletes];
+    pub const ALL: [Self; 5] = [
+        Self::Split,
+        Self::Page,
+        Self::Ledger,
+        Self::Deletes,
+        Self::Filters,
+    ];
 
     /// The folder of these objects, relative to the index's URI.
     pub fn folder(self) -> &'static str {
@@ -64,6 +72,7 @@ impl ObjectKind {
             Self::Page => "pages",
             Self::Ledger => "ledger",
             Self::Deletes => "deletes",
+            Self::Filters => "filters",
         }
     }
 
@@ -73,6 +82,7 @@ impl ObjectKind {
             Self::Page => 1,
             Self::Ledger => 2,
             Self::Deletes => 3,
+            Self::Filters => 4,
         }
     }
 }
@@ -103,6 +113,7 @@ impl ObjectName {
             ObjectKind::Page => page_object(&self.id),
             ObjectKind::Ledger => ledger_object(&self.id),
             ObjectKind::Deletes => crate::version::deletes_object(&self.id),
+            ObjectKind::Filters => crate::version::filters_object(&self.id),
         }
     }
 }

@@ -23,6 +23,7 @@ mod condemned;
 mod deletes;
 mod error;
 mod file_table;
+mod filter;
 mod head;
 mod hotcache;
 mod identities;
@@ -40,6 +41,10 @@ pub use condemned::{Condemned, ObjectKind, ObjectName, Sentence};
 pub use deletes::{DeletedDocs, DeletesRef, ListedSplit};
 pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};
+pub use filter::{
+    BlockPlace, FilterBlock, FilterGroup, FilterPlace, FilterScope, FiltersRef, Needle,
+    PageFilters, SplitFilter,
+};
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
 pub use hotcache::{HotRange, Hotcache};
 pub use identities::{DocIdentity, Identities, IdentityRange, SourceId};
@@ -53,6 +58,6 @@ pub use rollup::{FieldRollup, Rollup};
 pub use split::{WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{
-    HEAD_PREFIX_LEN, IDENTITIES_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64, object_id,
-    page_object, split_object,
+    FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN,
+    checksum64, object_id, page_object, split_object,
 };

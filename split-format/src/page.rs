@@ -14,11 +14,15 @@
 //! checksum in its entry.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
+use crate::filter::transpose;
 use crate::manifest::{SplitEntry, Tags};
-use crate::version::{PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, checksum64, object_id, page_object};
-use crate::{FormatError, Head, Rollup, TimeRange};
+use crate::version::{
+    FILTER_FILE, PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, checksum64, object_id, page_object,
+};
+use crate::{FormatError, Head, PageFilters, Rollup, SplitFilter, TimeRange};
 
 mod entries;
 mod reference;
@@ -43,6 +47,8 @@ pub struct WrittenPage {
     pub page: PageRef,
     /// The object.
     pub bytes: Vec<u8>,
+    /// The object with its splits' filters, if any has one.
+    pub filters: Option<Vec<u8>>,
 }
 
 /// A split on its way into a page.
@@ -54,6 +60,8 @@ pub struct PageSplit {
     pub head: Option<Vec<u8>>,
     /// How many of its documents hold each value of the fields that its head rolls up.
     pub totals: Totals,
+    /// What it may hold, if that is known.
+    pub filter: Option<SplitFilter>,
 }
 
 impl PageSplit {
@@ -77,8 +85,17 @@ impl PageSplit {
             entry,
             head: Some(head),
             totals,
+            filter: None,
         };
         Ok((split, rollup))
+    }
+
+    /// Where its object has its filter, if its head is at hand and says so.
+    pub fn filter_range(&self) -> Option<Range<u64>> {
+        let head = Head::open(self.head.as_deref()?).ok()?;
+        let (_, file) = head.files.find(FILTER_FILE)?;
+        let start = self.entry.head_len.checked_add(file.offset)?;
+        Some(start..start.checked_add(file.len)?)
     }
 }
 
@@ -101,7 +118,12 @@ pub fn write_page(
         heads.extend_from_slice(packed.unwrap_or_default());
     }
     let summary = summary.map_or_else(Vec::new, Rollup::write);
-    let entries = entries::write(&splits, &offsets)?;
+    let filters = splits.iter();
+    let filters = filters.map(|split| (split.entry.id.as_str(), split.filter.as_ref()));
+    let transposed = transpose(&filters.collect::<Vec<_>>())?;
+    let group_ords = transposed.as_ref().map(|all| all.group_ords.as_slice());
+    let entries = entries::write(&splits, &offsets, group_ords.unwrap_or_default())?;
+    let (filters, filter_bytes) = transposed.map(|all| (all.filters, all.bytes)).unzip();
 
     let mut out = Writer::default();
     out.raw(&PAGE_MAGIC);
@@ -126,8 +148,10 @@ pub fn write_page(
             summary: PagePart::of(PREFIX_LEN, &summary),
             entries: PagePart::of(PREFIX_LEN + summary.len() as u64, &entries),
             heads_len: heads.len() as u64,
+            filters,
         },
         bytes,
+        filters: filter_bytes,
     })
 }
 
@@ -198,11 +222,16 @@ impl PageRef {
         Ok(splits)
     }
 
-    /// The splits of a whole page, each with its head where that is packed, and the rollup of all.
+    /// The splits of a whole page, each with its head where that is packed and its filter where `filters` has it,
+    /// and the rollup of all.
     ///
     /// # Errors
-    /// If the bytes are not those that this refers to.
-    pub fn open(&self, bytes: &[u8]) -> Result<(Vec<PageSplit>, Option<Rollup>), FormatError> {
+    /// If the bytes of the page are not those that this refers to. Filters that are damaged are left out.
+    pub fn open(
+        &self,
+        bytes: &[u8],
+        filters: Option<&[u8]>,
+    ) -> Result<(Vec<PageSplit>, Option<Rollup>), FormatError> {
         let mut reader = Reader::new(PAGE_NAME, bytes);
         if reader.raw(PAGE_MAGIC.len())? != PAGE_MAGIC {
             return Err(
@@ -232,10 +261,18 @@ impl PageRef {
             split.entry.is_head(head).then(|| head.to_vec())
         };
         let summary = self.open_summary(part(self.summary)?)?;
-        let splits = splits.into_iter().map(|split| PageSplit {
+        let all = self.filters.as_ref();
+        let all = all.and_then(|filters| PageFilters::of(filters, &splits));
+        let filters = all.zip(filters);
+        let filters = filters.map(|(all, bytes)| all.open_all(&splits, bytes));
+        let filters = filters.into_iter().flatten();
+        let filters = filters.chain(std::iter::repeat(None));
+        let splits = splits.into_iter().zip(filters);
+        let splits = splits.map(|(split, filter)| PageSplit {
             head: head_of(&split),
             entry: split.entry,
             totals: split.totals,
+            filter,
         });
         Ok((splits.collect(), summary))
     }

@@ -104,6 +104,27 @@ pub(crate) const IDENTITIES_NAME: &str = "document identities";
 /// Version of that file.
 pub(crate) const IDENTITIES_VERSION: u32 = 1;
 
+/// Name of the body's file with the split's filter. tantivy does not know of it.
+pub const FILTER_FILE: &str = "filter";
+/// What that file is called in errors.
+pub(crate) const FILTER_NAME: &str = "split filter";
+/// Version of that file.
+pub(crate) const FILTER_VERSION: u32 = 1;
+/// Of the hashes of values: a filter made with another says nothing.
+pub(crate) const FILTER_SEED: u64 = 0x6361_6e74_6572_0001;
+
+/// First eight bytes of every object with the filters of a page.
+pub(crate) const FILTERS_MAGIC: [u8; 8] = *b"CANTERFL";
+/// What such an object is called in errors.
+pub(crate) const FILTERS_NAME: &str = "filters of a manifest page";
+/// Version of such an object.
+pub(crate) const FILTERS_VERSION: u32 = 1;
+
+/// Name of the object with the filters of a page's splits, relative to the index's URI.
+pub(crate) fn filters_object(id: &str) -> String {
+    format!("filters/{id}.bits")
+}
+
 /// XXH3-64 of `bytes`: the checksum of heads and manifests, and (cut to 32 bits) of body blocks.
 pub fn checksum64(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)

@@ -15,7 +15,9 @@
 
 mod sample;
 
-use canter_split_format::{Head, IDENTITIES_FILE, Identities, ManifestFile, TimeRange, checksum64};
+use canter_split_format::{
+    Head, IDENTITIES_FILE, Identities, ManifestFile, Needle, SplitFilter, TimeRange, checksum64,
+};
 
 /// The version that today's writer writes: of splits only, the manifest's is v1 still.
 const VERSION: &str = "v2";
@@ -24,6 +26,11 @@ const SPLIT_V1: &[u8] = include_bytes!("golden/v1/sample.split");
 const MANIFEST_V1: &[u8] = include_bytes!("golden/v1/manifest.canter");
 
 const SPLIT_V2: &[u8] = include_bytes!("golden/v2/sample.split");
+
+/// A page of three splits and its filters, as they were first written.
+const PAGE_V1: &[u8] = include_bytes!("golden/page-v1/sample.page");
+const FILTERS_V1: &[u8] = include_bytes!("golden/page-v1/sample.bits");
+const FILTER_V1: &[u8] = include_bytes!("golden/page-v1/sample.filter");
 
 const SPLIT_ID: &str = "2d51a582deb88c6f35a9cabff5c4169b";
 const HEAD_LEN: usize = 1_657;
@@ -38,6 +45,58 @@ fn write_golden_files() {
     let folder = format!("{}/tests/golden/{VERSION}", env!("CARGO_MANIFEST_DIR"));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(format!("{folder}/sample.split"), sample::split_v2().bytes).unwrap();
+}
+
+#[test]
+#[ignore = "writes the golden files: for a new format version only"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool in the shape of a test: it writes files"
+)]
+fn write_golden_pages() {
+    let folder = format!("{}/tests/golden/page-v1", env!("CARGO_MANIFEST_DIR"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let page = sample::page();
+    std::fs::write(format!("{folder}/sample.page"), page.bytes).unwrap();
+    std::fs::write(format!("{folder}/sample.bits"), page.filters.unwrap()).unwrap();
+    let filter = sample::filter(1, 3).write();
+    std::fs::write(format!("{folder}/sample.filter"), filter).unwrap();
+}
+
+#[test]
+fn a_page_and_its_filters_are_written_as_ever() {
+    let page = sample::page();
+    assert!(page.bytes == PAGE_V1, "the bytes of a page changed");
+    assert!(
+        page.filters.as_deref() == Some(FILTERS_V1),
+        "the bytes of its filters changed"
+    );
+    assert!(
+        sample::filter(1, 3).write() == FILTER_V1,
+        "the bytes of a filter changed"
+    );
+}
+
+#[test]
+fn filters_that_were_written_are_read() {
+    let filter = SplitFilter::open(FILTER_V1).unwrap();
+    assert_eq!(
+        (filter.log2_num_blocks(), filter.scope().fields.len()),
+        (3, 2)
+    );
+    let page = sample::page().page;
+    let (splits, _) = page.open(PAGE_V1, Some(FILTERS_V1)).unwrap();
+    let found: Vec<Option<u32>> = splits
+        .iter()
+        .map(|split| split.filter.as_ref().map(SplitFilter::log2_num_blocks))
+        .collect();
+    assert_eq!(found, [Some(3), None, Some(2)]);
+    for number in 0..300_u64 {
+        let needle = Needle::of("trace_id", format!("1/{number}").as_bytes());
+        assert!(filter.may_hold(needle));
+        assert!(splits[0].filter.as_ref().unwrap().may_hold(needle));
+    }
+    assert!(!filter.may_hold(Needle::of("trace_id", b"3/0")));
 }
 
 #[test]

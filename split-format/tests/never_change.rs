@@ -7,9 +7,12 @@
 mod sample;
 
 use canter_split_format::{
-    HEAD_PREFIX_LEN, Head, MANIFEST_OBJECT, ManifestFile, checksum64, head_len_of, page_object,
-    split_object,
+    FILTER_FILE, FilterScope, HEAD_PREFIX_LEN, Head, MANIFEST_OBJECT, ManifestFile, Needle,
+    SplitFilter, checksum64, head_len_of, page_object, split_object,
 };
+
+/// Of the term `needle` in the field `body`.
+const GOLDEN_HASH: u128 = 316_532_383_669_635_268_074_009_718_594_100_940_180;
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
@@ -40,6 +43,37 @@ fn object_names() {
     assert_eq!(MANIFEST_OBJECT, "manifest.canter");
     assert_eq!(split_object("0a1b"), "splits/0a1b.split");
     assert_eq!(page_object("0a1b"), "pages/0a1b.page");
+}
+
+/// A filter that is asked with other bits would hide documents.
+#[test]
+fn the_bits_of_a_term_in_a_filter() {
+    assert_eq!(FILTER_FILE, "filter");
+    let scope = FilterScope {
+        fields: ["body".to_owned()].into(),
+        default_fields: vec!["body".to_owned(), "id".to_owned()],
+    };
+    let mut filter = SplitFilter::new(scope, 2);
+    filter.insert(Needle::of("body", b"needle"));
+    let bytes = filter.write();
+    assert_eq!(
+        &bytes[..20],
+        b"\x01\0\0\0\x01\x04body\x02\x04body\x02id\x02"
+    );
+    let (_, rest) = bytes.split_at(20);
+    let (bits, checksum) = rest.split_at(512);
+    assert_eq!(checksum, checksum64(&bytes[..20 + 512]).to_le_bytes());
+
+    let key = b"body\0needle";
+    let hash = xxhash_rust::xxh3::xxh3_128_with_seed(key, 0x6361_6e74_6572_0001);
+    let block = (hash >> 126) as usize;
+    let mut expect = vec![0_u8; 512];
+    for probe in 0..6 {
+        let row = (hash >> (10 * probe)) as usize % 1_024;
+        expect[block * 128 + row / 8] |= 1 << (row % 8);
+    }
+    assert_eq!(bits, expect);
+    assert_eq!(hash, GOLDEN_HASH);
 }
 
 #[test]

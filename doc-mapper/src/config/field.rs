@@ -22,6 +22,8 @@ pub struct FieldMapping {
     pub indexed: bool,
     /// In a fast field, so that it can be sorted and aggregated; text goes through the normalizer.
     pub fast: Option<Normalizer>,
+    /// Single values of it are looked for that few splits hold: splits keep a filter over it.
+    pub needle: bool,
     /// The type and what only this type has.
     pub kind: FieldKind,
 }
@@ -158,6 +160,7 @@ impl FieldMapping {
             stored: true,
             indexed: true,
             fast: Some(Normalizer::Raw),
+            needle: false,
             kind: FieldKind::Json(JsonKind {
                 tokenizer: "raw".to_string(),
                 record: IndexRecordOption::Basic,
@@ -192,6 +195,10 @@ impl FieldMapping {
                 map.serialize_entry("fast", &fast)?;
             }
             (_, fast) => map.serialize_entry("fast", &fast.is_some())?,
+        }
+        // Quickwit does not know it, and neither did earlier versions.
+        if self.needle {
+            map.serialize_entry("needle", &true)?;
         }
         match &self.kind {
             // Quickwit refuses indexing options on a field that is not indexed.

@@ -87,6 +87,10 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
             format!("{what}: \"fast\" is not allowed for array<bytes>"),
         ));
     }
+    let needle = map.bool("needle", false)?;
+    if needle && !indexed {
+        return Err(only_if_indexed(&map, "needle", &what));
+    }
     Ok(FieldMapping {
         name,
         description: map.str("description")?,
@@ -94,6 +98,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         stored: map.bool("stored", true)?,
         indexed,
         fast,
+        needle,
         kind,
     })
 }
@@ -107,9 +112,18 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "record",
             "fieldnorms",
             "fast",
+            "needle",
         ],
-        "i64" | "u64" | "f64" => &["stored", "indexed", "fast", "coerce", "output_format"],
-        "bool" | "ip" => &["stored", "indexed", "fast"],
+        "i64" | "u64" | "f64" => &[
+            "stored",
+            "indexed",
+            "fast",
+            "needle",
+            "coerce",
+            "output_format",
+        ],
+        "bool" => &["stored", "indexed", "fast"],
+        "ip" => &["stored", "indexed", "fast", "needle"],
         "datetime" => &[
             "stored",
             "indexed",
@@ -119,7 +133,14 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "fast_precision",
             "precision",
         ],
-        "bytes" => &["stored", "indexed", "fast", "input_format", "output_format"],
+        "bytes" => &[
+            "stored",
+            "indexed",
+            "fast",
+            "needle",
+            "input_format",
+            "output_format",
+        ],
         "json" => &[
             "stored",
             "indexed",
@@ -127,6 +148,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "record",
             "expand_dots",
             "fast",
+            "needle",
         ],
         // Quickwit takes `fast` here, and it changes nothing there either: each field inside has its own.
         "object" => &["field_mappings", "fast"],

@@ -238,6 +238,25 @@ fn every_type_survives_the_canonical_json() {
 }
 
 #[test]
+fn needles_are_named_and_change_no_config_without_them() {
+    let load = |option: &str| {
+        let yaml = format!(
+            "version: 0.8\nindex_id: abc\ndoc_mapping:\n  field_mappings:\n    - {{name: o, type: object, field_mappings: [{{name: x.y, type: u64{option}}}]}}\n    - {{name: z, type: text}}\n"
+        );
+        load(&yaml).unwrap()
+    };
+    let marked = load(", needle: true");
+    let again = IndexConfig::from_json(&marked.to_canonical_json().unwrap()).unwrap();
+    assert_eq!(again, marked);
+    let mapper = crate::DocMapper::new(&marked).unwrap();
+    assert_eq!(mapper.needle_fields(), ["o.x\\.y"]);
+    assert!(mapper.schema().get_field("o.x\\.y").is_ok());
+    assert_eq!(load(", needle: false"), load(""));
+    let json = String::from_utf8(load("").to_canonical_json().unwrap()).unwrap();
+    assert!(!json.contains("needle"), "{json}");
+}
+
+#[test]
 fn fast_on_an_object_is_accepted_and_changes_nothing() {
     let config = |fast: &str| {
         let yaml = format!(

@@ -153,6 +153,15 @@ impl DocMapper {
         &self.tag_fields
     }
 
+    /// The fields whose values splits keep filters over because their mappings say so, by their names in the schema.
+    pub fn needle_fields(&self) -> Vec<&str> {
+        let leaves = self.root.leaves().into_iter();
+        leaves
+            .filter(|leaf| leaf.is_needle)
+            .map(|leaf| leaf.path.as_str())
+            .collect()
+    }
+
     /// The paths a query looks into when it names no field.
     pub fn default_search_fields(&self) -> &[String] {
         &self.default_search_fields
@@ -193,6 +202,7 @@ fn document_size_leaf(field: Field) -> Leaf {
         indexed: false,
         fast: Some(Normalizer::Raw),
         is_timestamp: false,
+        is_needle: false,
         presence: None,
     }
 }
@@ -262,6 +272,7 @@ impl Compiler<'_, '_> {
             field,
             presence: has_presence.then(|| PathHasher::new(name).finish()),
             is_timestamp: self.timestamp_path == Some(name),
+            is_needle: mapping.needle,
             path,
             kind: mapping.kind.clone(),
             multi_valued: mapping.multi_valued,

@@ -16,6 +16,7 @@ pub(crate) struct Leaf {
     pub(crate) indexed: bool,
     pub(crate) fast: Option<Normalizer>,
     pub(crate) is_timestamp: bool,
+    pub(crate) is_needle: bool,
     /// Present when `exists` on this field needs it: see `presence.rs`.
     pub(crate) presence: Option<u64>,
 }

@@ -8,6 +8,7 @@
 
 mod check;
 mod count;
+mod filters;
 mod manifest;
 mod pages;
 mod prune;

@@ -2,8 +2,9 @@
 
 use canter_aggregations::Aggregations;
 use canter_split_format::{PageRef, PagedSplit, Rollup};
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 
+use super::filters::{FilterBlocks, Needles};
 use crate::SearchError;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
@@ -16,17 +17,25 @@ pub(super) struct ReadPage {
     pub(super) splits: Vec<PagedSplit>,
 }
 
-/// Reads the entries of these pages, and their summaries where they are wanted, in one wave.
+/// Reads the entries of these pages, and their summaries and what says where needles may be, if that is wanted, in
+/// one wave.
 pub(super) async fn read_pages(
     pages: &[PageRef],
     aggregations: Option<&Aggregations>,
+    needles: Option<&Needles>,
     exchange: &Exchange,
-) -> Vec<Result<ReadPage, SearchError>> {
+) -> Vec<(Result<ReadPage, SearchError>, FilterBlocks)> {
     let with_summary = aggregations.is_some();
     let reads = pages
         .iter()
         .map(|page| read_page(page, with_summary, exchange));
-    join_all(reads).await
+    let blocks = pages.iter().map(async |page| match needles {
+        Some(needles) => needles.read_blocks(page, exchange).await,
+        None => FilterBlocks::default(),
+    });
+    // Entries first: if a budget does not reach for all, they are what cannot be done without.
+    let (read, blocks) = join(join_all(reads), join_all(blocks)).await;
+    read.into_iter().zip(blocks).collect()
 }
 
 async fn read_page(

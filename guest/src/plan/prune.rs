@@ -12,6 +12,8 @@ pub(crate) enum PruneReason {
     Time,
     /// It lacks a tag value that the query requires.
     Tags,
+    /// Its filter says that it lacks a term that the query requires.
+    Filter,
 }
 
 /// What a hit must have.
@@ -54,5 +56,23 @@ impl Required {
                     && end_ns.is_none_or(|end| range.end_ns < end)
             }
         }
+    }
+}
+
+/// How much of a time range a filter lets through, as a fraction: all of one that is not known.
+pub(super) fn covered_share(filter: TimeFilter, time_range: Option<TimeRange>) -> (u128, u128) {
+    let Some(range) = time_range else {
+        return (1, 1);
+    };
+    let len = |start: i64, end: i64| u128::from(end.abs_diff(start)).saturating_add(1);
+    let start = filter
+        .start_ns
+        .map_or(range.start_ns, |start| start.max(range.start_ns));
+    let end = filter
+        .end_ns
+        .map_or(range.end_ns, |end| end.saturating_sub(1).min(range.end_ns));
+    match start <= end {
+        true => (len(start, end), len(range.start_ns, range.end_ns)),
+        false => (0, 1),
     }
 }

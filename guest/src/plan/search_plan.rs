@@ -6,6 +6,7 @@ use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Totals}
 
 use super::check::check_request;
 use super::count::{Countable, Counted, must_look_at};
+use super::filters::Needles;
 use super::pages::read_pages;
 use super::prune::{PruneReason, Required};
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
@@ -95,6 +96,8 @@ struct Asked {
     countable: Option<Countable>,
     /// The aggregations, if sums may answer them: of all documents, and without hits.
     summed: Option<Aggregations>,
+    /// What splits' filters are asked for.
+    needles: Option<Needles>,
 }
 
 impl Asked {
@@ -115,7 +118,13 @@ impl Asked {
         let is_counting = aggregations.is_none()
             && !request.list_documents
             && (window == 0 || direction.is_some());
+        let needles = match order.needs_scores() {
+            // Scores count how many documents hold a term, those that cannot be hits too.
+            true => None,
+            false => Needles::of_query(&ast, request, mapper, limits)?,
+        };
         let asked = Self {
+            needles,
             required: Required {
                 time: request.time_filter(),
                 tags: required_tags(&ast, &tag_fields),
@@ -261,10 +270,11 @@ impl SearchPlan {
                 false => self.answer(Unopened::page(&page), counted.num_hits),
             }
         }
-        let read = read_pages(&wanted, asked.summed.as_ref(), exchange).await;
+        let needles = asked.needles.as_ref();
+        let read = read_pages(&wanted, asked.summed.as_ref(), needles, exchange).await;
         let mut sums = Merger::default();
         let mut found = Vec::new();
-        for (page, read) in wanted.into_iter().zip(read) {
+        for (page, (read, blocks)) in wanted.into_iter().zip(read) {
             let read = match read {
                 Ok(read) => read,
                 Err(error) => {
@@ -285,11 +295,14 @@ impl SearchPlan {
                 self.answer(Unopened::page(&page), Some(page.num_docs));
                 continue;
             }
+            let holders = needles.map(|needles| needles.holders(&page, &read.splits, blocks));
             for split in read.splits {
-                if let Some(reason) = asked
+                let may_hold = holders.as_ref().is_none_or(|all| all.may_match(&split));
+                let reason = asked
                     .required
                     .prunes(split.entry.time_range, &split.entry.tags)
-                {
+                    .or((!may_hold).then_some(PruneReason::Filter));
+                if let Some(reason) = reason {
                     self.pruned.push((Unopened::split(&split.entry), reason));
                     continue;
                 }

@@ -10,9 +10,11 @@ mod needs;
 mod negative;
 mod range;
 mod required_tags;
+mod required_terms;
 mod value;
 mod wildcard;
 
 pub(crate) use build::{BuiltQuery, QueryShape, build_query, parse_query};
 pub(crate) use needs::Needs;
 pub(crate) use required_tags::{RequiredTag, required_tags};
+pub(crate) use required_terms::{RequiredTerms, required_terms};

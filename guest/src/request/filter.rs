@@ -25,7 +25,8 @@ pub(crate) fn parse_filter(filter: &str, limits: &Limits) -> Result<UserInputAst
     Ok(ast)
 }
 
-fn names_its_fields(ast: &UserInputAst) -> bool {
+/// Whether each part of a query names its field.
+pub(crate) fn names_its_fields(ast: &UserInputAst) -> bool {
     match ast {
         UserInputAst::Clause(clauses) => clauses.iter().all(|(_, ast)| names_its_fields(ast)),
         UserInputAst::Boost(ast, _) => names_its_fields(ast),

@@ -24,6 +24,7 @@ pub(crate) struct PlanFacts {
     pub(crate) num_splits: u64,
     pub(crate) num_pruned_by_time: u64,
     pub(crate) num_pruned_by_tags: u64,
+    pub(crate) num_pruned_by_filter: u64,
     pub(crate) timestamp_field: Option<String>,
     /// Fields without a type whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
@@ -144,6 +145,7 @@ struct Profile {
     num_splits_pruned: u64,
     num_splits_pruned_by_time: u64,
     num_splits_pruned_by_tags: u64,
+    num_splits_pruned_by_filter: u64,
     num_splits_searched: u64,
     num_splits_answered_from_head: u64,
     num_splits_answered_from_cache: u64,
@@ -154,9 +156,12 @@ impl Profile {
     fn new(facts: &PlanFacts, result: &PartialResult) -> Self {
         Self {
             num_splits: facts.num_splits,
-            num_splits_pruned: facts.num_pruned_by_time + facts.num_pruned_by_tags,
+            num_splits_pruned: facts.num_pruned_by_time
+                + facts.num_pruned_by_tags
+                + facts.num_pruned_by_filter,
             num_splits_pruned_by_time: facts.num_pruned_by_time,
             num_splits_pruned_by_tags: facts.num_pruned_by_tags,
+            num_splits_pruned_by_filter: facts.num_pruned_by_filter,
             num_splits_searched: result.num_splits_searched,
             num_splits_answered_from_head: result.num_splits_from_head,
             num_splits_answered_from_cache: result.num_splits_from_cache,

@@ -36,6 +36,7 @@ fn facts_of(
         num_splits: plan.num_splits,
         num_pruned_by_time: plan.num_pruned(PruneReason::Time),
         num_pruned_by_tags: plan.num_pruned(PruneReason::Tags),
+        num_pruned_by_filter: plan.num_pruned(PruneReason::Filter),
         timestamp_field: plan.timestamp_field.clone(),
         untyped_keys: plan.untyped_keys.clone(),
         answer_key: answer_key.filter(|_| is_whole),

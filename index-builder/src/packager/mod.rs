@@ -4,6 +4,7 @@
 //! byte ranges every opening touches, and adds to the head what lets common queries read less:
 //! small dictionaries, short posting lists, the time index and rollups.
 
+mod filter;
 mod hot_columns;
 mod hot_ranges;
 mod recording_directory;
@@ -92,6 +93,7 @@ pub fn package_split(
         None => (None, None),
     };
     let tags = summaries::tags_of(&trial.segment, mapper)?;
+    let filter = filter::filter_of(&trial.segment, mapper, files.num_bytes())?;
     let metadata = SplitMetadata {
         num_docs: trial.segment.max_doc(),
         raw_num_bytes: facts.raw_num_bytes,
@@ -104,7 +106,7 @@ pub fn package_split(
     let num_columns_outside_head = trial.num_columns_outside_head;
     let num_docs = files.num_docs();
     let hot_ranges = trial.into_hot_ranges(&files)?;
-    let files = files.into_named();
+    let files = files.with_filter(filter.as_ref()).into_named();
     let written = write_split(metadata, files, hot_ranges, time_index, rollup)
         .map_err(|error| BuildError::internal(error.to_string()))?;
     let entry = SplitEntry {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use canter_split_format::{IDENTITIES_FILE, Identities};
+use canter_split_format::{FILTER_FILE, IDENTITIES_FILE, Identities, SplitFilter};
 use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
 
@@ -64,6 +64,19 @@ impl SegmentFiles {
         let file = (IDENTITIES_FILE, OwnedBytes::new(identities.write()));
         self.files.insert(at.unwrap_or(self.files.len()), file);
         self
+    }
+
+    /// Puts the split's filter, if it has one, behind everything that searches read of a split: they read it
+    /// elsewhere.
+    pub(crate) fn with_filter(mut self, filter: Option<&SplitFilter>) -> Self {
+        let file = filter.map(|filter| (FILTER_FILE, OwnedBytes::new(filter.write())));
+        self.files.extend(file);
+        self
+    }
+
+    /// Number of bytes of all files.
+    pub(crate) fn num_bytes(&self) -> u64 {
+        self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()
     }
 
     /// `(name, bytes)` in body order; a file's place here is its `file_ord`.

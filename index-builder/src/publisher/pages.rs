@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use canter_split_format::{
-    ManifestFile, PageRef, PageSplit, Rollup, SplitEntry, SplitNumber, split_number, split_object,
-    write_page,
+    FiltersRef, ManifestFile, PageRef, PageSplit, Rollup, SplitEntry, SplitFilter, SplitNumber,
+    split_number, split_object, write_page,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 
@@ -50,7 +50,9 @@ pub(super) async fn move_overflow(
     file.ledger.recent.extend(ids);
     let read = stream::iter(taken).map(|(entry, head)| with_head(store, entry, head));
     let read: Vec<(PageSplit, Option<Rollup>)> = read.buffered(READS_AT_ONCE).try_collect().await?;
-    let (splits, rollups) = read.into_iter().unzip();
+    let (splits, rollups): (Vec<PageSplit>, Vec<Option<Rollup>>) = read.into_iter().unzip();
+    let splits = stream::iter(splits).map(|split| with_filter(store, split));
+    let splits = splits.buffered(READS_AT_ONCE).try_collect().await?;
     add_pages(store, file, splits, rollups).await?;
     for tier in 0..TIERS.len() {
         merge_tier(store, file, tier).await?;
@@ -79,9 +81,20 @@ async fn with_head(
             entry,
             head: None,
             totals: BTreeMap::new(),
+            filter: None,
         };
         (split, None)
     }))
+}
+
+/// A split with its filter from its object, if it has one that can be read: without it, searches look into the split.
+async fn with_filter(store: &IndexStore, mut split: PageSplit) -> Result<PageSplit, BuildError> {
+    if let Some(range) = split.filter_range() {
+        let object = split_object(&split.entry.id);
+        let bytes = store.get_range(&object, range).await?;
+        split.filter = bytes.and_then(|bytes| SplitFilter::open(&bytes).ok());
+    }
+    Ok(split)
 }
 
 /// Adds splits to a manifest as pages of about the same size; `rollups` are those that their pages sum up: of
@@ -108,6 +121,10 @@ pub(super) async fn add_pages(
         };
         let page = write_page(of_page, summary.as_ref())
             .map_err(|error| BuildError::internal("a page cannot be encoded").caused_by(error))?;
+        let filters = page.page.filters.as_ref().map(FiltersRef::object);
+        for (object, bytes) in filters.into_iter().zip(page.filters) {
+            store.put_immutable(&object, Bytes::from(bytes)).await?;
+        }
         let object = page.page.object();
         store
             .put_immutable(&object, Bytes::from(page.bytes))
@@ -164,7 +181,7 @@ async fn merge_tier(
     add_pages(store, file, splits.concat(), summaries).await
 }
 
-/// A whole page.
+/// A whole page, with the filters of its splits as far as they can be read.
 ///
 /// # Errors
 /// `Data` if it is not there or damaged.
@@ -174,7 +191,12 @@ pub(super) async fn read_page(
 ) -> Result<(Vec<PageSplit>, Option<Rollup>), BuildError> {
     let name = page.object();
     let bytes = read_whole(store, &name).await?;
-    page.open(&bytes)
+    let filters = match &page.filters {
+        Some(filters) => store.get(&filters.object()).await?,
+        None => None,
+    };
+    let filters = filters.map(|(bytes, _)| bytes);
+    page.open(&bytes, filters.as_deref())
         .map_err(|error| damaged(store, &name).caused_by(error))
 }
 

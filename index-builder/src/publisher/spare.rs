@@ -23,6 +23,8 @@ pub(super) fn spare_what_is_referenced<'a>(
     let newest = file.manifest.splits.iter().map(|split| split_of(&split.id));
     let pages = file.pages.iter();
     let pages = pages.map(|page| ObjectName::new(ObjectKind::Page, &page.id));
+    let filters = file.pages.iter().filter_map(|page| page.filters.as_ref());
+    let filters = filters.map(|filters| ObjectName::new(ObjectKind::Filters, &filters.id));
     let ledger = file.ledger.objects.iter();
     let ledger = ledger.map(|object| ObjectName::new(ObjectKind::Ledger, &object.id));
     let deletes = file
@@ -34,6 +36,7 @@ pub(super) fn spare_what_is_referenced<'a>(
     let referenced: Vec<ObjectName> = splits
         .chain(newest)
         .chain(pages)
+        .chain(filters)
         .chain(ledger)
         .chain(deletes)
         .collect();

@@ -296,6 +296,7 @@ pub(crate) fn on_the_brink() -> InMemory {
                 entry: split.entry,
                 head: None,
                 totals: BTreeMap::new(),
+                filter: None,
             });
         let written = canter_split_format::write_page(paged.collect(), None).unwrap();
         let object = written.page.object();

@@ -52,6 +52,9 @@ impl References {
         }
         let pages = file.pages.iter();
         objects.extend(pages.map(|page| ObjectName::new(ObjectKind::Page, &page.id)));
+        let filters = file.pages.iter().filter_map(|page| page.filters.as_ref());
+        let filters = filters.map(|filters| ObjectName::new(ObjectKind::Filters, &filters.id));
+        objects.extend(filters);
         let ledger = file.ledger.objects.iter();
         objects.extend(ledger.map(|object| ObjectName::new(ObjectKind::Ledger, &object.id)));
         Ok(Self { objects, splits })

@@ -1,15 +1,17 @@
 //! The entries of a page: what a manifest says of a split, in fewer bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::reference::{read_tags, read_time_range, write_tags, write_time_range};
 use super::{PageRef, PageSplit, Totals};
 use crate::codec::{Reader, Writer};
+use crate::filter::{MAX_GROUPS, read_scope, write_scope};
 use crate::manifest::SplitEntry;
 use crate::version::{PAGE_NAME, id_bytes, id_of_bytes};
-use crate::{DeletesRef, FormatError};
+use crate::{DeletesRef, FilterPlace, FilterScope, FormatError};
 
 /// Where a head stands in a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,19 +31,30 @@ pub struct PagedSplit {
     pub head: Option<PackedHead>,
     /// How many of its documents hold each value of the fields that its head rolls up.
     pub totals: Totals,
+    /// Where its filter stands, if it has one.
+    pub filter: Option<FilterPlace>,
 }
 
 /// The least that an entry takes, in bytes.
-const MIN_ENTRY_LEN: usize = 34;
+const MIN_ENTRY_LEN: usize = 35;
 
-/// Entries, with where their heads begin among the packed ones.
+/// Entries, with where their heads begin among the packed ones, and the groups of those with filters.
 pub(super) fn write(
     splits: &[PageSplit],
     head_offsets: &[Option<u64>],
+    group_ords: &[Option<u32>],
 ) -> Result<Vec<u8>, FormatError> {
     let mut out = Writer::default();
+    let filters = splits.iter().filter_map(|split| split.filter.as_ref());
+    let scopes: BTreeSet<&FilterScope> = filters.map(|filter| filter.scope()).collect();
+    out.varint(scopes.len() as u64);
+    for scope in &scopes {
+        write_scope(scope, &mut out);
+    }
     out.varint(splits.len() as u64);
-    for (split, head_offset) in splits.iter().zip(head_offsets) {
+    let group_ords = group_ords.iter().copied().chain(std::iter::repeat(None));
+    let places = head_offsets.iter().zip(group_ords);
+    for (split, (head_offset, group_ord)) in splits.iter().zip(places) {
         // Every field is named, so that a new one is thought of here.
         let SplitEntry {
             id,
@@ -69,12 +82,26 @@ pub(super) fn write(
         write_totals(&split.totals, &mut out);
         out.varint(*num_merge_ops);
         write_deletes(deletes.as_ref(), &mut out)?;
+        let scope = split.filter.as_ref().map(|filter| filter.scope());
+        let scope_ord = scope.and_then(|wanted| scopes.iter().position(|scope| *scope == wanted));
+        match scope_ord.zip(group_ord) {
+            None => out.varint(0),
+            Some((scope_ord, group_ord)) => {
+                out.varint(scope_ord as u64 + 1);
+                out.varint(u64::from(group_ord));
+            }
+        }
     }
     Ok(out.into_bytes())
 }
 
 pub(super) fn open(bytes: &[u8], page: &PageRef) -> Result<Vec<PagedSplit>, FormatError> {
     let mut reader = Reader::new(PAGE_NAME, bytes);
+    let num_scopes = reader.count(2)?;
+    let scopes = (0..num_scopes).map(|_| read_scope(&mut reader).map(Arc::new));
+    let scopes = scopes.collect::<Result<Vec<_>, FormatError>>()?;
+    // How many splits of each group came already.
+    let mut columns = vec![0_u64; MAX_GROUPS];
     let num_splits = reader.count(MIN_ENTRY_LEN)?;
     let mut splits = Vec::with_capacity(num_splits);
     for _ in 0..num_splits {
@@ -101,13 +128,43 @@ pub(super) fn open(bytes: &[u8], page: &PageRef) -> Result<Vec<PagedSplit>, Form
             },
             head,
             totals: read_totals(&mut reader)?,
+            filter: None,
         };
         split.entry.num_merge_ops = reader.varint()?;
         split.entry.deletes = read_deletes(&mut reader)?;
+        split.filter = read_filter_place(&mut reader, &scopes, &mut columns)?;
         splits.push(split);
     }
     reader.finish()?;
     Ok(splits)
+}
+
+/// 0 for none; else one more than the place of its scope, and its group.
+fn read_filter_place(
+    reader: &mut Reader<'_>,
+    scopes: &[Arc<FilterScope>],
+    columns: &mut [u64],
+) -> Result<Option<FilterPlace>, FormatError> {
+    let Some(scope_ord) = reader.varint()?.checked_sub(1) else {
+        return Ok(None);
+    };
+    let group_ord = reader.varint_u32()?;
+    let scope = usize::try_from(scope_ord)
+        .ok()
+        .and_then(|ord| scopes.get(ord));
+    let next = usize::try_from(group_ord)
+        .ok()
+        .and_then(|ord| columns.get_mut(ord));
+    let Some((scope, next)) = scope.zip(next) else {
+        return Err(reader.error("a split has its filter where none can be"));
+    };
+    let column = *next;
+    *next += 1;
+    Ok(Some(FilterPlace {
+        group_ord,
+        column,
+        scope: Arc::clone(scope),
+    }))
 }
 
 /// 0 for none; else 1 without the bytes, or 2 with them.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::codec::{Reader, Writer};
 use crate::manifest::Tags;
 use crate::page::{PREFIX_LEN, TagValues};
-use crate::{FormatError, TimeRange};
+use crate::{FiltersRef, FormatError, TimeRange};
 
 /// A range of a page, with its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,12 @@ pub struct PageRef {
     pub entries: PagePart,
     /// Bytes of the heads that stand behind the entries.
     pub heads_len: u64,
+    /// The filters of its splits, if any has one.
+    pub filters: Option<FiltersRef>,
 }
 
 /// The least that a reference takes, in bytes.
-pub(crate) const MIN_REF_LEN: usize = 42;
+pub(crate) const MIN_REF_LEN: usize = 43;
 
 impl PageRef {
     /// The one order of pages, as of splits.
@@ -70,7 +72,7 @@ impl PageRef {
             out.u64(part.checksum);
         }
         out.varint(self.heads_len);
-        Ok(())
+        FiltersRef::write(self.filters.as_ref(), out)
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
@@ -113,6 +115,7 @@ impl PageRef {
             summary,
             entries,
             heads_len: reader.varint()?,
+            filters: FiltersRef::read(reader)?,
         })
     }
 }

@@ -5,8 +5,9 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use canter_split_format::{
-    DocIdentity, IDENTITIES_FILE, Identities, IdentityRange, Manifest, ManifestFile, Rollup,
-    SourceId, SplitEntry, SplitMetadata, TimeIndex, TimeRange, WrittenSplit, write_split,
+    DocIdentity, FilterScope, IDENTITIES_FILE, Identities, IdentityRange, Manifest, ManifestFile,
+    Needle, PageSplit, Rollup, SourceId, SplitEntry, SplitFilter, SplitMetadata, TimeIndex,
+    TimeRange, WrittenPage, WrittenSplit, checksum64, write_page, write_split,
 };
 use serde_json::{Value, json};
 
@@ -170,4 +171,47 @@ pub(crate) fn manifest() -> ManifestFile {
         deletes: None,
     });
     file
+}
+
+/// The filter of a split of 300 trace ids.
+pub(crate) fn filter(number: u64, log2_num_blocks: u32) -> SplitFilter {
+    let scope = FilterScope {
+        fields: ["body", "trace_id"].map(str::to_owned).into(),
+        default_fields: vec!["body".to_owned()],
+    };
+    let mut filter = SplitFilter::new(scope, log2_num_blocks);
+    for id in 0..300 {
+        filter.insert(Needle::of("trace_id", format!("{number}/{id}").as_bytes()));
+    }
+    filter
+}
+
+/// Three splits, of which two have filters of different sizes and one has none.
+pub(crate) fn page() -> WrittenPage {
+    let splits = (1..=3_u64).map(|number| {
+        let head = file_bytes(number as u8, 40);
+        PageSplit {
+            entry: SplitEntry {
+                id: format!("{number:032x}"),
+                len: 1_000,
+                head_len: 40,
+                head_checksum: checksum64(&head),
+                head_offset: None,
+                num_docs: 300,
+                raw_num_bytes: 9_000,
+                time_range: Some(TimeRange {
+                    start_ns: START_NS,
+                    end_ns: START_NS + number as i64,
+                }),
+                tags: [].into(),
+                num_merge_ops: 0,
+                deletes: None,
+            },
+            head: Some(head),
+            totals: [].into(),
+            filter: [Some(3), None, Some(2)][number as usize - 1]
+                .map(|log2_num_blocks| filter(number, log2_num_blocks)),
+        }
+    });
+    write_page(splits.collect(), None).unwrap()
 }

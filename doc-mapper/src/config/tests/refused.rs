@@ -22,7 +22,7 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: body, type: text, tokeniser: raw",
         "",
-        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, tokenizer, record, fieldnorms, fast"#,
+        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, tokenizer, record, fieldnorms, fast, needle"#,
     );
     check_fields(
         "name: n, type: u64, tokenizer: raw",
@@ -174,6 +174,11 @@ fn options_that_contradict_each_other_are_refused() {
         "name: a, type: text, indexed: false, fieldnorms: true",
         "",
         r#"line 5: "fieldnorms" in field mapping "a" is allowed only if "indexed" is true"#,
+    );
+    check_fields(
+        "name: a, type: u64, fast: true, indexed: false, needle: true",
+        "",
+        r#"line 5: "needle" in field mapping "a" is allowed only if "indexed" is true"#,
     );
     check_fields(
         "name: a, type: array<bytes>, fast: true",

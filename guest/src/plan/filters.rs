@@ -1,0 +1,180 @@
+//! Asking the filters of pages' splits: which of them may have the terms that a query requires.
+//!
+//! A filter that is missing, damaged or not of the field rules nothing out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use canter_doc_mapper::DocMapper;
+use canter_split_format::{BlockPlace, FilterBlock, Needle, PageFilters, PageRef, PagedSplit};
+use futures_util::future::join_all;
+use tantivy::Term;
+use tantivy_query_grammar::UserInputAst;
+
+use super::prune::covered_share;
+use crate::SearchError;
+use crate::query::{RequiredTerms, build_query, required_terms};
+use crate::request::{Limits, SearchRequest, TimeFilter, names_its_fields};
+use crate::session::exchange::Exchange;
+use crate::session::protocol::ByteClass;
+
+/// Of so few splits no filter is asked: looking into them costs no more.
+const FEW_SPLITS: u64 = 4;
+/// More terms are not asked for: each may be a request for each page.
+const MAX_TERMS: usize = 6;
+
+/// A term that is looked for.
+struct Wanted {
+    term: Term,
+    field: String,
+    needle: Needle,
+}
+
+/// The terms that a query requires, as filters are asked for them.
+pub(super) struct Needles {
+    required: RequiredTerms,
+    wanted: Vec<Wanted>,
+    /// The index's default search fields, if the query means them: splits of another config may mean others.
+    default_fields: Option<Vec<String>>,
+    time: TimeFilter,
+}
+
+/// Blocks of the filters of one page.
+#[derive(Default)]
+pub(super) struct FilterBlocks {
+    blocks: Vec<(BlockPlace, Vec<u8>)>,
+}
+
+/// Which splits of a page may have what is required.
+pub(super) struct Holders<'a> {
+    needles: &'a Needles,
+    /// For each block that is here and sound.
+    blocks: BTreeMap<BlockPlace, FilterBlock>,
+    page: &'a PageRef,
+}
+
+impl Needles {
+    /// None if the query requires no term.
+    ///
+    /// # Errors
+    /// If the query is wrong for this index.
+    pub(super) fn of_query(
+        ast: &UserInputAst,
+        request: &SearchRequest,
+        mapper: &DocMapper,
+        limits: &Limits,
+    ) -> Result<Option<Self>, SearchError> {
+        // Built as each split builds it, so that the terms are those that it will look up.
+        let plain = without_boosts(ast);
+        let built = build_query(&plain, mapper, &request.search_field, false, limits)?;
+        let required = required_terms(built.query.as_ref(), MAX_TERMS);
+        let wanted: Vec<Wanted> = required
+            .terms()
+            .into_iter()
+            .map(|term| {
+                let field = mapper.schema().get_field_name(term.field());
+                Wanted {
+                    term: term.clone(),
+                    field: field.to_owned(),
+                    needle: Needle::of(field, term.serialized_value_bytes()),
+                }
+            })
+            .collect();
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let means_defaults = request.search_field.is_empty() && !names_its_fields(ast);
+        Ok(Some(Self {
+            required,
+            wanted,
+            default_fields: means_defaults.then(|| mapper.default_search_fields().to_vec()),
+            time: request.time_filter(),
+        }))
+    }
+
+    /// Reads the blocks of a page's filters that say where the terms may be.
+    pub(super) async fn read_blocks(&self, page: &PageRef, exchange: &Exchange) -> FilterBlocks {
+        let Some(filters) = page.filters.as_ref().filter(|_| self.is_worth_it(page)) else {
+            return FilterBlocks::default();
+        };
+        let mut places = BTreeSet::new();
+        for (group_ord, group) in (0..).zip(&filters.groups) {
+            let covered = self
+                .wanted
+                .iter()
+                .filter(|wanted| group.may_cover(&wanted.field));
+            places.extend(covered.filter_map(|wanted| filters.block_of(group_ord, wanted.needle)));
+        }
+        let object = filters.object();
+        let reads = places.into_iter().map(async |place| {
+            let read = exchange.read(&object, place.start, Some(place.len), ByteClass::Head);
+            read.await.ok().map(|bytes| (place, bytes))
+        });
+        let blocks = join_all(reads).await.into_iter().flatten().collect();
+        FilterBlocks { blocks }
+    }
+
+    /// Whether more than a few splits are left when the time filter is through with them, if they are spread evenly.
+    fn is_worth_it(&self, page: &PageRef) -> bool {
+        let (numerator, denominator) = covered_share(self.time, page.time_range);
+        let left = u128::from(page.num_splits).saturating_mul(numerator);
+        left > u128::from(FEW_SPLITS).saturating_mul(denominator)
+    }
+
+    /// What the blocks say of the splits of their page.
+    pub(super) fn holders<'a>(
+        &'a self,
+        page: &'a PageRef,
+        splits: &[PagedSplit],
+        read: FilterBlocks,
+    ) -> Holders<'a> {
+        let filters = page.filters.as_ref();
+        let filters = filters.and_then(|filters| PageFilters::of(filters, splits));
+        let mut blocks = BTreeMap::new();
+        for (place, bytes) in read.blocks {
+            let opened = filters.and_then(|filters| filters.open_block(&place, &bytes).ok());
+            blocks.extend(opened.map(|block| (place, block)));
+        }
+        Holders {
+            needles: self,
+            blocks,
+            page,
+        }
+    }
+}
+
+impl Holders<'_> {
+    /// Whether a split of the page may have what the query requires.
+    pub(super) fn may_match(&self, split: &PagedSplit) -> bool {
+        let required = &self.needles.required;
+        required.may_be_had(&|term| self.may_have(split, term).unwrap_or(true))
+    }
+
+    /// None if no filter says it.
+    fn may_have(&self, split: &PagedSplit, term: &Term) -> Option<bool> {
+        let place = split.filter.as_ref()?;
+        let mut wanted = self.needles.wanted.iter();
+        let wanted = wanted.find(|wanted| wanted.term == *term)?;
+        let mut default_fields = self.needles.default_fields.iter();
+        let means_the_same = default_fields.all(|fields| *fields == place.scope.default_fields);
+        if !means_the_same || !place.scope.fields.contains(&wanted.field) {
+            return None;
+        }
+        let filters = self.page.filters.as_ref()?;
+        let block = filters.block_of(place.group_ord, wanted.needle)?;
+        let block = self.blocks.get(&block)?;
+        Some(block.may_hold(place.column, wanted.needle))
+    }
+}
+
+/// A boost changes nothing of what matches, and hides what it boosts from those who look at the query.
+fn without_boosts(ast: &UserInputAst) -> UserInputAst {
+    match ast {
+        UserInputAst::Boost(inner, _) => without_boosts(inner),
+        UserInputAst::Clause(clauses) => {
+            let clauses = clauses.iter();
+            let clauses = clauses.map(|(occur, ast)| (*occur, without_boosts(ast)));
+            UserInputAst::Clause(clauses.collect())
+        }
+        UserInputAst::Leaf(leaf) => UserInputAst::Leaf(leaf.clone()),
+    }
+}

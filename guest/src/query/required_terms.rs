@@ -1,0 +1,211 @@
+//! Which terms a query cannot do without: what lets the plan drop a split whose filter says that it lacks them.
+
+use std::cmp::Reverse;
+
+use tantivy::Term;
+use tantivy::query::{
+    BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
+};
+
+/// What a split must have for a document of it to match. Asking for less is always right.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RequiredTerms {
+    /// Nothing that is known.
+    Nothing,
+    /// A term.
+    Term(Term),
+    /// All of these.
+    All(Vec<RequiredTerms>),
+    /// One of these; if there are none, no split has a match.
+    Any(Vec<RequiredTerms>),
+}
+
+/// What a query requires, with at most so many terms in all. A boost hides what it boosts.
+pub(crate) fn required_terms(query: &dyn Query, most_terms: usize) -> RequiredTerms {
+    let mut left = most_terms;
+    of_query(query).within(&mut left)
+}
+
+fn of_query(query: &dyn Query) -> RequiredTerms {
+    if let Some(query) = query.downcast_ref::<TermQuery>() {
+        RequiredTerms::Term(query.term().clone())
+    } else if let Some(query) = query.downcast_ref::<PhraseQuery>() {
+        all_of(query.phrase_terms())
+    } else if let Some(query) = query.downcast_ref::<PhrasePrefixQuery>() {
+        // Without its last word, which is the beginning of others.
+        all_of(query.phrase_terms())
+    } else if let Some(query) = query.downcast_ref::<BooleanQuery>() {
+        of_clauses(query)
+    } else if query.is::<EmptyQuery>() {
+        RequiredTerms::Any(Vec::new())
+    } else {
+        RequiredTerms::Nothing
+    }
+}
+
+fn all_of(terms: Vec<Term>) -> RequiredTerms {
+    RequiredTerms::All(terms.into_iter().map(RequiredTerms::Term).collect())
+}
+
+fn of_clauses(query: &BooleanQuery) -> RequiredTerms {
+    let parts = |wanted: Occur| {
+        let clauses = query.clauses().iter();
+        let clauses = clauses.filter(move |(occur, _)| *occur == wanted);
+        clauses.map(|(_, query)| of_query(query.as_ref()))
+    };
+    let mut required: Vec<RequiredTerms> = parts(Occur::Must).collect();
+    if query.get_minimum_number_should_match() > 0 {
+        required.push(RequiredTerms::Any(parts(Occur::Should).collect()));
+    }
+    RequiredTerms::All(required)
+}
+
+impl RequiredTerms {
+    /// Whether it names a term that must be there.
+    pub(crate) fn requires_something(&self) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Term(_) => true,
+            Self::All(parts) => parts.iter().any(Self::requires_something),
+            Self::Any(parts) => parts.iter().all(Self::requires_something),
+        }
+    }
+
+    /// Whether a split may have what is required, by what is known of single terms.
+    pub(crate) fn may_be_had(&self, may_have: &dyn Fn(&Term) -> bool) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Term(term) => may_have(term),
+            Self::All(parts) => parts.iter().all(|part| part.may_be_had(may_have)),
+            Self::Any(parts) => parts.iter().any(|part| part.may_be_had(may_have)),
+        }
+    }
+
+    /// Every term.
+    pub(crate) fn terms(&self) -> Vec<&Term> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Term(term) => vec![term],
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::terms).collect(),
+        }
+    }
+
+    fn num_terms(&self) -> usize {
+        self.terms().len()
+    }
+
+    /// The length of its longest term: long ones are rare.
+    fn longest(&self) -> usize {
+        let lens = self.terms().into_iter();
+        let lens = lens.map(|term| term.serialized_value_bytes().len());
+        lens.max().unwrap_or(0)
+    }
+
+    /// The same, or less of it, with at most `left` terms. Alternatives are all there or none is.
+    fn within(self, left: &mut usize) -> Self {
+        match self {
+            Self::Any(parts) if parts.is_empty() => Self::Any(parts),
+            other if !other.requires_something() => Self::Nothing,
+            Self::All(mut parts) => {
+                parts.sort_by_key(|part| (part.num_terms(), Reverse(part.longest())));
+                let parts = parts.into_iter().map(|part| part.within(left));
+                let parts = parts.filter(|part| *part != Self::Nothing);
+                let parts: Vec<Self> = parts.collect();
+                match parts.is_empty() {
+                    true => Self::Nothing,
+                    false => Self::All(parts),
+                }
+            }
+            other => match left.checked_sub(other.num_terms()) {
+                Some(rest) => {
+                    *left = rest;
+                    other
+                }
+                None => Self::Nothing,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{build_query, parse_query};
+    use crate::request::Limits;
+    use canter_doc_mapper::{DocMapper, IndexConfig};
+
+    fn mapper() -> DocMapper {
+        let config = serde_json::json!({"version": "0.9", "index_id": "needles",
+            "doc_mapping": {"mode": "dynamic", "field_mappings": [
+                {"name": "id", "type": "text", "tokenizer": "raw"},
+                {"name": "body", "type": "text", "record": "position"},
+                {"name": "size", "type": "u64", "fast": true},
+            ]},
+            "search_settings": {"default_search_fields": ["body", "id"]}});
+        let config: IndexConfig = serde_json::from_value(config).unwrap();
+        DocMapper::new(&config).unwrap()
+    }
+
+    /// In short: `field=term`, `&` and `|`.
+    fn shown(required: &RequiredTerms, mapper: &DocMapper) -> String {
+        let join = |parts: &[RequiredTerms], with: &str| {
+            let parts: Vec<String> = parts.iter().map(|part| shown(part, mapper)).collect();
+            format!("({})", parts.join(with))
+        };
+        match required {
+            RequiredTerms::Nothing => "-".to_owned(),
+            RequiredTerms::Term(term) => {
+                let name = mapper.schema().get_field_name(term.field());
+                let value = String::from_utf8_lossy(term.serialized_value_bytes());
+                format!("{name}={}", value.replace(['\0', '\u{1}'], ""))
+            }
+            RequiredTerms::All(parts) => join(parts, " & "),
+            RequiredTerms::Any(parts) => join(parts, " | "),
+        }
+    }
+
+    fn check(query: &str, most_terms: usize, expect: &str) {
+        let limits = Limits::default();
+        let mapper = mapper();
+        let ast = parse_query(query, &limits).unwrap();
+        let built = build_query(&ast, &mapper, &[], false, &limits).unwrap();
+        let required = required_terms(built.query.as_ref(), most_terms);
+        assert_eq!(shown(&required, &mapper), expect, "{query}");
+    }
+
+    #[test]
+    fn a_query_requires_what_all_of_its_matches_have() {
+        for (query, expect) in [
+            ("id:A-b", "id=A-b"),
+            ("body:Lost", "body=lost"),
+            ("lost", "((body=lost | id=lost))"),
+            ("body:\"lost block\"", "(block=block)"),
+            ("body:\"lost blo\"*", "(body=lost)"),
+            ("id:a AND body:lost", "(body=lost & id=a)"),
+            ("id:a AND NOT body:lost", "(id=a)"),
+            ("id:a body:lo*", "(id=a)"),
+            ("id:a OR body:lost", "((id=a | body=lost))"),
+            ("id:a OR body:lo*", "-"),
+            ("id: IN [a b]", "((id=a | id=b))"),
+            ("NOT id:a", "-"),
+            ("*", "-"),
+            ("size:>4", "-"),
+            ("id:a AND (size:>4 OR body:lost)", "(id=a)"),
+            ("body:\"...\"", "()"),
+            ("other.path:x", "_dynamic=otherpathsx"),
+        ] {
+            let expect = match query {
+                "body:\"lost block\"" => "(body=block & body=lost)",
+                _ => expect,
+            };
+            check(query, 9, expect);
+        }
+    }
+
+    #[test]
+    fn of_too_many_terms_some_are_asked_for_but_alternatives_only_together() {
+        check("id:aaa AND body:b AND body:cc", 2, "(id=aaa & body=cc)");
+        check("id:aaa AND id: IN [b c d]", 3, "(id=aaa)");
+        check("id: IN [b c d]", 2, "-");
+    }
+}

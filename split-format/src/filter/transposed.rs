@@ -1,0 +1,317 @@
+//! The filters of a page's splits, transposed: an object of its own beside the page, of which a search reads single blocks.
+//!
+//! ```text
+//!   u8[8] magic │ u32 version │ group 0: block 0 · block 1 · … │ group 1: …
+//!
+//!   block:  row 0 · row 1 · … · row 1,023 · u64 checksum        row: a bit for each split of the group, up to a byte
+//! ```
+//!
+//! A group is the splits of a page whose filters have the same number of blocks, in the order of the page. The
+//! checksum of a block is over its place and the splits that it speaks of too: another block, sound in itself, is
+//! not taken for it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{
+    BLOCK_NUM_BITS, FilterScope, MAX_LOG2_NUM_BLOCKS, Needle, SplitFilter, read_log2_num_blocks,
+};
+use crate::codec::{Reader, Writer};
+use crate::version::{FILTERS_NAME, checksum64, filters_object, id_bytes, id_of_bytes};
+use crate::{FormatError, PagedSplit};
+
+/// Magic number and version.
+const PREFIX_LEN: u64 = 12;
+/// Bytes of a block's checksum.
+const CHECKSUM_LEN: u64 = 8;
+/// One for each number of blocks.
+pub(crate) const MAX_GROUPS: usize = MAX_LOG2_NUM_BLOCKS as usize + 1;
+/// Most splits of a group: no page has more.
+const MAX_SPLITS_OF_GROUP: u64 = 1 << 16;
+
+/// Splits of a page whose filters have the same number of blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterGroup {
+    /// 2 to this many blocks.
+    pub log2_num_blocks: u32,
+    /// Splits in it.
+    pub num_splits: u64,
+    /// A bit for each field that any of its filters covers, by a hash of its name.
+    pub(super) field_bits: u64,
+}
+
+/// What a manifest says of the filters of a page's splits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FiltersRef {
+    /// The first 128 bits of the BLAKE3 hash of the object's bytes, in hexadecimal.
+    pub id: String,
+    /// Groups by number of blocks.
+    pub groups: Vec<FilterGroup>,
+}
+
+/// Where a split of a page has its filter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilterPlace {
+    /// The group's place among those of the page.
+    pub group_ord: u32,
+    /// The split's place in the group.
+    pub column: u64,
+    /// What its filter speaks of.
+    pub scope: Arc<FilterScope>,
+}
+
+/// A block, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BlockPlace {
+    group_ord: u32,
+    block_ord: u64,
+    /// First byte, from the start of the object.
+    pub start: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+/// What blocks of a page's filters are checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct PageFilters<'a> {
+    filters: &'a FiltersRef,
+    splits_hash: u64,
+}
+
+/// A sound block.
+#[derive(Clone, Debug)]
+pub struct FilterBlock {
+    rows: Vec<u8>,
+    row_len: u64,
+}
+
+pub(super) fn field_bit(field: &str) -> u64 {
+    1 << (checksum64(field.as_bytes()) % 64)
+}
+
+impl FilterGroup {
+    pub(super) fn num_blocks(&self) -> u64 {
+        1 << self.log2_num_blocks.min(MAX_LOG2_NUM_BLOCKS)
+    }
+
+    pub(super) fn row_len(&self) -> u64 {
+        self.num_splits.div_ceil(8)
+    }
+
+    fn rows_len(&self) -> u64 {
+        BLOCK_NUM_BITS.saturating_mul(self.row_len())
+    }
+
+    fn block_len(&self) -> u64 {
+        self.rows_len().saturating_add(CHECKSUM_LEN)
+    }
+
+    fn len(&self) -> u64 {
+        self.num_blocks().saturating_mul(self.block_len())
+    }
+
+    /// Whether one of its filters may cover the field.
+    pub fn may_cover(&self, field: &str) -> bool {
+        self.field_bits & field_bit(field) != 0
+    }
+}
+
+impl FiltersRef {
+    /// Name of the object, relative to the index's URI.
+    pub fn object(&self) -> String {
+        filters_object(&self.id)
+    }
+
+    /// Number of bytes of the object.
+    pub fn object_len(&self) -> u64 {
+        self.start_of(self.groups.len())
+    }
+
+    fn start_of(&self, group_ord: usize) -> u64 {
+        let groups = self.groups.iter().take(group_ord);
+        groups.fold(PREFIX_LEN, |start, group| start.saturating_add(group.len()))
+    }
+
+    /// The block of a group that says who may hold a value; none if there is no such group.
+    pub fn block_of(&self, group_ord: u32, needle: Needle) -> Option<BlockPlace> {
+        let ord = usize::try_from(group_ord).ok()?;
+        let group = self.groups.get(ord)?;
+        let block_ord = needle.block(group.log2_num_blocks);
+        Some(BlockPlace {
+            group_ord,
+            block_ord,
+            start: self
+                .start_of(ord)
+                .saturating_add(block_ord.saturating_mul(group.block_len())),
+            len: group.block_len(),
+        })
+    }
+
+    /// Written behind a page's reference; nothing for none is 0.
+    pub(crate) fn write(filters: Option<&Self>, out: &mut Writer) -> Result<(), FormatError> {
+        let Some(filters) = filters else {
+            out.varint(0);
+            return Ok(());
+        };
+        out.varint(filters.groups.len() as u64);
+        out.raw(&id_bytes(&filters.id)?);
+        for group in &filters.groups {
+            out.varint(u64::from(group.log2_num_blocks));
+            out.varint(group.num_splits);
+            out.u64(group.field_bits);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, FormatError> {
+        let num_groups = reader.count(10)?;
+        if num_groups == 0 {
+            return Ok(None);
+        }
+        let id = id_of_bytes(reader.array()?);
+        let mut groups: Vec<FilterGroup> = Vec::new();
+        for _ in 0..num_groups {
+            let group = FilterGroup {
+                log2_num_blocks: read_log2_num_blocks(reader)?,
+                num_splits: reader.varint()?,
+                field_bits: reader.u64()?,
+            };
+            let is_next = groups
+                .last()
+                .is_none_or(|last| last.log2_num_blocks < group.log2_num_blocks);
+            if !is_next || !(1..=MAX_SPLITS_OF_GROUP).contains(&group.num_splits) {
+                return Err(reader.error("the filters of a page are not in groups that can be"));
+            }
+            groups.push(group);
+        }
+        Ok(Some(Self { id, groups }))
+    }
+}
+
+/// The checksum of a block's rows, and of what they are about.
+pub(super) fn block_checksum(splits_hash: u64, group_ord: u32, block_ord: u64, rows: &[u8]) -> u64 {
+    let mut out = Writer::default();
+    out.u64(splits_hash);
+    out.u32(group_ord);
+    out.u64(block_ord);
+    out.u64(checksum64(rows));
+    checksum64(&out.into_bytes())
+}
+
+/// Stands for the splits of a page with their groups.
+pub(super) fn splits_hash(
+    splits: &mut dyn Iterator<Item = (&str, Option<u32>)>,
+) -> Result<u64, FormatError> {
+    let mut out = Writer::default();
+    for (id, group_ord) in splits {
+        out.raw(&id_bytes(id)?);
+        out.varint(group_ord.map_or(0, |ord| u64::from(ord) + 1));
+    }
+    Ok(checksum64(&out.into_bytes()))
+}
+
+impl<'a> PageFilters<'a> {
+    /// Of a page with these splits; none if they are not those that the filters are of.
+    pub fn of(filters: &'a FiltersRef, splits: &[PagedSplit]) -> Option<Self> {
+        let mut counts = vec![0_u64; filters.groups.len()];
+        for place in splits.iter().filter_map(|split| split.filter.as_ref()) {
+            *counts.get_mut(usize::try_from(place.group_ord).ok()?)? += 1;
+        }
+        let said = filters.groups.iter().map(|group| group.num_splits);
+        if !said.eq(counts) {
+            return None;
+        }
+        let mut places = splits.iter().map(|split| {
+            let group_ord = split.filter.as_ref().map(|place| place.group_ord);
+            (split.entry.id.as_str(), group_ord)
+        });
+        Some(Self {
+            filters,
+            splits_hash: splits_hash(&mut places).ok()?,
+        })
+    }
+
+    /// A block from its bytes.
+    ///
+    /// # Errors
+    /// If they are damaged, or another block.
+    pub fn open_block(&self, place: &BlockPlace, bytes: &[u8]) -> Result<FilterBlock, FormatError> {
+        let error = |problem: &str| Err(FormatError::new(FILTERS_NAME, problem));
+        let group = usize::try_from(place.group_ord).ok();
+        let Some(group) = group.and_then(|ord| self.filters.groups.get(ord)) else {
+            return error("there is no such group");
+        };
+        let (Some((rows, checksum)), true) = (
+            bytes.split_last_chunk::<8>(),
+            bytes.len() as u64 == group.block_len(),
+        ) else {
+            return error("a block is cut short");
+        };
+        let wanted = block_checksum(self.splits_hash, place.group_ord, place.block_ord, rows);
+        if u64::from_le_bytes(*checksum) != wanted {
+            return error("the checksum of a block does not match: the bytes are damaged");
+        }
+        Ok(FilterBlock {
+            rows: rows.to_vec(),
+            row_len: group.row_len(),
+        })
+    }
+
+    /// The filters of the page's splits, in their order, from the bytes of the whole object; none for a split
+    /// that has none, or whose filter is damaged.
+    pub(crate) fn open_all(&self, splits: &[PagedSplit], bytes: &[u8]) -> Vec<Option<SplitFilter>> {
+        let mut blocks: Vec<Option<Vec<FilterBlock>>> = Vec::new();
+        for (group_ord, group) in (0_u32..).zip(&self.filters.groups) {
+            let blocks_of_group = (0..group.num_blocks()).map(|block_ord| {
+                let start = self
+                    .filters
+                    .start_of(blocks.len())
+                    .saturating_add(block_ord.saturating_mul(group.block_len()));
+                let place = BlockPlace {
+                    group_ord,
+                    block_ord,
+                    start,
+                    len: group.block_len(),
+                };
+                let bytes = bytes.get(place.range()?)?;
+                self.open_block(&place, bytes).ok()
+            });
+            blocks.push(blocks_of_group.collect());
+        }
+        let filter_of = |split: &PagedSplit| {
+            let place = split.filter.as_ref()?;
+            let group_ord = usize::try_from(place.group_ord).ok()?;
+            let group = self.filters.groups.get(group_ord)?;
+            let mut filter = SplitFilter::new((*place.scope).clone(), group.log2_num_blocks);
+            for (block_ord, block) in (0_u64..).zip(blocks.get(group_ord)?.as_ref()?) {
+                for row in (0..BLOCK_NUM_BITS).filter(|row| block.has(*row, place.column)) {
+                    filter.set(block_ord * BLOCK_NUM_BITS + row);
+                }
+            }
+            Some(filter.shrunk())
+        };
+        splits.iter().map(filter_of).collect()
+    }
+}
+
+impl BlockPlace {
+    fn range(&self) -> Option<Range<usize>> {
+        let start = usize::try_from(self.start).ok()?;
+        let end = usize::try_from(self.start.checked_add(self.len)?).ok()?;
+        Some(start..end)
+    }
+}
+
+impl FilterBlock {
+    /// Whether the split in this column may hold the value, whose block this must be.
+    pub fn may_hold(&self, column: u64, needle: Needle) -> bool {
+        needle.rows().all(|row| self.has(row, column))
+    }
+
+    /// A bit; one that is not there is taken for set.
+    fn has(&self, row: u64, column: u64) -> bool {
+        let byte = row.saturating_mul(self.row_len).saturating_add(column / 8);
+        let byte = usize::try_from(byte).ok().and_then(|at| self.rows.get(at));
+        byte.is_none_or(|byte| byte & (1 << (column % 8)) != 0)
+    }
+}
