@@ -166,7 +166,7 @@ impl DeletedDocs {
             .take_while(move |range| range.start < docs.end);
         let mut from = docs.start;
         deleted
-            .chain([docs.end..docs.end])
+            .chain(std::iter::once(docs.end..docs.end))
             .filter_map(move |deleted| {
                 let left = from..deleted.start;
                 from = from.max(deleted.end);
