@@ -51,8 +51,8 @@ pub struct ListedSplit {
     pub split_id: String,
     /// Number of its documents, deleted ones too.
     pub num_docs: u64,
-    /// Earliest and latest timestamp of the split, if the index has a timestamp field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Earliest and latest timestamp of the split, if the index has a timestamp field. Never left out: leaves write
+    /// this in a form that names no fields.
     pub time_range: Option<TimeRange>,
     /// How many match and are not deleted yet.
     pub num_listed: u64,
@@ -166,7 +166,7 @@ impl DeletedDocs {
             .take_while(move |range| range.start < docs.end);
         let mut from = docs.start;
         deleted
-            .chain([docs.end..docs.end])
+            .chain(std::iter::once(docs.end..docs.end))
             .filter_map(move |deleted| {
                 let left = from..deleted.start;
                 from = from.max(deleted.end);
