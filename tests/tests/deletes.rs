@@ -139,7 +139,7 @@ fn entries(index: &TestIndex) -> Vec<SplitEntry> {
     let mut entries = manifest.manifest.splits.clone();
     for page in &manifest.pages {
         let bytes = &index.objects[&page.object()];
-        let (splits, _) = page.open(bytes).unwrap();
+        let (splits, _) = page.open(bytes, None).unwrap();
         entries.extend(splits.into_iter().map(|split| split.entry));
     }
     entries

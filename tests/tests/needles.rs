@@ -239,6 +239,7 @@ fn filters_live_and_die_with_their_pages() {
         now_ms: 1_000,
         grace_ms: 0,
         dry_run: false,
+        applies_retention: false,
     };
     collect_garbage(&store, &options).unwrap();
     assert_eq!(files(), referenced);

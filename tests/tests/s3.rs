@@ -227,7 +227,7 @@ fn check_manifest(server: &S3Server) -> Result<ManifestFile> {
     let manifest = ManifestFile::from_bytes(&fs::read(index.join(MANIFEST_OBJECT))?)?;
     let mut splits = manifest.manifest.splits.clone();
     for page in &manifest.pages {
-        let (paged, _) = page.open(&fs::read(index.join(page.object()))?)?;
+        let (paged, _) = page.open(&fs::read(index.join(page.object()))?, None)?;
         splits.extend(paged.into_iter().map(|split| split.entry));
     }
     ensure!(splits.len() as u64 == manifest.num_splits());
