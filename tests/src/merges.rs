@@ -36,9 +36,15 @@ impl TestIndex {
         Ok(StoredIndex { folder, store })
     }
 
-    /// What the manifest says of the splits.
+    /// What the manifest and its pages say of the splits.
     pub fn entries(&self) -> Result<Vec<SplitEntry>> {
-        Ok(self.manifest()?.manifest.splits)
+        let manifest = self.manifest()?;
+        let mut entries = manifest.manifest.splits;
+        for page in &manifest.pages {
+            let (splits, _) = page.open(&self.objects[&page.object()], None)?;
+            entries.extend(splits.into_iter().map(|split| split.entry));
+        }
+        Ok(entries)
     }
 
     /// Merges some splits of this index, of which nothing is deleted, under a config.

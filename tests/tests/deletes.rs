@@ -134,17 +134,6 @@ fn check(index: &TestIndex, without: &TestIndex) {
     }
 }
 
-fn entries(index: &TestIndex) -> Vec<SplitEntry> {
-    let manifest = index.manifest().unwrap();
-    let mut entries = manifest.manifest.splits.clone();
-    for page in &manifest.pages {
-        let bytes = &index.objects[&page.object()];
-        let (splits, _) = page.open(bytes, None).unwrap();
-        entries.extend(splits.into_iter().map(|split| split.entry));
-    }
-    entries
-}
-
 #[test]
 fn answers_are_those_of_the_documents_that_are_left() {
     for split_num_docs in [1_500, 60] {
@@ -226,7 +215,7 @@ fn what_was_deleted_is_not_ingested_again() {
 fn with_object() -> (TestIndex, SplitEntry) {
     let index = build(&LINES, 6_000);
     let (index, _) = index.delete(&json!({"query": "tenant_id:<50"})).unwrap();
-    let entry = entries(&index).remove(0);
+    let entry = index.entries().unwrap().remove(0);
     assert_eq!(entry.deletes.as_ref().unwrap().inlined, None);
     (index, entry)
 }

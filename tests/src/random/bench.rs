@@ -10,14 +10,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use super::aggregations;
 use super::documents::documents;
 use super::generate::Generator;
 use super::judge::short;
 use super::known::known;
-use super::query::Node;
 use super::request::Request;
 use super::schema::Setup;
+use super::smaller::smaller_requests;
 use super::table::Table;
 use crate::TestIndex;
 
@@ -513,105 +512,6 @@ fn built(setup: &Setup, docs: &[Value], num_splits: usize) -> Result<TestIndex> 
         lines.len()
     );
     Ok(index)
-}
-
-/// Requests with one thing less.
-fn smaller_requests(request: &Request) -> Vec<Request> {
-    let mut smaller = Vec::new();
-    let mut with = |change: &dyn Fn(&mut Request)| {
-        let mut changed = request.clone();
-        change(&mut changed);
-        smaller.push(changed);
-    };
-    if !request.aggs.is_empty() {
-        with(&|request| request.aggs.clear());
-    }
-    for aggs in aggregations::smaller(&request.aggs) {
-        with(&|request| request.aggs = aggs.clone());
-    }
-    if !request.sort_by.is_empty() {
-        with(&|request| request.sort_by.clear());
-    }
-    if request.sort_by.len() > 1 {
-        with(&|request| request.sort_by = request.sort_by.split_off(1));
-        with(&|request| request.sort_by.truncate(1));
-    }
-    if request.start.is_some() || request.end.is_some() {
-        with(&|request| (request.start, request.end) = (None, None));
-    }
-    if request.start_offset > 0 {
-        with(&|request| request.start_offset = 0);
-    }
-    if request.max_hits > 0 {
-        with(&|request| request.max_hits = 0);
-    }
-    let parts: Vec<Node> = match &request.node {
-        Node::Leaf(super::query::Leaf::All) => Vec::new(),
-        node => std::iter::once(Node::Leaf(super::query::Leaf::All))
-            .chain(smaller_nodes(node))
-            .collect(),
-    };
-    if request.search_field.is_none() {
-        for part in parts {
-            with(&|request| request.node = part.clone());
-        }
-    }
-    smaller
-}
-
-/// The parts of a node, and the node with one part less or a smaller one.
-fn smaller_nodes(node: &Node) -> Vec<Node> {
-    match node {
-        Node::Leaf(_) | Node::Group { .. } => Vec::new(),
-        Node::Boost(inner) => vec![inner.as_ref().clone()],
-        Node::Not(inner) => {
-            let smaller = smaller_nodes(inner).into_iter();
-            let smaller = smaller.map(|node| Node::Not(Box::new(node)));
-            std::iter::once(inner.as_ref().clone())
-                .chain(smaller)
-                .collect()
-        }
-        Node::And(nodes) | Node::Or(nodes) => {
-            let is_and = matches!(node, Node::And(_));
-            let whole = |nodes: Vec<Node>| {
-                if is_and {
-                    Node::And(nodes)
-                } else {
-                    Node::Or(nodes)
-                }
-            };
-            let mut smaller = nodes.clone();
-            for nth in 0..nodes.len() {
-                if nodes.len() > 2 {
-                    let mut fewer = nodes.clone();
-                    fewer.remove(nth);
-                    smaller.push(whole(fewer));
-                }
-                for part in smaller_nodes(&nodes[nth]) {
-                    let mut other = nodes.clone();
-                    other[nth] = part;
-                    smaller.push(whole(other));
-                }
-            }
-            smaller
-        }
-        Node::Side(nodes) => {
-            let mut smaller: Vec<Node> = nodes.iter().map(|(_, node)| node.clone()).collect();
-            for nth in 0..nodes.len() {
-                if nodes.len() > 1 {
-                    let mut fewer = nodes.clone();
-                    fewer.remove(nth);
-                    smaller.push(Node::Side(fewer));
-                }
-                for part in smaller_nodes(&nodes[nth].1) {
-                    let mut other = nodes.clone();
-                    other[nth].1 = part;
-                    smaller.push(Node::Side(other));
-                }
-            }
-            smaller
-        }
-    }
 }
 
 impl std::fmt::Display for Finding {

@@ -21,6 +21,7 @@ mod query;
 mod request;
 mod scan;
 mod schema;
+mod smaller;
 mod table;
 mod tokens;
 
