@@ -18,7 +18,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::capacity::check_capacity;
 use super::create::{LoadedManifest, load, manifest_bytes};
-use super::pages::{add_pages, read_page};
+use super::pages::{add_pages, read_page, settle_ledger};
 use super::publish::{MAX_ATTEMPTS, is_outdated, pause};
 use super::replace::{PageEntries, Place};
 use super::spare::{spare, spare_what_is_referenced};
@@ -106,6 +106,7 @@ async fn delete_once(
     // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
     deleted.num_bytes += upload(store, &changes).await?;
     deleted.num_bytes += apply(store, &mut file, &changes).await?;
+    settle_ledger(store, &mut file).await?;
     let objects = changes
         .values()
         .filter_map(|change| change.deletes.as_ref());

@@ -41,9 +41,19 @@ pub(super) async fn move_overflow(
     file: &mut ManifestFile,
 ) -> Result<(), BuildError> {
     let taken = file.take_overflow();
-    if taken.is_empty() {
-        return Ok(());
+    if !taken.is_empty() {
+        page_out(store, file, taken).await?;
     }
+    // Merges and deletions put ids into the ledger, too.
+    settle_ledger(store, file).await
+}
+
+/// Moves splits that were taken out of the manifest into pages.
+async fn page_out(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    taken: Vec<(SplitEntry, Option<Vec<u8>>)>,
+) -> Result<(), BuildError> {
     let ids = taken
         .iter()
         .filter_map(|(entry, _)| split_number(&entry.id));
@@ -57,7 +67,7 @@ pub(super) async fn move_overflow(
     for tier in 0..TIERS.len() {
         merge_tier(store, file, tier).await?;
     }
-    settle_ledger(store, file).await
+    Ok(())
 }
 
 /// A split with its head, from the manifest or else from its object, and the rollup in it. Without them, if
@@ -273,7 +283,14 @@ impl LedgerReader {
     }
 }
 
-async fn settle_ledger(store: &IndexStore, file: &mut ManifestFile) -> Result<(), BuildError> {
+/// Writes the ledger's recent ids into objects, if they are many.
+///
+/// # Errors
+/// As [`move_overflow`].
+pub(super) async fn settle_ledger(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+) -> Result<(), BuildError> {
     if !file.ledger.is_due() {
         return Ok(());
     }

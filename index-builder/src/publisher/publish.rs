@@ -224,18 +224,27 @@ async fn confirm(
     }
 }
 
-pub(super) async fn check_uploaded(
-    store: &IndexStore,
-    entry: &SplitEntry,
-) -> Result<(), BuildError> {
+async fn check_uploaded(store: &IndexStore, entry: &SplitEntry) -> Result<(), BuildError> {
+    match is_there(store, entry).await? {
+        true => Ok(()),
+        false => Err(BuildError::unavailable(format!(
+            "`{}/{}` is not there any more, and so it is not published: run the same again (a garbage \
+             collection whose grace period is shorter than an ingest removes what it has uploaded)",
+            store.uri(),
+            split_object(&entry.id)
+        ))),
+    }
+}
+
+/// Whether a split's object is in the store.
+///
+/// # Errors
+/// `Internal` if it has another length; `Unavailable` if storage does not answer.
+pub(super) async fn is_there(store: &IndexStore, entry: &SplitEntry) -> Result<bool, BuildError> {
     let name = split_object(&entry.id);
     match store.len_of(&name).await? {
-        Some(len) if len == entry.len => Ok(()),
-        None => Err(BuildError::unavailable(format!(
-            "`{}/{name}` is not there any more, and so it is not published: run the same again (a garbage \
-             collection whose grace period is shorter than an ingest removes what it has uploaded)",
-            store.uri()
-        ))),
+        None => Ok(false),
+        Some(len) if len == entry.len => Ok(true),
         Some(found) => Err(BuildError::internal(format!(
             "`{}/{name}` should be {} bytes long before it is published, but has {found}",
             store.uri(),

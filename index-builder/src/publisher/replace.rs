@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{
     MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, TimeRange,
-    split_number, split_object,
+    split_number,
 };
 
 use super::capacity::check_capacity;
 use super::create::{LoadedManifest, load, manifest_bytes};
 use super::pages::{add_pages, move_overflow, read_page, read_page_entries};
-use super::publish::{MAX_ATTEMPTS, NewSplit, check_uploaded, is_outdated, pause};
+use super::publish::{MAX_ATTEMPTS, NewSplit, is_outdated, is_there, pause};
 use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
@@ -41,7 +41,7 @@ pub struct ReplaceOutcome {
 /// Publishes replacements in one swap.
 ///
 /// # Errors
-/// `Internal` if an object is not there; `Unavailable` if storage does not answer, or others kept changing the
+/// `Internal` if an object has another length; `Unavailable` if storage does not answer, or others kept changing the
 /// manifest. Either way the old manifest stands.
 pub(crate) async fn replace(
     store: &IndexStore,
@@ -121,18 +121,8 @@ async fn replace_once(
 /// Whether all that comes is still there: a garbage collection may have been faster.
 async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bool, BuildError> {
     for split in &replacement.added {
-        match check_uploaded(store, &split.entry).await {
-            Ok(()) => {}
-            Err(error)
-                if store
-                    .len_of(&split_object(&split.entry.id))
-                    .await?
-                    .is_none() =>
-            {
-                drop(error);
-                return Ok(false);
-            }
-            Err(error) => return Err(error),
+        if !is_there(store, &split.entry).await? {
+            return Ok(false);
         }
     }
     Ok(true)

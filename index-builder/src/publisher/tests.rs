@@ -374,6 +374,35 @@ fn a_split_is_known_wherever_it_stands() {
     assert_eq!(live_ids(&store).len(), 700);
 }
 
+/// An index that is merged over and over never has enough splits for a page: its ledger is written all the same.
+#[test]
+fn the_ledger_of_replaced_splits_does_not_stay_in_the_manifest() {
+    let store = in_memory();
+    let mut live = made_up(0);
+    upload(&store, &live);
+    store.publish(std::slice::from_ref(&live)).unwrap();
+    for ord in 1..600 {
+        let next = made_up(ord);
+        upload(&store, &next);
+        let replacement = Replacement {
+            removed: vec![live.entry],
+            added: vec![next.clone()],
+        };
+        let outcome = blocking::run(replace(&store, std::slice::from_ref(&replacement))).unwrap();
+        assert_eq!((outcome.num_done, outcome.num_live_splits), (1, 1));
+        live = next;
+    }
+    let file = store.load_manifest().unwrap();
+    assert!(file.pages.is_empty());
+    assert_eq!((file.ledger.num_ids(), file.ledger.objects.len()), (599, 1));
+    assert!(
+        file.ledger.recent.len() < 100,
+        "{}",
+        file.ledger.recent.len()
+    );
+    assert_eq!(store.publish(&[made_up(3)]).unwrap().num_known_splits, 1);
+}
+
 #[test]
 fn a_page_that_is_gone_is_named() {
     let store = in_memory();
