@@ -223,6 +223,11 @@ fn a_search_costs_what_it_needs() {
             (2, 200, 20 * MB),
         ),
         (
+            json!({"query": "severity_text:INFO", "max_hits": 0}),
+            info_docs(),
+            (2, 200, 20 * MB),
+        ),
+        (
             json!({"query": "severity_text:NOBODY", "max_hits": 10}),
             0,
             (1, 1, MB),
