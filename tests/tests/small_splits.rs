@@ -76,12 +76,8 @@ fn cost_depends_on_what_a_search_needs_and_a_merge_makes_it_that_of_a_fresh_buil
     assert_eq!(SMALL.manifest().unwrap().num_splits(), *NUM_SPLITS);
     assert!(of_merged.pages.is_empty() && of_merged.num_splits() < 40);
     for (name, request) in requests() {
-        // So few splits are looked at, of however many; but those with a handful of documents have no filters.
-        let most = if name == "absent word" {
-            *NUM_SPLITS
-        } else {
-            200
-        };
+        // So few splits are looked at, of however many.
+        let most = 150 + *NUM_SPLITS / 20;
         let (answer, small) = ask(&SMALL, &request, most);
         let (after, large) = ask(&merged, &request, most);
         let (expect, best) = ask(&fresh, &request, most);
@@ -101,7 +97,7 @@ fn cost_depends_on_what_a_search_needs_and_a_merge_makes_it_that_of_a_fresh_buil
         let (waves, requests) = match name {
             "term" => (4, 25 + num_pages),
             "histogram" => (2, 1 + num_pages),
-            "absent word" => (*NUM_SPLITS / 200, 60 + *NUM_SPLITS / 10),
+            "absent word" => (4, 20 + *NUM_SPLITS / 20),
             _ => (2, 2),
         };
         assert!(
