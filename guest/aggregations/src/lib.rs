@@ -40,4 +40,4 @@ mod top_hits;
 pub use collect::{BitSet, Collector, Ranked, Split};
 pub use error::{Error, Result};
 pub use partial::{Merger, Partial};
-pub use request::{Aggregations, Bounds, PlacedFilter, check_name};
+pub use request::{Aggregations, Bounds, PlacedFilter, check_name, resolve_now};

@@ -46,6 +46,8 @@ impl KeyHasher {
             // An explanation is not kept, and no list of documents.
             explain: _,
             list_documents: _,
+            // In the aggregations as read.
+            now_ms: _,
         } = request;
         self.add(&crate::version());
         // Not its `Debug` form: that does not escape, so two queries may look the same.
@@ -73,6 +75,7 @@ impl KeyHasher {
             end_timestamp: _,
             explain: _,
             list_documents: _,
+            now_ms: _,
         } = request;
         self.add_time_filter(request.time_filter());
         self.add(&format!("{:?}", (start_offset, max_hits)));

@@ -24,6 +24,7 @@ mod table;
 mod tuples;
 
 pub use build::{BitSet, Split};
+pub(crate) use dates::is_known;
 pub(crate) use tuples::TupleOrder;
 
 use std::ops::Range;

@@ -11,7 +11,7 @@ use tantivy::columnar::ColumnType;
 use self::choice::key_filter;
 use super::Collect;
 use super::budget::Taken;
-use super::dates::{AutoDates, Runs};
+use super::dates::{AutoDates, Ends, Runs, Times, known_runs};
 use super::field::{Field, is_number};
 use super::keyed::{Counted, Keyed, TermChoice};
 use super::mapping::{
@@ -214,16 +214,26 @@ impl Builder<'_> {
             row,
             ..
         } = histogram;
+        let is_sorted = self.split.sort_field == Some(source.field.as_str());
+        if is_sorted
+            && let Some(index) = self.split.time_index
+            && let Some(runs) = known_runs(histogram, index)
+        {
+            return Ok(Box::new(Runs::new(Ends::Known(runs), inside)));
+        }
         let mut field = self.open(&source.field, |column_type| {
             column_type == ColumnType::DateTime
         })?;
-        let is_sorted = self.split.sort_field == Some(source.field.as_str());
         if is_sorted
             && field.columns.len() == 1
             && let Some(column) = field.columns.pop_if(|column| column.is_full())
         {
-            let runs = Runs::new(column, rounding.clone(), row.hard_bounds, inside);
-            return Ok(Box::new(runs));
+            let times = Times {
+                column,
+                rounding: rounding.clone(),
+                bounds: row.hard_bounds,
+            };
+            return Ok(Box::new(Runs::new(Ends::InColumn(times), inside)));
         }
         let is_in = |time_ns: i64| {
             let bounds = row.hard_bounds;
