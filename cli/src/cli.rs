@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::doctor;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
-use crate::commands::{cache, demo, index, prices, search, split_inspect};
+use crate::commands::{cache, demo, index, prices, search, split};
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
 
@@ -58,7 +58,7 @@ enum Command {
     /// Check whether a web server or bucket serves ranges as Canter, and browsers, need them.
     #[cfg(feature = "doctor")]
     Doctor(doctor::DoctorArgs),
-    /// Look into a split.
+    /// Look into a split, or build splits on several machines.
     #[command(subcommand)]
     Split(SplitCommand),
     /// Look into a folder that `search --cache` keeps, or empty it.
@@ -89,7 +89,11 @@ enum IndexCommand {
 #[derive(Debug, Subcommand)]
 enum SplitCommand {
     /// Show what the head of a split says. Reads the head only, by range.
-    Inspect(split_inspect::InspectArgs),
+    Inspect(split::inspect::InspectArgs),
+    /// Build and upload one part of a build that several machines share.
+    Build(Box<split::build::BuildArgs>),
+    /// Publish what all parts of a shared build have uploaded, at once.
+    Publish(split::publish::PublishArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -119,7 +123,9 @@ impl Cli {
             Command::Serve(args) => serve::run(args),
             #[cfg(feature = "doctor")]
             Command::Doctor(args) => doctor::run(args, &screen),
-            Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
+            Command::Split(SplitCommand::Inspect(args)) => split::inspect::run(args, &screen),
+            Command::Split(SplitCommand::Build(args)) => split::build::run(args),
+            Command::Split(SplitCommand::Publish(args)) => split::publish::run(args, &screen),
             Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),
             Command::Cache(CacheCommand::Clear(args)) => cache::clear(args),
             Command::Prices => prices::run(),

@@ -30,7 +30,8 @@ mod upkeep;
 
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
-    Counters, IngestOptions, IngestReport, IngestWarning, Phase, Progress, SplitReport, ingest,
+    Counters, IngestOptions, IngestReport, IngestWarning, Phase, Progress, Receipt, SplitReport,
+    build_part, ingest, publish_receipts,
 };
 pub use merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,

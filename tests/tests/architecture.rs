@@ -85,7 +85,7 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 
 #[test]
 fn imports_go_down_only() {
-    let layers: [&[&str]; 6] = [
+    let layers: [&[&str]; 7] = [
         &["canter-split-format", "canter-stores", "datasketches"],
         &["canter-doc-mapper"],
         &["canter-aggregations"],
@@ -96,8 +96,9 @@ fn imports_go_down_only() {
             "canter-runtime",
             "canter-edge-io",
         ],
+        &["canter-cli"],
         &[
-            "canter-cli",
+            "canter-python",
             "canter-wasi",
             "canter-fastly",
             "canter-lambda",

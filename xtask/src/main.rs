@@ -9,6 +9,7 @@ mod guest;
 mod lambda;
 mod npm;
 mod peers;
+mod python;
 mod step;
 mod tools;
 mod wasi;
@@ -36,6 +37,7 @@ usage: cargo xtask COMMAND
                 build the packages of the Lambda functions into <target>/lambda
   example native-lambda [QUERY [INDEX]]
                 run the Lambda search function on this machine
+  python [test] build the Python package as a wheel; test it
   peers [--docs N] [--splits N]
                 aggregations beside DuckDB over the same documents: answers and times
   dist          build the self-contained release binary <target>/dist/canter";
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Some("fastly") if rest.is_empty() => wasi::build_fastly(&workspace),
         Some("example") => lambda::example(&workspace, &rest),
         Some("lambda") => lambda::lambda(&workspace, &rest),
+        Some("python") => python::python(&workspace, &rest),
         Some("peers") => peers::peers(&workspace, &rest),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),
         _ => {

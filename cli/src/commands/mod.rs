@@ -9,4 +9,4 @@ pub(crate) mod prices;
 pub(crate) mod search;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
-pub(crate) mod split_inspect;
+pub(crate) mod split;

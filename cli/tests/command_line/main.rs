@@ -11,6 +11,7 @@ mod nowhere;
 mod serve;
 mod serve_hosts;
 mod serve_limits;
+mod shared_builds;
 mod stores;
 mod support;
 mod upkeep;

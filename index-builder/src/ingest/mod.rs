@@ -3,6 +3,7 @@
 
 mod options;
 mod progress;
+mod receipt;
 mod rejects;
 mod report;
 mod run;
@@ -13,6 +14,7 @@ mod warnings;
 pub use options::IngestOptions;
 pub(crate) use progress::Meter;
 pub use progress::{Counters, Phase, Progress};
+pub use receipt::{Receipt, build_part, publish_receipts};
 pub(crate) use rejects::{Reject, RejectsFile};
 pub use report::{IngestReport, SplitReport};
 pub use run::ingest;

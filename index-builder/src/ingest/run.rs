@@ -1,17 +1,17 @@
 //! One ingest from beginning to end: check, build and upload, publish.
 
 use super::options::IngestOptions;
-use super::progress::{Meter, Phase, Progress};
+use super::progress::{Counters, Meter, Phase, Progress};
 use super::rejects::RejectsFile;
 use super::report::{IngestReport, SplitReport};
 use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Plan};
-use crate::publisher;
+use crate::publisher::{self, NewSplit};
 use crate::source::Source;
 use crate::storage::IndexStore;
-use canter_doc_mapper::DocMapper;
+use canter_doc_mapper::{DocMapper, IndexConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ingests `sources`, one after the other, into the index at `store`.
@@ -32,6 +32,54 @@ pub fn ingest(
     sources: Vec<Source>,
     progress: &dyn Progress,
 ) -> Result<IngestReport, BuildError> {
+    let Built {
+        config,
+        splits,
+        meter,
+        rejects,
+        ..
+    } = build(store, options, sources, progress, Phase::Publishing)?;
+    let published = blocking::run(publisher::publish(store, Some(&config), &splits))?;
+    meter.tell(Phase::Done);
+    let counters = meter.counters(Phase::Done);
+    Ok(IngestReport {
+        num_lines: counters.num_lines,
+        num_ingested_docs: published.num_published_docs,
+        num_known_docs: published.num_known_docs,
+        num_rejected_docs: counters.num_rejects,
+        num_raw_bytes: counters.num_raw_bytes,
+        num_split_bytes: counters.num_split_bytes,
+        rejects_by_reason: rejects.by_reason(),
+        rejects_path: rejects.written_path(),
+        splits: splits
+            .iter()
+            .map(|split| SplitReport::of(&split.entry))
+            .collect(),
+        num_published_splits: published.num_published_splits,
+        num_known_splits: published.num_known_splits,
+        num_live_splits: published.num_live_splits,
+        num_manifest_bytes: published.num_manifest_bytes,
+        warnings: warnings_of(store, &published, &splits),
+    })
+}
+
+/// Splits that are uploaded and not published.
+pub(super) struct Built<'a> {
+    pub(super) config: IndexConfig,
+    pub(super) splits: Vec<NewSplit>,
+    pub(super) meter: Meter<'a>,
+    pub(super) counters: Counters,
+    pub(super) rejects: RejectsFile,
+}
+
+/// Builds and uploads all splits of `sources`. `then` is the phase that follows.
+pub(super) fn build<'a>(
+    store: &IndexStore,
+    options: &IngestOptions,
+    sources: Vec<Source>,
+    progress: &'a dyn Progress,
+    then: Phase,
+) -> Result<Built<'a>, BuildError> {
     options.check()?;
     for source in &sources {
         source.check()?;
@@ -62,28 +110,13 @@ pub fn ingest(
     let splits = built?;
     flushed?;
 
-    meter.tell(Phase::Publishing);
-    let published = blocking::run(publisher::publish(store, Some(&config), &splits))?;
-    meter.tell(Phase::Done);
-    let counters = meter.counters(Phase::Done);
-    Ok(IngestReport {
-        num_lines: counters.num_lines,
-        num_ingested_docs: published.num_published_docs,
-        num_known_docs: published.num_known_docs,
-        num_rejected_docs: counters.num_rejects,
-        num_raw_bytes: counters.num_raw_bytes,
-        num_split_bytes: counters.num_split_bytes,
-        rejects_by_reason: rejects.by_reason(),
-        rejects_path: rejects.written_path(),
-        splits: splits
-            .iter()
-            .map(|split| SplitReport::of(&split.entry))
-            .collect(),
-        num_published_splits: published.num_published_splits,
-        num_known_splits: published.num_known_splits,
-        num_live_splits: published.num_live_splits,
-        num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits),
+    meter.tell(then);
+    Ok(Built {
+        counters: meter.counters(then),
+        config,
+        splits,
+        meter,
+        rejects,
     })
 }
 

@@ -44,12 +44,12 @@ pub(crate) struct IngestArgs {
     /// A file of NDJSON, plain, .gz or .zst; may be given several times, each file once. Without it,
     /// or for `-`, standard input.
     #[arg(long, value_name = "FILE")]
-    input: Vec<PathBuf>,
+    pub(crate) input: Vec<PathBuf>,
 
     /// Names what is ingested, so that running it again is known as such: for standard input, and
     /// for files that may be at another path the next time. Never give two inputs the same id.
     #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    ingest_id: Option<String>,
+    pub(crate) ingest_id: Option<String>,
 
     /// Create the index from this config (YAML or JSON) first, if there is none yet.
     #[arg(long, value_name = "FILE")]
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
 }
 
 /// Opens the index; with a config, makes it if it is not there.
-fn open_index(args: &IngestArgs) -> Result<IndexStore> {
+pub(crate) fn open_index(args: &IngestArgs) -> Result<IndexStore> {
     let uri = &args.index;
     let options = WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
@@ -146,7 +146,7 @@ fn open_index(args: &IngestArgs) -> Result<IndexStore> {
     Ok(store)
 }
 
-fn options_of(args: &IngestArgs) -> IngestOptions {
+pub(crate) fn options_of(args: &IngestArgs) -> IngestOptions {
     let defaults = IngestOptions::default();
     let or = |given: Option<u16>, default: usize| given.map_or(default, usize::from);
     IngestOptions {
@@ -164,7 +164,7 @@ fn options_of(args: &IngestArgs) -> IngestOptions {
     }
 }
 
-fn sources_of(inputs: &[PathBuf]) -> Vec<Source> {
+pub(crate) fn sources_of(inputs: &[PathBuf]) -> Vec<Source> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     if (inputs.is_empty() || inputs.iter().any(|path| is_stdin(path))) && io::stdin().is_terminal()
     {
@@ -183,7 +183,7 @@ fn sources_of(inputs: &[PathBuf]) -> Vec<Source> {
 }
 
 /// Gives each source an id by its place in the list, if the ingest has one.
-fn with_ids(sources: Vec<Source>, ingest_id: Option<&str>) -> Vec<Source> {
+pub(crate) fn with_ids(sources: Vec<Source>, ingest_id: Option<&str>) -> Vec<Source> {
     let Some(id) = ingest_id else {
         return sources;
     };
