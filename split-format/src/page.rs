@@ -287,7 +287,11 @@ impl PagePart {
         }
     }
 
-    fn check(self, bytes: &[u8]) -> Result<(), FormatError> {
+    /// Whether these bytes are that part.
+    ///
+    /// # Errors
+    /// If their number or their checksum is another.
+    pub fn check(self, bytes: &[u8]) -> Result<(), FormatError> {
         match bytes.len() as u64 == self.len && checksum64(bytes) == self.checksum {
             true => Ok(()),
             false => Err(FormatError::new(

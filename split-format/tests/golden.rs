@@ -16,7 +16,8 @@
 mod sample;
 
 use canter_split_format::{
-    Head, IDENTITIES_FILE, Identities, ManifestFile, Needle, SplitFilter, TimeRange, checksum64,
+    Head, IDENTITIES_FILE, Identities, ManifestFile, Needle, Sentence, SplitFilter, TimeRange,
+    checksum64, object_id,
 };
 
 /// The version that today's writer writes: of splits only, the manifest's is v1 still.
@@ -26,6 +27,9 @@ const SPLIT_V1: &[u8] = include_bytes!("golden/v1/sample.split");
 const MANIFEST_V1: &[u8] = include_bytes!("golden/v1/manifest.canter");
 
 const SPLIT_V2: &[u8] = include_bytes!("golden/v2/sample.split");
+
+/// With pages, ledger, condemned objects, merges and deletes.
+const MANIFEST_V2: &[u8] = include_bytes!("golden/manifest-v2/manifest.canter");
 
 /// A page of three splits and its filters, as they were first written.
 const PAGE_V1: &[u8] = include_bytes!("golden/page-v1/sample.page");
@@ -61,6 +65,73 @@ fn write_golden_pages() {
     std::fs::write(format!("{folder}/sample.bits"), page.filters.unwrap()).unwrap();
     let filter = sample::filter(1, 3).write();
     std::fs::write(format!("{folder}/sample.filter"), filter).unwrap();
+}
+
+#[test]
+#[ignore = "writes the golden files: for a new format version only"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool in the shape of a test: it writes files"
+)]
+fn write_golden_manifest() {
+    let folder = format!("{}/tests/golden/manifest-v2", env!("CARGO_MANIFEST_DIR"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let bytes = sample::manifest_v2().to_bytes().unwrap();
+    std::fs::write(format!("{folder}/manifest.canter"), bytes).unwrap();
+}
+
+#[test]
+fn a_manifest_of_v2_is_written_as_ever_and_says_what_it_refers_to() {
+    let written = sample::manifest_v2().to_bytes().unwrap();
+    assert!(written == MANIFEST_V2, "the bytes of a manifest changed");
+    let file = ManifestFile::from_bytes(MANIFEST_V2).unwrap();
+    assert_eq!(file.to_bytes().unwrap(), MANIFEST_V2);
+    let [page] = &file.pages[..] else {
+        panic!("one page");
+    };
+    assert_eq!(page.id, object_id(PAGE_V1));
+    assert_eq!((page.num_splits, page.num_docs), (3, 900));
+    assert_eq!(page.object_len(), PAGE_V1.len() as u64);
+    let filters = page.filters.as_ref().unwrap();
+    assert_eq!(filters.id, object_id(FILTERS_V1));
+    let groups = filters.groups.iter();
+    let groups: Vec<_> = groups
+        .map(|group| (group.log2_num_blocks, group.num_splits))
+        .collect();
+    assert_eq!(groups, [(3, 2)]);
+    assert_eq!(file.num_splits(), 5);
+
+    assert_eq!(file.ledger.recent, [1, 7, u128::MAX].into());
+    let [object] = &file.ledger.objects[..] else {
+        panic!("one object");
+    };
+    assert_eq!(
+        object.object(),
+        "ledger/00000000000000000000000000000063.ids"
+    );
+    assert_eq!((object.is_settled, object.num_ids), (true, 4_096));
+    assert_eq!((object.first, object.last), (5, u128::MAX - 1));
+    let condemned: Vec<_> = file.condemned.iter().collect();
+    assert_eq!(condemned.len(), 2);
+    assert_eq!(
+        condemned[0].0.object(),
+        "splits/00000000000000000000000000000001.split"
+    );
+    assert_eq!(*condemned[0].1, Sentence::Condemned { at_ms: 17 });
+    assert_eq!(
+        condemned[1].0.object(),
+        "filters/00000000000000000000000000000002.bits"
+    );
+    assert_eq!(*condemned[1].1, Sentence::Doomed);
+
+    let merged = &file.manifest.splits[0];
+    assert_eq!((merged.num_merge_ops, merged.num_docs), (3, 1_000));
+    let deletes = merged.deletes.as_ref().unwrap();
+    let deleted = deletes
+        .open(deletes.inlined.as_ref().unwrap(), 1_000)
+        .unwrap();
+    assert_eq!(deleted.ranges(), [3..9, 900..1_000]);
+    assert_eq!(merged.num_live_docs(), 894);
 }
 
 #[test]

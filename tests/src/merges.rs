@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::{
-    BuildError, IndexStore, MergeInput, MergeOptions, NewSplit, PackagedSplit, create_index,
-    merge_splits,
+    BuildError, IndexStore, MergeIndexOptions, MergeInput, MergeOptions, NewSplit, PackagedSplit,
+    create_index, merge_index, merge_splits,
 };
 use canter_split_format::{MANIFEST_OBJECT, SplitEntry};
 use tempfile::TempDir;
@@ -45,6 +45,18 @@ impl TestIndex {
             entries.extend(splits.into_iter().map(|split| split.entry));
         }
         Ok(entries)
+    }
+
+    /// The index when every merge is done that its policy asks for.
+    pub fn merge_what_is_due(&self) -> Result<Self> {
+        let stored = self.to_folder()?;
+        merge_index(&stored.store, &MergeIndexOptions::default(), &|_| {})?;
+        let mut objects = BTreeMap::new();
+        read_folder(stored.folder.path(), "", &mut objects)?;
+        Ok(Self {
+            objects,
+            report: self.report.clone(),
+        })
     }
 
     /// Merges some splits of this index, of which nothing is deleted, under a config.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use anyhow::{Result, bail};
+use canter_split_format::{MANIFEST_OBJECT, ManifestFile, SplitEntry};
 use canter_tests::conformance::hosts::{Caching, Host, Running, all};
 use canter_tests::conformance::{
     Answer, Call, Checker, HostReport, Machine, Reference, Request, Site, Verdict, markdown_table,
@@ -35,6 +36,12 @@ fn answer(body: &Value) -> Answer {
 
 fn empty_answer() -> Value {
     json!({"hits": [], "num_hits": 0, "elapsed_time_micros": 5, "errors": [], "failed_splits": []})
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    runtime.block_on(future)
 }
 
 /// A host whose answer to everything is made by a function.
@@ -453,6 +460,59 @@ fn what_a_machine_lacks_is_said_and_what_is_broken_is_red() {
     let table = markdown_table(&[lacking, broken]);
     assert_eq!(table.lines().count(), 4);
     assert!(table.contains("| not run |") && table.contains("| **failed** |"));
+}
+
+/// Without this, the requests to it would ask nothing that those to other indexes do not.
+#[test]
+fn the_living_index_has_everything_that_time_brings() {
+    let client = canter_stores::http_client().build().unwrap();
+    let fetch = |object: &str| {
+        let url = format!("{}/living/{object}", SITE.root());
+        let read = async { client.get(url).send().await?.bytes().await };
+        block_on(read).unwrap()
+    };
+    let manifest = ManifestFile::from_bytes(&fetch(MANIFEST_OBJECT)).unwrap();
+    let mut entries = manifest.manifest.splits.clone();
+    let num_newest = entries.len();
+    assert!(manifest.pages.len() > 1 && num_newest > 0);
+    for page in &manifest.pages {
+        assert!(page.filters.is_some(), "{page:?}");
+        let (splits, _) = page.open(&fetch(&page.object()), None).unwrap();
+        entries.extend(splits.into_iter().map(|split| split.entry));
+    }
+    assert!(entries.len() > 100, "{} splits", entries.len());
+    let is_merged = |split: &&SplitEntry| split.num_merge_ops > 0;
+    let has_deletes = |split: &&SplitEntry| split.deletes.is_some();
+    let (newest, paged) = entries.split_at(num_newest);
+    for splits in [newest, paged] {
+        assert!(splits.iter().any(|split| has_deletes(&split)));
+        assert!(!splits.iter().all(|split| has_deletes(&split)));
+    }
+    assert!(
+        entries
+            .iter()
+            .filter(is_merged)
+            .any(|split| has_deletes(&split))
+    );
+    assert!(entries.iter().filter(is_merged).count() >= 4);
+    // What is asked for is there.
+    let hits = |name: &str| {
+        let (index, asked) = request(name).expected.oracle.unwrap();
+        SITE.oracle(&index).unwrap().search(&asked).unwrap()["num_hits"].as_u64()
+    };
+    for request in requests() {
+        let is_nowhere = request.name.contains("nowhere");
+        if let Some((index, _)) = &request.expected.oracle
+            && index == "living"
+        {
+            assert_eq!(
+                hits(&request.name) == Some(0),
+                is_nowhere,
+                "{}",
+                request.name
+            );
+        }
+    }
 }
 
 #[test]

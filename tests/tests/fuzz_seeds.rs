@@ -17,7 +17,7 @@ mod targets;
 type Target = fn(&[u8]);
 
 /// The targets by name.
-const TARGETS: [(&str, Target); 7] = [
+const TARGETS: [(&str, Target); 9] = [
     ("query", targets::query),
     ("aggregations", targets::aggregations),
     ("document", targets::document),
@@ -25,6 +25,8 @@ const TARGETS: [(&str, Target); 7] = [
     ("partial_entry", targets::partial_entry),
     ("cache_file", targets::cache_file),
     ("hostile_split", targets::hostile_split),
+    ("manifest_pages", targets::manifest_pages),
+    ("filters", targets::filters),
 ];
 
 /// Inputs drawn for each target; `CANTER_FUZZ_SECONDS` draws for that long instead.

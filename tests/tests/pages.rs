@@ -10,8 +10,8 @@ use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_tests::{TestIndex, hdfs_lines, run, run_with};
 use serde_json::{Value, json};
 
-/// 600 splits of 50 documents.
-static FED: LazyLock<TestIndex> = LazyLock::new(|| index(50));
+/// 1,000 splits of 30 documents.
+static FED: LazyLock<TestIndex> = LazyLock::new(|| index(30));
 /// The same documents in 6 splits.
 static WHOLE: LazyLock<TestIndex> = LazyLock::new(|| index(5_000));
 
@@ -76,7 +76,10 @@ fn plain(mut answer: Value) -> Value {
 #[test]
 fn the_index_has_pages_and_the_other_has_none() {
     let manifest = FED.manifest().unwrap();
-    assert_eq!((manifest.num_splits(), manifest.num_docs()), (600, 30_000));
+    assert_eq!(
+        (manifest.num_splits(), manifest.num_docs()),
+        (1_000, 30_000)
+    );
     assert!(manifest.pages.len() > 1 && manifest.manifest.splits.len() < 50);
     assert!(WHOLE.manifest().unwrap().pages.is_empty());
 }
@@ -136,11 +139,11 @@ fn a_time_filter_reads_the_pages_that_it_meets() {
         "aggs": {"t": {"avg": {"field": "tenant_id"}}}, "profile": true});
     let answer = FED.search(&request).unwrap();
     let profile = &answer.json["profile"];
-    assert_eq!(profile["num_splits"], 600);
+    assert_eq!(profile["num_splits"], 1_000);
     let num_pruned = profile["num_splits_pruned_by_time"].as_u64().unwrap();
     let num_searched = profile["num_splits_searched"].as_u64().unwrap();
-    assert!(num_pruned > 590, "{num_pruned}");
-    assert_eq!(num_pruned + num_searched, 600);
+    assert!(num_pruned > 985, "{num_pruned}");
+    assert_eq!(num_pruned + num_searched, 1_000);
 }
 
 /// What happens to an object.
@@ -218,7 +221,7 @@ fn an_explanation_names_pages() {
     let num_splits = splits
         .iter()
         .map(|split| split["num_splits"].as_u64().unwrap_or(1));
-    assert_eq!(num_splits.sum::<u64>(), 600);
+    assert_eq!(num_splits.sum::<u64>(), 1_000);
     let pages: Vec<&Value> = splits
         .iter()
         .filter(|split| split["num_splits"].is_u64())

@@ -23,7 +23,11 @@ const DEADLINE_MS: u64 = 10_000;
 /// Longest manifest, for the same heap.
 const MAX_MANIFEST_BYTES: (&str, u64) = ("max_manifest_bytes", 16 << 20);
 /// Memory of aggregations and length of a manifest, for the same heap.
-const GUEST_LIMITS: [(&str, u64); 2] = [("max_aggregation_bytes", 24 << 20), MAX_MANIFEST_BYTES];
+const GUEST_LIMITS: [(&str, u64); 3] = [
+    ("max_aggregation_bytes", 24 << 20),
+    ("max_resident_bytes", 40 << 20),
+    MAX_MANIFEST_BYTES,
+];
 
 pub(crate) type FastlyHost = Host<Fastly, Option<BlobCache<CoreCache>>>;
 

@@ -1,7 +1,15 @@
-//! Early termination: which of the counted splits to search next.
+//! What a leaf does at once: which splits it opens together, which it searches together, and which of the counted ones
+//! come next.
+
+use std::ops::Range;
+
+use canter_split_format::SplitEntry;
+use futures_util::future::join_all;
+use tantivy::{SegmentReader, Term};
 
 use super::candidate::Candidate;
 use crate::request::SortOrder;
+use crate::split::HeadSource;
 
 /// Splits with their number of hits, best first.
 pub(super) type Counted<'c> = Vec<(&'c Candidate, u64)>;
@@ -29,40 +37,158 @@ pub(super) fn next_batch<'c>(
     })
 }
 
-/// Columns that are held at once, in bytes: what a search reads of them beyond this, it reads when it has let go of
-/// the first. With what the guest needs besides, it stays within the 128 MB that edge platforms give.
-const MAX_COLUMN_BYTES: u64 = 64 << 20;
+/// What an open split takes besides its head: tantivy's readers of its fields.
+const OPEN_SPLIT_BYTES: u64 = 24 << 10;
 
-/// Cuts splits into batches whose columns fit into memory together; a split whose own do not is one by itself.
-pub(super) fn batches_by_size<'b, 'c>(
-    candidates: &'b [&'c Candidate],
-) -> impl Iterator<Item = &'b [&'c Candidate]> {
-    let mut rest = candidates;
-    std::iter::from_fn(move || {
-        let mut num_bytes = 0u64;
-        let fits = rest.iter().take_while(|candidate| {
-            num_bytes = num_bytes.saturating_add(column_bytes(candidate));
-            num_bytes <= MAX_COLUMN_BYTES
-        });
-        let num_splits = fits.count().max(1).min(rest.len());
-        let (batch, others) = rest.split_at_checked(num_splits)?;
-        rest = others;
-        (!batch.is_empty()).then_some(batch)
-    })
+/// Cuts splits into groups that are open at once, in two fifths of `max_bytes`.
+pub(super) fn groups_to_open<'s>(
+    splits: &[&'s (u32, HeadSource)],
+    max_bytes: u64,
+) -> Vec<Vec<&'s (u32, HeadSource)>> {
+    // A head is there as it came, and in parts that were decoded.
+    let bytes_of = |entry: &SplitEntry| entry.head_len.saturating_mul(2) + OPEN_SPLIT_BYTES;
+    let sizes = splits.iter().map(|(_, source)| bytes_of(&source.entry));
+    cut(sizes.collect(), max_bytes / 5 * 2)
+        .into_iter()
+        .filter_map(|range| splits.get(range).map(<[_]>::to_vec))
+        .collect()
 }
 
-/// The bytes of the columns that the aggregations of a split read, as its head has their lengths.
-fn column_bytes(candidate: &Candidate) -> u64 {
-    if candidate.filters.is_none() {
-        return 0;
+/// Cuts splits into batches of which what the query reads is there at once, in three fifths of `max_bytes`; a split of
+/// which it is more is one by itself.
+pub(super) async fn batches_by_size<'b, 'c>(
+    candidates: &'b [&'c Candidate],
+    max_bytes: u64,
+) -> Vec<&'b [&'c Candidate]> {
+    let max_bytes = max_bytes / 5 * 3;
+    let bodies = candidates.iter().map(|candidate| body_len(candidate));
+    if bodies.fold(0, u64::saturating_add) <= max_bytes {
+        return vec![candidates];
     }
-    let columns = candidate.split.segment().fast_fields();
-    let of_field = |field: &String| {
-        // Where the columns are listed in bytes that are not there yet, nobody waits for them: the warmup reads them.
-        let handles = columns.dynamic_column_handles(field).unwrap_or_default();
-        candidate.split.body.take_gaps();
-        let num_bytes = handles.iter().map(|handle| handle.num_bytes().get_bytes());
-        num_bytes.sum::<u64>()
+    join_all(
+        candidates
+            .iter()
+            .map(|candidate| read_dictionary(candidate)),
+    )
+    .await;
+    let sizes = candidates.iter().map(|candidate| needed_bytes(candidate));
+    cut(sizes.collect(), max_bytes)
+        .into_iter()
+        .filter_map(|range| candidates.get(range))
+        .collect()
+}
+
+/// Ranges of items whose sizes come to no more than `most`, or of one item.
+fn cut(sizes: Vec<u64>, most: u64) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut sum = 0u64;
+    for (ord, size) in sizes.into_iter().enumerate() {
+        sum = sum.saturating_add(size);
+        match ranges.last_mut() {
+            Some(last) if sum <= most => last.end = ord + 1,
+            _ => {
+                ranges.push(ord..ord + 1);
+                sum = size;
+            }
+        }
+    }
+    ranges
+}
+
+fn body_len(candidate: &Candidate) -> u64 {
+    let entry = &candidate.split.entry;
+    entry.len.saturating_sub(entry.head_len)
+}
+
+/// Reads where the lists of documents of a query's terms are. The warmup would read it first, too, in a wave of its own.
+async fn read_dictionary(candidate: &Candidate) {
+    let needs = &candidate.built.needs;
+    if !needs.term_ranges.is_empty() || !needs.automata.is_empty() {
+        // For these the warmup reads other parts of the dictionary, and a wave more would be one too many.
+        return;
+    }
+    let reads = needs.terms.keys().map(async |term| {
+        if let Ok(inverted_index) = candidate.split.segment().inverted_index(term.field()) {
+            // What cannot be read the warmup cannot read either, and says so.
+            let _ = inverted_index.doc_freq_async(term).await;
+        }
+    });
+    join_all(reads).await;
+}
+
+/// What a list of documents takes for each at most where its dictionary is not there yet; and with positions.
+const POSTING_BYTES: u64 = 2;
+const POSITIONS_BYTES: u64 = 6;
+
+/// The bytes that the query reads of a split, as far as can be told from what is here.
+fn needed_bytes(candidate: &Candidate) -> u64 {
+    let split = candidate.split.as_ref();
+    let segment = split.segment();
+    let needs = &candidate.built.needs;
+    let num_docs = u64::from(segment.max_doc());
+    let unknown = |positions: bool| match positions {
+        true => num_docs.saturating_mul(POSITIONS_BYTES),
+        false => num_docs.saturating_mul(POSTING_BYTES),
     };
-    candidate.built.needs.fast_fields.iter().map(of_field).sum()
+    let terms = needs.terms.iter();
+    let terms = terms.map(|(term, positions)| {
+        postings_len(segment, term, *positions).unwrap_or_else(|| unknown(*positions))
+    });
+    let ranges = needs
+        .term_ranges
+        .iter()
+        .map(|range| unknown(range.positions));
+    let automata = needs.automata.iter().map(|_| unknown(false));
+    let columns = needs.fast_fields.iter();
+    let columns = columns.map(|field| column_len(segment, field).unwrap_or_else(|| unknown(true)));
+    let norms = needs.fieldnorms.iter().map(|_| num_docs);
+    let all = terms
+        .chain(ranges)
+        .chain(automata)
+        .chain(columns)
+        .chain(norms);
+    let num_bytes = all.fold(0, u64::saturating_add);
+    // Nobody waits for what was missed here: the warmup reads it.
+    split.body.take_wanted();
+    num_bytes.min(body_len(candidate))
+}
+
+/// None if the dictionary is not there.
+fn postings_len(segment: &SegmentReader, term: &Term, positions: bool) -> Option<u64> {
+    let inverted_index = segment.inverted_index(term.field()).ok()?;
+    let info = inverted_index.get_term_info(term).ok()?;
+    let len = |range: Range<usize>| range.len() as u64;
+    Some(info.map_or(0, |info| {
+        let of_positions = match positions {
+            true => len(info.positions_range),
+            false => 0,
+        };
+        len(info.postings_range).saturating_add(of_positions)
+    }))
+}
+
+/// None if where the columns are is not there.
+fn column_len(segment: &SegmentReader, field: &str) -> Option<u64> {
+    let handles = segment.fast_fields().dynamic_column_handles(field).ok()?;
+    let lens = handles.iter().map(|handle| handle.num_bytes().get_bytes());
+    Some(lens.fold(0, u64::saturating_add))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_together_is_done_together() {
+        let check = |sizes: &[u64], most: u64, expected: &[Range<usize>]| {
+            assert_eq!(cut(sizes.to_vec(), most), expected);
+        };
+        check(&[], 5, &[]);
+        check(&[1, 2, 3], 6, &[0..3]);
+        check(&[1, 2, 3, 4], 6, &[0..3, 3..4]);
+        check(&[9, 1, 9, 9], 6, &[0..1, 1..2, 2..3, 3..4]);
+        check(&[0, 0, 7, 0], 6, &[0..2, 2..3, 3..4]);
+        check(&[u64::MAX, u64::MAX], 6, &[0..1, 1..2]);
+        check(&[3, 3, 3, 3], 0, &[0..1, 1..2, 2..3, 3..4]);
+    }
 }

@@ -63,7 +63,8 @@ pub(crate) async fn explain_leaf(
     exchange: &Exchange,
 ) -> Result<(BTreeMap<u32, SplitFate>, u64), SearchError> {
     let mut search = LeafSearch::new(leaf, exchange)?;
-    let candidates = search.open_all().await;
+    let splits = search.uncached().await;
+    let candidates = search.open(splits).await;
     let direction = match candidates.first().map(|first| &first.order) {
         Some(HitOrder::Time(direction)) if search.countable(&candidates) => Some(*direction),
         _ => None,

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use tantivy_query_grammar::UserInputAst;
 
 use super::aggregate::build_filters;
-use super::batch::{batches_by_size, next_batch};
+use super::batch::{batches_by_size, groups_to_open, next_batch};
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
 use super::partial::{FailedSplit, PartialHit, PartialResult, check_listed, compare_hits};
@@ -79,16 +79,23 @@ pub(crate) async fn search_leaf(
     opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
 ) -> Result<PartialResult, SearchError> {
     let mut search = LeafSearch::new(&leaf, exchange)?;
-    let candidates = search.open_all().await;
-    for candidate in &candidates {
-        opened.insert(candidate.split_ord, Arc::clone(&candidate.split));
+    let splits = search.uncached().await;
+    let groups = search.groups(&splits);
+    let num_groups = groups.len();
+    for group in groups {
+        let candidates = search.open(group).await;
+        search.run(&candidates).await?;
+        for candidate in candidates {
+            search.result.warmup_gaps += candidate.split.body.num_gaps();
+            opened.insert(candidate.split_ord, candidate.split);
+        }
+        if num_groups > 1 {
+            // Of the others no document is fetched.
+            let hits = &search.result.hits;
+            opened.retain(|split_ord, _| hits.iter().any(|hit| hit.split_ord == *split_ord));
+        }
     }
-    search.run(&candidates).await?;
     search.result.aggregations = std::mem::take(&mut search.aggregations).finish();
-    search.result.warmup_gaps = candidates
-        .iter()
-        .map(|candidate| candidate.split.body.num_gaps())
-        .sum();
     Ok(search.result)
 }
 
@@ -151,13 +158,11 @@ impl<'a> LeafSearch<'a> {
             .push(FailedSplit::new(&candidate.split.entry.id, error));
     }
 
-    /// Opens all splits at once that the cache has no answer of, and builds the query for each; what
-    /// one split must read for that is read together with what the others must.
-    ///
-    /// The splits that are wanted first come first, and so they go through all that follows: a budget
-    /// that does not reach for all of them is spent on the best.
-    pub(super) async fn open_all(&mut self) -> Vec<Candidate> {
-        let mut splits: Vec<&(u32, HeadSource)> = self.leaf.splits.iter().collect();
+    /// The splits that the cache has no answer of. Those that are wanted first come first, and so they go through all
+    /// that follows: a budget that does not reach for all of them is spent on the best.
+    pub(super) async fn uncached(&mut self) -> Vec<&'a (u32, HeadSource)> {
+        let leaf = self.leaf;
+        let mut splits: Vec<&(u32, HeadSource)> = leaf.splits.iter().collect();
         if !self.prepared.is_ascending() {
             splits.reverse();
         }
@@ -170,6 +175,21 @@ impl<'a> LeafSearch<'a> {
                 self.add(answer);
             }
         }
+        splits
+    }
+
+    /// Splits that are open at once. Scores need the statistics of all of them.
+    fn groups(&self, splits: &[&'a (u32, HeadSource)]) -> Vec<Vec<&'a (u32, HeadSource)>> {
+        let needs_all = HitOrder::of_request(&self.prepared.sort_keys, None).needs_scores();
+        match needs_all || splits.is_empty() {
+            true => vec![splits.to_vec()],
+            false => groups_to_open(splits, self.leaf.limits.max_resident_bytes),
+        }
+    }
+
+    /// Opens these splits at once, and builds the query for each; what one split must read for that is read together
+    /// with what the others must.
+    pub(super) async fn open(&mut self, splits: Vec<&'a (u32, HeadSource)>) -> Vec<Candidate> {
         let mappers = Mappers::default();
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
@@ -394,7 +414,8 @@ impl<'a> LeafSearch<'a> {
         statistics: Option<&Statistics>,
     ) -> Result<(), SearchError> {
         let candidates: Vec<&Candidate> = candidates.into_iter().collect();
-        for batch in batches_by_size(&candidates) {
+        let max_bytes = self.leaf.limits.max_resident_bytes;
+        for batch in batches_by_size(&candidates, max_bytes).await {
             self.run_batch(batch, statistics).await?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Pages of the manifest: which are read, and what their sums answer.
 
 use canter_aggregations::Aggregations;
-use canter_split_format::{PageRef, PagedSplit, Rollup};
+use canter_split_format::{FormatError, PageRef, PagedSplit, Rollup};
 use futures_util::future::{join, join_all};
 
 use super::filters::{FilterBlocks, Needles};
@@ -9,12 +9,34 @@ use crate::SearchError;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
 
-/// What was read of a page.
+/// What was read of a page, as it came: an index has many pages, and only one at a time is decoded.
 pub(super) struct ReadPage {
-    /// Of all its splits together, if they have one.
-    pub(super) summary: Option<Rollup>,
-    /// Oldest first.
-    pub(super) splits: Vec<PagedSplit>,
+    bytes: Vec<u8>,
+    /// Where the entries begin, behind the summary if that was read.
+    entries_start: usize,
+}
+
+impl ReadPage {
+    /// The sum of all its splits, if it was read and they have one.
+    pub(super) fn summary(&self, page: &PageRef) -> Result<Option<Rollup>, SearchError> {
+        match self.bytes.get(..self.entries_start) {
+            None | Some([]) => Ok(None),
+            Some(bytes) => page
+                .open_summary(bytes)
+                .map_err(|error| damaged(page, &error)),
+        }
+    }
+
+    /// Its splits, oldest first.
+    pub(super) fn splits(self, page: &PageRef) -> Result<Vec<PagedSplit>, SearchError> {
+        let entries = self.bytes.get(self.entries_start..).unwrap_or_default();
+        page.open_entries(entries)
+            .map_err(|error| damaged(page, &error))
+    }
+}
+
+fn damaged(page: &PageRef, error: &FormatError) -> SearchError {
+    SearchError::data(format!("{}: {error}", page.object()))
 }
 
 /// Reads the entries of these pages, and their summaries and what says where needles may be, if that is wanted, in
@@ -68,16 +90,20 @@ async fn read_once(
     let bytes = read
         .await
         .map_err(|failure| failure.into_search_error(&object))?;
-    let damaged = |error| SearchError::data(format!("{object}: {error}"));
     let num_bytes = usize::try_from(page.entries.start.saturating_sub(start)).unwrap_or(usize::MAX);
     let (summary, entries) = bytes
         .split_at_checked(num_bytes)
         .ok_or_else(|| SearchError::data(format!("{object}: cut short")))?;
+    if with_summary {
+        page.summary
+            .check(summary)
+            .map_err(|error| damaged(page, &error))?;
+    }
+    page.entries
+        .check(entries)
+        .map_err(|error| damaged(page, &error))?;
     Ok(ReadPage {
-        summary: match with_summary {
-            true => page.open_summary(summary).map_err(damaged)?,
-            false => None,
-        },
-        splits: page.open_entries(entries).map_err(damaged)?,
+        bytes,
+        entries_start: num_bytes,
     })
 }

@@ -2,12 +2,12 @@
 
 use canter_aggregations::{Aggregations, Merger};
 use canter_doc_mapper::{DocMapper, IndexConfig};
-use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Totals};
+use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Tags, Totals};
 
 use super::check::check_request;
 use super::count::{Countable, Counted, must_look_at};
-use super::filters::Needles;
-use super::pages::read_pages;
+use super::filters::{FilterBlocks, Needles};
+use super::pages::{ReadPage, read_pages};
 use super::prune::{PruneReason, Required};
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
 use crate::query::{QueryShape, required_tags};
@@ -85,8 +85,30 @@ impl SearchPlan {
     }
 }
 
+/// Splits that may hold hits.
+#[derive(Default)]
+struct Found {
+    splits: Vec<(HeadSource, Counted)>,
+    /// Those of which nothing says how many hits they have.
+    num_unknown: u64,
+    /// Of these, how many are not there because there are more than may be opened anyway.
+    num_dropped: u64,
+}
+
+impl Found {
+    fn push(&mut self, source: HeadSource, counted: Counted, max_splits: u64) {
+        let is_unknown = counted.num_hits.is_none();
+        self.num_unknown += u64::from(is_unknown);
+        match is_unknown && self.num_unknown > max_splits {
+            true => self.num_dropped += 1,
+            false => self.splits.push((source, counted)),
+        }
+    }
+}
+
 /// What decides which splits are looked at.
 struct Asked {
+    max_splits: u64,
     required: Required,
     /// The direction in time in which hits are wanted, if that is how they are wanted.
     direction: Option<SortOrder>,
@@ -124,6 +146,7 @@ impl Asked {
             false => Needles::of_query(&ast, request, mapper, limits)?,
         };
         let asked = Self {
+            max_splits: limits.max_splits,
             needles,
             required: Required {
                 time: request.time_filter(),
@@ -214,17 +237,18 @@ pub(crate) async fn plan_search(
             inlined,
             packed: None,
         };
-        found.push((source, counted));
+        found.push(source, counted, asked.max_splits);
     }
-    plan.choose(found, has_pages, &asked);
-    if plan.splits.len() as u64 > limits.max_splits {
+    let num_dropped = found.num_dropped;
+    plan.choose(found.splits, has_pages, &asked);
+    let num_needed = num_dropped.saturating_add(plan.splits.len() as u64);
+    if num_needed > limits.max_splits {
         return Err(SearchError::new(
             ErrorKind::Limit,
             format!(
                 "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
                  start_timestamp and end_timestamp, or raise the limit",
-                plan.splits.len(),
-                limits.max_splits
+                num_needed, limits.max_splits
             ),
         ));
     }
@@ -238,7 +262,7 @@ impl SearchPlan {
         file: &mut ManifestFile,
         asked: &Asked,
         exchange: &Exchange,
-    ) -> Vec<(HeadSource, Counted)> {
+    ) -> Found {
         let mut pages = Vec::new();
         for page in std::mem::take(&mut file.pages) {
             match asked.required.prunes(page.time_range, &page.tags) {
@@ -273,50 +297,66 @@ impl SearchPlan {
         let needles = asked.needles.as_ref();
         let read = read_pages(&wanted, asked.summed.as_ref(), needles, exchange).await;
         let mut sums = Merger::default();
-        let mut found = Vec::new();
+        let mut found = Found::default();
         for (page, (read, blocks)) in wanted.into_iter().zip(read) {
-            let read = match read {
-                Ok(read) => read,
-                Err(error) => {
-                    let failed = FailedSplit::new(&page.object(), error);
-                    self.known.failed_splits.push(failed);
-                    continue;
-                }
-            };
-            let summed = asked.summed.as_ref().zip(self.timestamp_field.as_deref());
-            let sum = summed
-                .filter(|_| asked.required.covers(page.time_range) && page.num_deleted == 0)
-                .zip(read.summary)
-                .and_then(|((aggregations, field), sum)| aggregations.from_rollup(&sum, field));
-            if let Some(sum) = sum {
-                // All of them are of one request.
-                let is_added = sums.add(sum);
-                debug_assert!(is_added);
-                self.answer(Unopened::page(&page), Some(page.num_docs));
-                continue;
-            }
-            let holders = needles.map(|needles| needles.holders(&page, &read.splits, blocks));
-            for split in read.splits {
-                let may_hold = holders.as_ref().is_none_or(|all| all.may_match(&split));
-                let reason = asked
-                    .required
-                    .prunes(split.entry.time_range, &split.entry.tags)
-                    .or((!may_hold).then_some(PruneReason::Filter));
-                if let Some(reason) = reason {
-                    self.pruned.push((Unopened::split(&split.entry), reason));
-                    continue;
-                }
-                let counted = asked.counted(&split.entry, Some(&split.totals));
-                let source = HeadSource {
-                    entry: split.entry,
-                    inlined: None,
-                    packed: split.head,
-                };
-                found.push((source, counted));
+            let taken =
+                read.and_then(|read| self.take(&page, read, blocks, asked, &mut sums, &mut found));
+            if let Err(error) = taken {
+                let failed = FailedSplit::new(&page.object(), error);
+                self.known.failed_splits.push(failed);
             }
         }
         self.known.aggregations = sums.finish();
         found
+    }
+
+    /// Takes what a page says: its sum, if that is an answer, or else those of its splits that may hold hits.
+    fn take(
+        &mut self,
+        page: &PageRef,
+        read: ReadPage,
+        blocks: FilterBlocks,
+        asked: &Asked,
+        sums: &mut Merger,
+        found: &mut Found,
+    ) -> Result<(), SearchError> {
+        let summed = asked.summed.as_ref().zip(self.timestamp_field.as_deref());
+        let summed =
+            summed.filter(|_| asked.required.covers(page.time_range) && page.num_deleted == 0);
+        if let Some((aggregations, field)) = summed
+            && let Some(sum) = read.summary(page)?
+            && let Some(sum) = aggregations.from_rollup(&sum, field)
+        {
+            // All of them are of one request.
+            let is_added = sums.add(sum);
+            debug_assert!(is_added);
+            self.answer(Unopened::page(page), Some(page.num_docs));
+            return Ok(());
+        }
+        let splits = read.splits(page)?;
+        let needles = asked.needles.as_ref();
+        let holders = needles.map(|needles| needles.holders(page, &splits, blocks));
+        for mut split in splits {
+            let may_hold = holders.as_ref().is_none_or(|all| all.may_match(&split));
+            let reason = asked
+                .required
+                .prunes(split.entry.time_range, &split.entry.tags)
+                .or((!may_hold).then_some(PruneReason::Filter));
+            if let Some(reason) = reason {
+                self.pruned.push((Unopened::split(&split.entry), reason));
+                continue;
+            }
+            let counted = asked.counted(&split.entry, Some(&split.totals));
+            // They have said what they can.
+            split.entry.tags = Tags::new();
+            let source = HeadSource {
+                entry: split.entry,
+                inlined: None,
+                packed: split.head,
+            };
+            found.push(source, counted, asked.max_splits);
+        }
+        Ok(())
     }
 
     /// Notes what need not be opened, because its number of hits is all that is wanted of it.

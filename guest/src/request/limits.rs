@@ -23,6 +23,9 @@ pub(crate) struct Limits {
     pub(crate) max_query_clauses: usize,
     /// Longest query string, in bytes.
     pub(crate) max_query_bytes: usize,
+    /// Most bytes of splits that a leaf holds at once, as far as can be told before they are read: what is more, it
+    /// opens and searches when it has let go of the first.
+    pub(crate) max_resident_bytes: u64,
     /// Largest manifest, in bytes.
     pub(crate) max_manifest_bytes: u64,
     /// A divided search gives each leaf at least so many documents: less is not worth an instance.
@@ -42,6 +45,8 @@ impl Default for Limits {
             max_query_depth: 50,
             max_query_clauses: 1_024,
             max_query_bytes: 64 * 1024,
+            // With what a guest needs besides, it stays within the 128 MB that edge platforms give.
+            max_resident_bytes: 80 << 20,
             max_manifest_bytes: MAX_MANIFEST_BYTES,
             min_docs_per_leaf: 500_000,
             partial_result_cache: false,

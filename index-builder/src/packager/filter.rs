@@ -14,6 +14,11 @@ use crate::BuildError;
 const SMALL_SPLIT_NUM_BYTES: u64 = 1 << 20;
 /// In thousandths: what a filter takes of such a split at most.
 const MOST_OF_SMALL_SPLIT: u64 = 30;
+/// A split of at most so many bytes holds a handful of documents: most of it are heads and names, and what a query that
+/// finds nothing in it saves is its whole head.
+const TINY_SPLIT_NUM_BYTES: u64 = 64 << 10;
+/// What a filter takes of such a split at most.
+const MOST_OF_TINY_SPLIT: u64 = 80;
 /// The same of a larger one. Its page has the filter once more, transposed.
 const MOST_OF_SPLIT: u64 = 15;
 /// In a larger one, a field has so many documents for each of its terms at most.
@@ -43,9 +48,10 @@ pub(super) fn filter_of(
     let mut chosen = candidates(segment, mapper, num_bytes)?;
     // What the config asks for comes first, then what takes the least.
     chosen.sort_by_key(|candidate| (Reverse(candidate.is_marked), candidate.num_terms));
-    let share = match num_bytes <= SMALL_SPLIT_NUM_BYTES {
-        true => MOST_OF_SMALL_SPLIT,
-        false => MOST_OF_SPLIT,
+    let share = match num_bytes {
+        ..=TINY_SPLIT_NUM_BYTES => MOST_OF_TINY_SPLIT,
+        ..=SMALL_SPLIT_NUM_BYTES => MOST_OF_SMALL_SPLIT,
+        _ => MOST_OF_SPLIT,
     };
     let most = num_bytes.saturating_mul(share) / 1_000;
     let log2_num_blocks = loop {

@@ -3,7 +3,7 @@
 //! ```text
 //!   newest splits ──too many──▶ page ─┐
 //!                               page ─┼─four of a size─▶ page ─┐
-//!                               page ─┤                  page ─┼─four─▶ pages of up to 256
+//!                               page ─┤                  page ─┼─four─▶ pages of up to 640
 //!                               page ─┘                  ...
 //! ```
 //!
@@ -22,10 +22,12 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Most splits of a page.
-const MAX_SPLITS_OF_PAGE: usize = 256;
-/// Pages below the first number of splits are merged with each other, and so are those below the second.
-const TIERS: [u64; 2] = [32, 128];
+/// Most splits of a page: sixteen of those that a manifest makes when it has too many splits, and some more. What a
+/// manifest says of 100,000 splits is then less than 64 KiB.
+const MAX_SPLITS_OF_PAGE: usize = 640;
+/// Pages below the first number of splits are merged with each other, and so are those below each of the others. A
+/// page of the last is one that is full, or half of what two have become.
+const TIERS: [u64; 3] = [32, 128, 256];
 /// So many of a tier are merged.
 const MERGE_FACTOR: usize = 4;
 /// Objects that are read at once.

@@ -5,9 +5,10 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use canter_split_format::{
-    DocIdentity, FilterScope, IDENTITIES_FILE, Identities, IdentityRange, Manifest, ManifestFile,
-    Needle, PageSplit, Rollup, SourceId, SplitEntry, SplitFilter, SplitMetadata, TimeIndex,
-    TimeRange, WrittenPage, WrittenSplit, checksum64, write_page, write_split,
+    DeletedDocs, DocIdentity, FilterScope, IDENTITIES_FILE, Identities, IdentityRange, LedgerRef,
+    Manifest, ManifestFile, Needle, ObjectKind, ObjectName, PageSplit, Rollup, Sentence, SourceId,
+    SplitEntry, SplitFilter, SplitMetadata, TimeIndex, TimeRange, WrittenPage, WrittenSplit,
+    checksum64, write_page, write_split,
 };
 use serde_json::{Value, json};
 
@@ -214,4 +215,36 @@ pub(crate) fn page() -> WrittenPage {
         }
     });
     write_page(splits.collect(), None).unwrap()
+}
+
+/// The manifest of before with all that needs version 2: a page, a ledger, condemned objects, and a split that was merged
+/// and of which documents are deleted.
+pub(crate) fn manifest_v2() -> ManifestFile {
+    let mut file = manifest();
+    file.pages.push(page().page);
+    file.ledger.recent = [1, 7, u128::MAX].into();
+    file.ledger.objects.push(LedgerRef {
+        id: format!("{:032x}", 99),
+        is_settled: true,
+        num_ids: 4_096,
+        first: 5,
+        last: u128::MAX - 1,
+    });
+    let name = |kind, number: u64| ObjectName::new(kind, &format!("{number:032x}"));
+    file.condemned = [
+        (
+            name(ObjectKind::Split, 1),
+            Sentence::Condemned { at_ms: 17 },
+        ),
+        (name(ObjectKind::Filters, 2), Sentence::Doomed),
+    ]
+    .into();
+    let merged = file.manifest.splits.last_mut().unwrap();
+    merged.num_merge_ops = 3;
+    merged.num_docs = 1_000;
+    let mut deleted = DeletedDocs::default();
+    deleted.push(3..9);
+    deleted.push(900..1_000);
+    merged.deletes = Some(deleted.write().0);
+    file
 }

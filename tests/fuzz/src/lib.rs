@@ -6,5 +6,7 @@
 mod checks;
 mod edits;
 mod host;
+mod pages;
 
 pub use checks::{aggregations, cache_file, document, hostile_split, partial_entry, query, wire};
+pub use pages::{filters, manifest_pages};

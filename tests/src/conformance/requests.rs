@@ -48,6 +48,7 @@ const FILES: &[(&str, &str)] = &[
         include_str!("requests/aggregations/numbers.toml"),
     ),
     ("api.toml", include_str!("requests/api.toml")),
+    ("living.toml", include_str!("requests/living.toml")),
     ("stores.toml", include_str!("requests/stores.toml")),
     ("audit_d2.toml", include_str!("requests/audit_d2.toml")),
     ("audit_b2.toml", include_str!("requests/audit_b2.toml")),

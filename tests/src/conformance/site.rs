@@ -7,6 +7,7 @@ use bytes::Bytes;
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
 
 use super::faults::{Fault, broken_stores, flipped, hostile};
+use super::living::living;
 use crate::{
     CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, TestIndex, WebRequest, WebServer, catalogue,
     hdfs_lines, numbers,
@@ -19,11 +20,27 @@ const NUM_ITEMS: u32 = 4_000;
 const NUM_ITEMS_PER_SPLIT: u32 = 900;
 const NUM_NUMBERS: u32 = 1_000;
 const NUM_NUMBERS_PER_SPLIT: u32 = 250;
+/// In many splits, there are so many times more.
+const NUM_PARTS: u64 = 25;
 /// Only so that sorted runs of equal keys and random words are the same in every run.
 const SEED: u64 = 7;
 
+/// The index of [`living`].
+const LIVING: &str = "living";
+
 /// What a request has had read from the store.
 pub type Reads = BTreeSet<String>;
+
+/// In how many splits the documents of the whole indexes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Few, as one ingest makes them.
+    Few,
+    /// Many: most of them stand in pages of the manifest.
+    Many,
+    /// Many that were merged until no merge was due.
+    Merged,
+}
 
 /// Where every host finds its indexes.
 pub struct Site {
@@ -33,11 +50,21 @@ pub struct Site {
 }
 
 impl Site {
-    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, and one for each broken store.
+    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, `living`, and one for each broken
+    /// store.
     ///
     /// # Errors
     /// If an index cannot be built.
     pub fn start() -> Result<Self> {
+        Self::start_with(Layout::Few)
+    }
+
+    /// The same with the documents of the whole indexes in other splits, and without `living`, which has splits of
+    /// its own.
+    ///
+    /// # Errors
+    /// If an index cannot be built or merged.
+    pub fn start_with(layout: Layout) -> Result<Self> {
         let logs = hdfs_lines(NUM_LOGS, SEED)?;
         let items = catalogue(NUM_ITEMS, SEED);
         let edges = numbers(NUM_NUMBERS, NUM_NUMBERS_PER_SPLIT, SEED);
@@ -49,7 +76,14 @@ impl Site {
             ("catalogue", CATALOGUE_CONFIG, &items, NUM_ITEMS_PER_SPLIT),
             ("numbers", NUMBERS_CONFIG, &edges, NUM_NUMBERS_PER_SPLIT),
         ] {
-            let index = TestIndex::build(config, lines, split_num_docs.into())?;
+            let split_num_docs = match layout {
+                Layout::Few => u64::from(split_num_docs),
+                Layout::Many | Layout::Merged => u64::from(split_num_docs) / NUM_PARTS,
+            };
+            let mut index = TestIndex::build(config, lines, split_num_docs)?;
+            if layout == Layout::Merged {
+                index = index.merge_what_is_due()?;
+            }
             let oracle = Oracle::build(config, lines)?;
             add(&mut objects, name, &index.objects);
             oracles.insert(name.to_owned(), oracle);
@@ -57,6 +91,12 @@ impl Site {
             if name == "hdfs-logs" {
                 add_broken(&mut objects, &index.objects)?;
             }
+        }
+        if layout == Layout::Few {
+            let (of_living, oracle) = living(SEED)?;
+            add(&mut objects, LIVING, &of_living);
+            oracles.insert(LIVING.to_owned(), oracle);
+            names.push(LIVING.to_owned());
         }
         let server = WebServer::start(objects, &[])?;
         for store in broken_stores() {

@@ -54,12 +54,12 @@ export const PLANS = {
   free: {
     // 50 sub-requests an invocation.
     budget: { maxSubrequests: 48, deadlineMs: 10_000, maxBytes: 16 * MIB },
-    limits: { max_aggregation_bytes: 4 * MIB, max_manifest_bytes: 4 * MIB },
+    limits: { max_aggregation_bytes: 4 * MIB, max_manifest_bytes: 4 * MIB, max_resident_bytes: 16 * MIB },
   },
   paid: {
     // 10,000 sub-requests; a search that takes a thousand is not meant for an edge.
     budget: { maxSubrequests: 1000, deadlineMs: 25_000, maxBytes: 48 * MIB },
-    limits: { max_aggregation_bytes: 8 * MIB, max_manifest_bytes: 8 * MIB },
+    limits: { max_aggregation_bytes: 8 * MIB, max_manifest_bytes: 8 * MIB, max_resident_bytes: 24 * MIB },
   },
 } as const;
 

@@ -188,6 +188,7 @@ fn guest_limits(env: &Environment, memory_bytes: u64) -> Result<Map<String, Valu
     for (name, bytes) in [
         ("max_aggregation_bytes", (memory_bytes / 4).min(500_000_000)),
         ("max_manifest_bytes", (memory_bytes / 8).min(64 << 20)),
+        ("max_resident_bytes", memory_bytes / 4),
     ] {
         limits.entry(name).or_insert(bytes.into());
     }
