@@ -37,7 +37,8 @@ usage: cargo xtask COMMAND
                 build the packages of the Lambda functions into <target>/lambda
   example native-lambda [QUERY [INDEX]]
                 run the Lambda search function on this machine
-  python [test] build the Python package as a wheel; test it
+  python [test|spark]
+                build the Python package as a wheel; test it, or its data source for Spark
   peers [--docs N] [--splits N]
                 aggregations beside DuckDB over the same documents: answers and times
   dist          build the self-contained release binary <target>/dist/canter";

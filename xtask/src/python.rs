@@ -19,17 +19,22 @@ const PACKAGE: &str = "edge-adapters/python";
 /// What tests of the package need, and what packs the wheel.
 const REQUIREMENTS: &str = "edge-adapters/python/tests/requirements.txt";
 
-/// Builds the wheel; with the argument `test`, installs it into a fresh environment and runs its tests.
+/// Tests of Spark, and the packages that they need: half a gigabyte, so they are not a part of all tests.
+const SPARK_REQUIREMENTS: &str = "edge-adapters/python/tests/spark/requirements.txt";
+
+/// Builds the wheel; with the argument `test`, installs it into a fresh environment and runs its tests; with `spark`,
+/// those of the data source, which need Java.
 pub(crate) fn python(workspace: &Workspace, args: &[String]) -> Result<()> {
-    let runs_tests = match args {
-        [] => false,
-        [only] if only == "test" => true,
-        _ => bail!("usage: cargo xtask python [test]"),
+    let what = match args {
+        [] => "build",
+        [only] if only == "test" || only == "spark" => only,
+        _ => bail!("usage: cargo xtask python [test|spark]"),
     };
     guest::build(workspace)?;
-    match runs_tests {
-        true => run_tests(workspace),
-        false => build(workspace).map(drop),
+    match what {
+        "test" => run_tests(workspace),
+        "spark" => run_spark_tests(workspace),
+        _ => build(workspace).map(drop),
     }
 }
 
@@ -124,11 +129,10 @@ fn lay_out(workspace: &Workspace, content: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs the wheel into a fresh environment, and runs the package's tests there.
-fn run_tests(workspace: &Workspace) -> Result<()> {
+/// Installs the wheel into a fresh environment with the packages of `requirements` behind it; its interpreter.
+fn install(workspace: &Workspace, requirements: &str) -> Result<PathBuf> {
     let wheel = build(workspace)?;
-    let tools = tools::python(workspace, REQUIREMENTS)?;
-    let package = workspace.root.join(PACKAGE);
+    let tools = tools::python(workspace, requirements)?;
     let fresh = workspace.target_dir.join("python/fresh");
     let python = fresh.join("bin/python");
     step("python: install the wheel", || {
@@ -155,19 +159,43 @@ fn run_tests(workspace: &Workspace) -> Result<()> {
         fs::write(fresh_site.path().join("site-packages/tests.pth"), behind)?;
         Ok(())
     })?;
+    Ok(python)
+}
+
+/// Runs the package's tests.
+fn run_tests(workspace: &Workspace) -> Result<()> {
+    let python = install(workspace, REQUIREMENTS)?;
+    let package = workspace.root.join(PACKAGE);
     run(
         "python: types",
         Command::new(&python)
             .args(["-m", "mypy", "--strict", "--no-incremental", "canter"])
             .current_dir(&package),
     )?;
+    let tests = package.join("tests");
+    let mut tests = pytest(workspace, &python, &tests);
+    tests.arg("--ignore").arg(package.join("tests/spark"));
+    run("python: tests", &mut tests)
+}
+
+fn run_spark_tests(workspace: &Workspace) -> Result<()> {
+    let python = install(workspace, SPARK_REQUIREMENTS)?;
+    let tests = workspace.root.join(PACKAGE).join("tests/spark");
     run(
-        "python: tests",
-        Command::new(&python)
-            .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
-            .arg(package.join("tests"))
-            // Not where the package's sources are, which Python would import.
-            .current_dir(&fresh)
-            .env("CANTER_TEST_COMMAND", fresh.join("bin/canter")),
+        "python: tests of Spark",
+        &mut pytest(workspace, &python, &tests),
     )
+}
+
+fn pytest(workspace: &Workspace, python: &Path, tests: &Path) -> Command {
+    let fresh = workspace.target_dir.join("python/fresh");
+    let mut command = Command::new(python);
+    command
+        .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
+        .arg(tests)
+        .env("CANTER_TEST_COMMAND", fresh.join("bin/canter"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        // Not where the package's sources are, which Python would import.
+        .current_dir(fresh);
+    command
 }
