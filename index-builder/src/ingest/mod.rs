@@ -14,6 +14,6 @@ pub use options::IngestOptions;
 pub(crate) use progress::Meter;
 pub use progress::{Counters, Phase, Progress};
 pub(crate) use rejects::{Reject, RejectsFile};
-pub use report::{IngestReport, SplitReport};
+pub use report::{IngestReport, InputReport, SplitReport};
 pub use run::ingest;
 pub use warnings::IngestWarning;

@@ -3,13 +3,13 @@
 use super::options::IngestOptions;
 use super::progress::{Meter, Phase, Progress};
 use super::rejects::RejectsFile;
-use super::report::{IngestReport, SplitReport};
+use super::report::{IngestReport, InputReport, SplitReport};
 use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Plan};
 use crate::publisher;
-use crate::source::Source;
+use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::DocMapper;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// `Invalid` for options, sources or an index that cannot be used, and for a source that is named
-/// twice; `Data` for a compressed source
-/// that is damaged or cut short; `Limit` for more rejects than allowed; `Unavailable` if a source
+/// twice; `Limit` for more rejects than allowed; `Unavailable` if a source
 /// cannot be read or storage cannot be written.
 pub fn ingest(
     store: &IndexStore,
@@ -45,6 +44,7 @@ pub fn ingest(
         ))
         .caused_by(error)
     })?;
+    let settings = ReadSettings::new(options, &config)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let meter = Meter::new(total_stored_bytes, progress);
     let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
@@ -53,13 +53,15 @@ pub fn ingest(
         config: &config,
         mapper: &mapper,
         options,
+        settings: &settings,
         split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
         meter: &meter,
     };
     let built = pipeline::run(&plan, sources, &mut rejects);
     // What was rejected before a failure helps to understand it.
     let flushed = rejects.flush();
-    let splits = built?;
+    let built = built?;
+    let splits = built.splits;
     flushed?;
 
     meter.tell(Phase::Publishing);
@@ -71,6 +73,8 @@ pub fn ingest(
         num_ingested_docs: published.num_published_docs,
         num_known_docs: published.num_known_docs,
         num_rejected_docs: counters.num_rejects,
+        num_kept_docs: built.kept_by_reason.values().sum(),
+        kept_by_reason: built.kept_by_reason,
         num_raw_bytes: counters.num_raw_bytes,
         num_split_bytes: counters.num_split_bytes,
         rejects_by_reason: rejects.by_reason(),
@@ -83,7 +87,8 @@ pub fn ingest(
         num_known_splits: published.num_known_splits,
         num_live_splits: published.num_live_splits,
         num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits),
+        warnings: warnings_of(store, &published, &splits, &built.inputs),
+        inputs: built.inputs.into_iter().map(InputReport::of).collect(),
     })
 }
 
