@@ -237,7 +237,7 @@ fn is_table(records: &[&[u8]], delimiter: u8) -> bool {
         && sorted.len() == names.len()
         && names.iter().all(|name| is_name(name))
         && !others.is_empty()
-        && num_alike * 10 >= others.len() * 9
+        && (num_alike * 10 >= others.len() * 9 || (num_alike >= 2 && num_alike + 1 >= others.len()))
 }
 
 /// What may head a column: no sentence, no number, no date.
