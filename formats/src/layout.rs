@@ -57,6 +57,9 @@ pub enum Directive {
     Taken,
 }
 
+/// Takes what becomes of a record: JSON objects, or why there is none.
+pub type Sink<'s> = dyn FnMut(Result<&[u8], Failure>) + 's;
+
 /// How the records of one source, or of a part of it, are read.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -122,12 +125,7 @@ impl Layout {
 
     /// Makes JSON objects of a record without its line ending, and gives each to `sink`, or says why
     /// there is none. `scratch` is room that is used again.
-    pub fn parse(
-        &self,
-        record: &[u8],
-        scratch: &mut Vec<u8>,
-        sink: &mut dyn FnMut(Result<&[u8], Failure>),
-    ) {
+    pub fn parse(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
         if self.format.is_json() {
             return sink(Ok(record));
         }

@@ -39,5 +39,5 @@ mod time;
 pub use cut::{Cut, Cutter};
 pub use failure::Failure;
 pub use format::Format;
-pub use layout::{Directive, Hints, Layout, MonthDay, ValueKind};
+pub use layout::{Directive, Hints, Layout, MonthDay, Sink, ValueKind};
 pub use recognise::{BEGINNING_LEN, Recognised, recognise};

@@ -207,17 +207,24 @@ fn kind_of(name: &str, shape: &Shape, num_docs: u64, depth: usize) -> Kind {
     if !all(shape.num_strings) {
         return Kind::Mixed;
     }
-    let spaces = shape.num_spaces / shape.num_strings;
-    if spaces >= 2 || shape.max_len > 200 {
+    let num_distinct = shape.distinct.len() as u64;
+    let is_varied = num_distinct * 3 >= shape.num_strings || !shape.is_distinct_known();
+    let has_words = match is_varied {
+        // Names of people and places.
+        true => shape.num_spaces * 4 >= shape.num_strings,
+        false => shape.num_spaces >= shape.num_strings * 2,
+    };
+    if has_words || shape.max_len > 200 {
         return Kind::Words;
     }
-    let num_distinct = shape.distinct.len() as u64;
     Kind::Word {
         is_tag: shape.is_distinct_known()
             && shape.num_docs == num_docs
-            && num_distinct <= 20
+            && (2..=20).contains(&num_distinct)
+            && !shape.distinct.contains("")
             && shape.num_strings >= num_distinct * 10,
         is_needle: shape.max_len >= 16
+            && shape.num_spaces == 0
             && (num_distinct * 10 >= shape.num_strings * 9 || !shape.is_distinct_known()),
     }
 }
@@ -239,6 +246,7 @@ fn comment_of(shape: &Shape, kind: Kind, num_docs: u64) -> String {
             .collect();
         let more = match (shape.is_distinct_known(), shape.distinct.len()) {
             (false, _) => "many values, such as ".to_string(),
+            (_, 1) if shape.distinct.contains("") => "always empty".to_string(),
             (_, 1) => "one value: ".to_string(),
             (_, num) => format!("{num} values: "),
         };

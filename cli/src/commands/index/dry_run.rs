@@ -57,7 +57,7 @@ fn write_record(
         let mut rows = Vec::new();
         if let Value::Object(object) = &doc.json {
             for (name, value) in object {
-                add_rows(&mut rows, &[name.clone()], value, config, mapper);
+                add_rows(&mut rows, std::slice::from_ref(name), value, config, mapper);
             }
         }
         let width = |column: fn(&(String, String, String)) -> &String| {
@@ -82,7 +82,7 @@ fn add_rows(
     match (value, kind.as_str()) {
         (Value::Object(object), "object") => {
             for (name, value) in object {
-                let path = [path, &[name.clone()]].concat();
+                let path = [path, std::slice::from_ref(name)].concat();
                 add_rows(rows, &path, value, config, mapper);
             }
         }
