@@ -15,13 +15,3 @@ pub fn process_cpu_seconds() -> Result<f64> {
     };
     Ok((ticks(11)? + ticks(12)?) as f64 / 100.0)
 }
-
-/// That of this thread, in nanoseconds.
-pub fn thread_cpu_seconds() -> Result<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").context("no schedstat")?;
-    let nanos = text
-        .split_whitespace()
-        .next()
-        .context("an empty schedstat")?;
-    Ok(nanos.parse::<u64>()? as f64 / 1e9)
-}

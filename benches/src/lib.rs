@@ -13,7 +13,7 @@ mod queries;
 mod settings;
 
 pub use budget::{Cost, measure, table};
-pub use cpu::{process_cpu_seconds, thread_cpu_seconds};
+pub use cpu::process_cpu_seconds;
 pub use index::BenchIndex;
 pub use queries::{Budget, Query, budget_queries, classic_queries, cpu_queries};
 pub use settings::{SEED, Settings};

@@ -21,11 +21,14 @@ pub(crate) fn parse(record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
     };
     let mut num_records = 0;
     for resource_logs in resources(value) {
-        each_record(resource_logs, &mut |document| {
+        each_record(resource_logs, &mut |document, shared| {
             num_records += 1;
             scratch.clear();
             match serde_json::to_writer(&mut *scratch, &document) {
-                Ok(()) => sink(Ok(scratch)),
+                Ok(()) => {
+                    join(scratch, shared);
+                    sink(Ok(scratch));
+                }
                 Err(error) => sink(Err(Failure::format(error.to_string()))),
             }
         });
@@ -47,7 +50,20 @@ fn resources(value: Value) -> Vec<Value> {
     }
 }
 
-fn each_record(resource_logs: Value, add: &mut dyn FnMut(Map<String, Value>)) {
+/// Appends the members of one object, as text, to another.
+fn join(object: &mut Vec<u8>, members: &[u8]) {
+    if object.ends_with(b"}") && !members.is_empty() {
+        object.pop();
+        if object.len() > 1 {
+            object.push(b',');
+        }
+        object.extend_from_slice(members);
+        object.push(b'}');
+    }
+}
+
+/// Gives each log record as an object, and as text what it shares with others.
+fn each_record(resource_logs: Value, add: &mut dyn FnMut(Map<String, Value>, &[u8])) {
     let Value::Object(mut resource_logs) = resource_logs else {
         return;
     };
@@ -95,14 +111,16 @@ fn each_record(resource_logs: Value, add: &mut dyn FnMut(Map<String, Value>)) {
             let dropped = integer(take("droppedAttributesCount"));
             insert(&mut shared, "scope_dropped_attributes_count", dropped);
         }
+        let shared = Value::Object(shared).to_string();
+        let shared = shared.trim_start_matches('{').strip_suffix('}');
         let records = scope_logs.remove("logRecords").unwrap_or(Value::Null);
         for record in array(records) {
-            add(document(record, &shared));
+            add(document(record), shared.unwrap_or_default().as_bytes());
         }
     }
 }
 
-fn document(record: Value, shared: &Map<String, Value>) -> Map<String, Value> {
+fn document(record: Value) -> Map<String, Value> {
     let mut document = Map::new();
     let mut record = match record {
         Value::Object(record) => record,
@@ -149,9 +167,6 @@ fn document(record: Value, shared: &Map<String, Value>) -> Map<String, Value> {
     insert(&mut document, "trace_id", take("traceId"));
     insert(&mut document, "span_id", take("spanId"));
     insert(&mut document, "trace_flags", integer(take("flags")));
-    for (name, value) in shared {
-        document.insert(name.clone(), value.clone());
-    }
     document
 }
 
