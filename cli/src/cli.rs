@@ -7,13 +7,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::doctor;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
-use crate::commands::{cache, demo, index, prices, search, split};
+use crate::commands::{cache, demo, index, presets, prices, search, split};
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
 
 const AFTER_HELP: &str = "\
 Examples:
   canter demo
+  canter index ingest --index ./web --preset access-log --input access.log.gz
+  canter index suggest --input app.ndjson > logs.yaml
   canter index create --index ./logs --index-config logs.yaml
   canter index ingest --index ./logs --input app.ndjson.gz
   canter search --index ./logs --query 'severity_text:ERROR' --max-hits 5
@@ -64,6 +66,8 @@ enum Command {
     /// Look into a folder that `search --cache` keeps, or empty it.
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// List the ready-made index configs, or print one.
+    Presets(presets::PresetsArgs),
     /// Print the price table of `search --explain`: edit a copy and give it to --prices.
     Prices,
 }
@@ -72,8 +76,10 @@ enum Command {
 enum IndexCommand {
     /// Make an empty index from an index config.
     Create(index::create::CreateArgs),
-    /// Turn lines of JSON into splits and publish them, all at once at the end.
-    Ingest(index::ingest::IngestArgs),
+    /// Turn logs and other records into splits and publish them, all at once at the end.
+    Ingest(Box<index::ingest::IngestArgs>),
+    /// Write an index config that suits the records of a file.
+    Suggest(index::suggest::SuggestArgs),
     /// Show an index in numbers, and its splits.
     Describe(index::describe::DescribeArgs),
     /// Delete the documents that a query matches, or prove that none is left.
@@ -113,6 +119,7 @@ impl Cli {
             Command::Demo(args) => demo::run(args, &screen),
             Command::Index(IndexCommand::Create(args)) => index::create::run(args),
             Command::Index(IndexCommand::Ingest(args)) => index::ingest::run(args),
+            Command::Index(IndexCommand::Suggest(args)) => index::suggest::run(args),
             Command::Index(IndexCommand::Describe(args)) => index::describe::run(args, &screen),
             Command::Index(IndexCommand::Delete(args)) => index::delete::run(args, &screen),
             Command::Index(IndexCommand::Merge(args)) => index::merge::run(args),
@@ -128,6 +135,7 @@ impl Cli {
             Command::Split(SplitCommand::Publish(args)) => split::publish::run(args, &screen),
             Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),
             Command::Cache(CacheCommand::Clear(args)) => cache::clear(args),
+            Command::Presets(args) => presets::run(args),
             Command::Prices => prices::run(),
         }
     }
@@ -189,6 +197,20 @@ mod tests {
             "index ingest --index i --input a --input - --rejects r",
             true,
         );
+        check("index create --index i --preset alb", true);
+        check(
+            "index create --index i --preset alb --index-config c",
+            false,
+        );
+        check("index ingest --index i --preset alb --dry-run 20", true);
+        check(
+            "index ingest --index i --input-format csv --columns a,b --year 2024",
+            true,
+        );
+        check("index ingest --index i --input-format yaml", false);
+        check("index ingest --index i --multiline-start ^A", true);
+        check("index suggest --input f --records 10", true);
+        check("presets alb", true);
         check("index ingest --index i --split-num-docs 0", false);
         check(
             "index ingest --index i --max-split-bytes 1GiB --max-line-bytes 64KB",

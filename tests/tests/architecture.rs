@@ -86,7 +86,12 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 #[test]
 fn imports_go_down_only() {
     let layers: [&[&str]; 7] = [
-        &["canter-split-format", "canter-stores", "datasketches"],
+        &[
+            "canter-split-format",
+            "canter-stores",
+            "canter-formats",
+            "datasketches",
+        ],
         &["canter-doc-mapper"],
         &["canter-aggregations"],
         &["canter-guest"],

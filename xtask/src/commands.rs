@@ -56,7 +56,11 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     conformance::test(workspace)?;
     npm::test(workspace)?;
     python::test(workspace)?;
-    for manifest in ["split-format/fuzz/Cargo.toml", "tests/fuzz/Cargo.toml"] {
+    for manifest in [
+        "split-format/fuzz/Cargo.toml",
+        "formats/fuzz/Cargo.toml",
+        "tests/fuzz/Cargo.toml",
+    ] {
         run(
             "test: fuzz targets compile",
             &mut workspace.cargo(&["check", "--manifest-path", manifest]),

@@ -5,6 +5,7 @@ pub(crate) mod demo;
 #[cfg(feature = "doctor")]
 pub(crate) mod doctor;
 pub(crate) mod index;
+pub(crate) mod presets;
 pub(crate) mod prices;
 pub(crate) mod search;
 #[cfg(feature = "serve")]

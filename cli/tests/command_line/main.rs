@@ -5,6 +5,7 @@ mod cache;
 mod deletes;
 mod doctor;
 mod explain;
+mod formats;
 mod help;
 mod ingest;
 mod nowhere;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::field::serialize_dynamic;
 use super::node::Node;
 use super::{
-    ConfigError, FieldMapping, IndexingSettings, IngestSettings, RetentionPolicy, read, validate,
+    ConfigError, FieldMapping, IndexingSettings, IngestSettings, RetentionPolicy, kept_fields,
+    read, validate,
 };
 
 /// The index config. Reading one always validates it.
@@ -88,6 +89,7 @@ pub struct SearchSettings {
 impl IndexConfig {
     pub(super) fn from_node(node: &Node) -> Result<IndexConfig, ConfigError> {
         let mut config = read::index_config(node)?;
+        kept_fields::add(&mut config)?;
         validate::index_config(&config)?;
         // Only now: until here errors point into the list by position.
         config.doc_mapping.tag_fields.sort();

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use canter_doc_mapper::IndexConfig;
+use canter_formats::Format;
 use canter_index_builder::{
     IndexStore, IngestOptions, Receipt, Source, build_part, open_or_create_index, publish_receipts,
 };
@@ -65,6 +66,8 @@ pub(crate) fn build_split(
         split_num_docs_target: split_num_docs,
         rejects_path: rejects,
         max_rejects,
+        // Not to be guessed from the first documents.
+        format: Some(Format::Ndjson),
         ..IngestOptions::default()
     };
     let built = py.detach(|| {

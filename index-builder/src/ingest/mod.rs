@@ -16,6 +16,6 @@ pub(crate) use progress::Meter;
 pub use progress::{Counters, Phase, Progress};
 pub use receipt::{Receipt, build_part, publish_receipts};
 pub(crate) use rejects::{Reject, RejectsFile};
-pub use report::{IngestReport, SplitReport};
+pub use report::{IngestReport, InputReport, SplitReport};
 pub use run::ingest;
 pub use warnings::IngestWarning;

@@ -3,7 +3,7 @@
 
 use super::options::IngestOptions;
 use super::progress::{Phase, Progress};
-use super::run::{Built, build};
+use super::run::{Uploaded, build};
 use crate::blocking;
 use crate::error::BuildError;
 use crate::publisher::{self, NewSplit, PublishOutcome};
@@ -31,6 +31,8 @@ pub struct Receipt {
     pub num_lines: u64,
     /// Lines that were rejected.
     pub num_rejected_docs: u64,
+    /// Lines that were kept although something was wrong with them.
+    pub num_kept_docs: u64,
     /// Bytes of all lines, after decompression and with line endings.
     pub num_raw_bytes: u64,
     /// How many lines were rejected for which reason.
@@ -87,10 +89,11 @@ pub fn build_part(
     sources: Vec<Source>,
     progress: &dyn Progress,
 ) -> Result<Receipt, BuildError> {
-    let Built {
+    let Uploaded {
         config,
         splits,
         counters,
+        kept_by_reason,
         rejects,
         ..
     } = build(store, options, sources, progress, Phase::Done)?;
@@ -100,6 +103,7 @@ pub fn build_part(
         splits,
         num_lines: counters.num_lines,
         num_rejected_docs: counters.num_rejects,
+        num_kept_docs: kept_by_reason.values().sum(),
         num_raw_bytes: counters.num_raw_bytes,
         rejects_by_reason: rejects.by_reason(),
     })

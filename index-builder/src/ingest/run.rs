@@ -3,13 +3,13 @@
 use super::options::IngestOptions;
 use super::progress::{Counters, Meter, Phase, Progress};
 use super::rejects::RejectsFile;
-use super::report::{IngestReport, SplitReport};
+use super::report::{IngestReport, InputReport, SplitReport};
 use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::pipeline::{self, Plan};
+use crate::pipeline::{self, Plan, ReadInput};
 use crate::publisher::{self, NewSplit};
-use crate::source::Source;
+use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// `Invalid` for options, sources or an index that cannot be used, and for a source that is named
-/// twice; `Data` for a compressed source
-/// that is damaged or cut short; `Limit` for more rejects than allowed; `Unavailable` if a source
+/// twice; `Limit` for more rejects than allowed; `Unavailable` if a source
 /// cannot be read or storage cannot be written.
 pub fn ingest(
     store: &IndexStore,
@@ -32,9 +31,11 @@ pub fn ingest(
     sources: Vec<Source>,
     progress: &dyn Progress,
 ) -> Result<IngestReport, BuildError> {
-    let Built {
+    let Uploaded {
         config,
         splits,
+        inputs,
+        kept_by_reason,
         meter,
         rejects,
         ..
@@ -47,6 +48,8 @@ pub fn ingest(
         num_ingested_docs: published.num_published_docs,
         num_known_docs: published.num_known_docs,
         num_rejected_docs: counters.num_rejects,
+        num_kept_docs: kept_by_reason.values().sum(),
+        kept_by_reason,
         num_raw_bytes: counters.num_raw_bytes,
         num_split_bytes: counters.num_split_bytes,
         rejects_by_reason: rejects.by_reason(),
@@ -59,14 +62,18 @@ pub fn ingest(
         num_known_splits: published.num_known_splits,
         num_live_splits: published.num_live_splits,
         num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits),
+        warnings: warnings_of(store, &published, &splits, &inputs),
+        inputs: inputs.into_iter().map(InputReport::of).collect(),
     })
 }
 
 /// Splits that are uploaded and not published.
-pub(super) struct Built<'a> {
+pub(super) struct Uploaded<'a> {
     pub(super) config: IndexConfig,
     pub(super) splits: Vec<NewSplit>,
+    /// One for each source.
+    pub(super) inputs: Vec<ReadInput>,
+    pub(super) kept_by_reason: BTreeMap<String, u64>,
     pub(super) meter: Meter<'a>,
     pub(super) counters: Counters,
     pub(super) rejects: RejectsFile,
@@ -79,7 +86,7 @@ pub(super) fn build<'a>(
     sources: Vec<Source>,
     progress: &'a dyn Progress,
     then: Phase,
-) -> Result<Built<'a>, BuildError> {
+) -> Result<Uploaded<'a>, BuildError> {
     options.check()?;
     for source in &sources {
         source.check()?;
@@ -93,6 +100,7 @@ pub(super) fn build<'a>(
         ))
         .caused_by(error)
     })?;
+    let settings = ReadSettings::new(options, &config)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let meter = Meter::new(total_stored_bytes, progress);
     let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
@@ -101,20 +109,24 @@ pub(super) fn build<'a>(
         config: &config,
         mapper: &mapper,
         options,
+        settings: &settings,
         split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
         meter: &meter,
     };
     let built = pipeline::run(&plan, sources, &mut rejects);
     // What was rejected before a failure helps to understand it.
     let flushed = rejects.flush();
-    let splits = built?;
+    let built = built?;
+    let splits = built.splits;
     flushed?;
 
     meter.tell(then);
-    Ok(Built {
+    Ok(Uploaded {
         counters: meter.counters(then),
         config,
         splits,
+        inputs: built.inputs,
+        kept_by_reason: built.kept_by_reason,
         meter,
         rejects,
     })

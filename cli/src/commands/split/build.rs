@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 use canter_index_builder::build_part;
 use clap::Args;
 
-use crate::commands::index::ingest::{IngestArgs, open_index, options_of, sources_of, with_ids};
+use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
+use crate::commands::index::reading::sources_of;
 use crate::exit::{WrongUse, note};
 use crate::render::{IngestProgress, numbers};
 
@@ -58,10 +59,15 @@ fn parse_part(text: &str) -> Result<Part, String> {
 /// Builds and uploads, and writes the receipt.
 pub(crate) fn run(args: &BuildArgs) -> Result<()> {
     let Part { index, of } = args.part;
-    let inputs = listed(&args.ingest.input)?;
+    let inputs = listed(&args.ingest.reading.input)?;
     if of > 1 && inputs.is_empty() {
         bail!(WrongUse(
             "--part divides inputs: name them with --input, or in a file with --input @LIST".into()
+        ));
+    }
+    if args.ingest.dry_run.is_some() {
+        bail!(WrongUse(
+            "a part has no --dry-run: `canter index ingest --dry-run` shows what documents become".into()
         ));
     }
     let num_inputs = inputs.len();
