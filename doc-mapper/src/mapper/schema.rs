@@ -31,6 +31,8 @@ pub struct DocMapper {
     pub(super) document_size: Option<Leaf>,
     pub(super) verbatim: Option<Field>,
     timestamp: Option<(Field, String)>,
+    /// Whether it is of one segment, and not of an index.
+    is_of_segment: bool,
     /// Whether documents may have in `_dynamic` what is mapped now.
     has_former_dynamic: bool,
     tag_fields: Vec<String>,
@@ -60,7 +62,11 @@ impl DocMapper {
     /// # Errors
     /// If the segment has a field with another type.
     pub fn of_segment(config: &IndexConfig, schema: &Schema) -> Result<DocMapper, ConfigError> {
-        Self::numbered(config, Numbering::Given(schema, None))
+        let mapper = Self::numbered(config, Numbering::Given(schema, None))?;
+        Ok(DocMapper {
+            is_of_segment: true,
+            ..mapper
+        })
     }
 
     fn numbered(
@@ -113,6 +119,7 @@ impl DocMapper {
             document_size: own.document_size.map(document_size_leaf),
             verbatim: own.verbatim,
             timestamp,
+            is_of_segment: false,
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),
@@ -175,6 +182,11 @@ impl DocMapper {
     /// The paths a query looks into when it names no field.
     pub fn default_search_fields(&self) -> &[String] {
         &self.default_search_fields
+    }
+
+    /// Whether it was made by [`DocMapper::of_segment`].
+    pub fn is_of_segment(&self) -> bool {
+        self.is_of_segment
     }
 
     /// Whether segments of before may have the values of fields in `_dynamic` that were mapped later.

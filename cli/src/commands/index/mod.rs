@@ -6,4 +6,5 @@ pub(crate) mod describe;
 pub(crate) mod gc;
 pub(crate) mod ingest;
 pub(crate) mod merge;
+pub(crate) mod update;
 pub(crate) mod verify;
