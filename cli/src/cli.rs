@@ -88,6 +88,8 @@ enum IndexCommand {
     Merge(index::merge::MergeArgs),
     /// Remove what nothing refers to any more from the store.
     Gc(index::gc::GcArgs),
+    /// Change the config of an index: add fields, change settings.
+    Update(index::update::UpdateArgs),
     /// Check that every object of an index is there and whole.
     Verify(index::verify::VerifyArgs),
 }
@@ -124,6 +126,7 @@ impl Cli {
             Command::Index(IndexCommand::Delete(args)) => index::delete::run(args, &screen),
             Command::Index(IndexCommand::Merge(args)) => index::merge::run(args),
             Command::Index(IndexCommand::Gc(args)) => index::gc::run(args),
+            Command::Index(IndexCommand::Update(args)) => index::update::run(args),
             Command::Index(IndexCommand::Verify(args)) => index::verify::run(args),
             Command::Search(args) => search::run(args, &screen),
             #[cfg(feature = "serve")]
@@ -222,6 +225,13 @@ mod tests {
         check("index delete --index i --query q --verify --all", true);
         check("index delete --index i --query q --dry-run --verify", false);
         check("index delete --index i", false);
+        check("index update --index i --index-config c --dry-run", true);
+        check("index update --index i", false);
+        check(
+            "index ingest --index i --merge --max-merges 2 --max-merge-bytes 1GiB",
+            true,
+        );
+        check("index ingest --index i --max-merges 2", false);
         check("index describe --index i --format json", true);
         check("index describe --index i --format yaml", false);
         check("search --index i --query q", true);

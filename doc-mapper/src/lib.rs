@@ -12,6 +12,7 @@
 pub mod config;
 pub mod datetime;
 mod doc_error;
+pub mod evolution;
 mod field_path;
 pub mod mapper;
 pub mod tokenizers;

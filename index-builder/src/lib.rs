@@ -41,8 +41,9 @@ pub use merge::{
 pub use packager::{PackagedSplit, SplitFacts, package_split};
 pub use preview::{Preview, PreviewDoc, PreviewRecord, preview, suggest};
 pub use publisher::{
-    IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement, create_index,
-    create_index_with, open_or_create_index, open_or_create_index_with,
+    ConfigChange, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement,
+    UpdateReport, create_index, create_index_with, open_or_create_index, open_or_create_index_with,
+    update_index,
 };
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};

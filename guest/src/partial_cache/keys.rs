@@ -141,12 +141,15 @@ impl SplitKeys {
         request: &SearchRequest,
         ast: &UserInputAst,
         limits: &Limits,
+        index_config: &Value,
     ) -> Option<Self> {
         if !limits.partial_result_cache || request.window() > 0 || request.list_documents {
             return None;
         }
         let mut hasher = KeyHasher::default();
         hasher.add_request(ast, request, limits);
+        // It says what a query means in a split, too.
+        hasher.add(&index_config.to_string());
         Some(Self {
             request: hasher,
             filter: request.time_filter(),
@@ -234,7 +237,7 @@ mod tests {
     fn split(request: Value, entry: &SplitEntry) -> Option<String> {
         let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
         let ast = request.parsed_query(&limits()).unwrap();
-        let keys = SplitKeys::of_request(&request, &ast, &limits())?;
+        let keys = SplitKeys::of_request(&request, &ast, &limits(), &json!({}))?;
         Some(keys.key(entry))
     }
 

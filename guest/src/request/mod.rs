@@ -5,7 +5,7 @@ mod filter;
 mod limits;
 mod sort;
 
-pub(crate) use filter::{names_its_fields, parse_filter};
+pub(crate) use filter::parse_filter;
 pub(crate) use limits::Limits;
 pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
 

@@ -4,6 +4,7 @@ use super::capacity::check_capacity;
 use super::create::{LoadedManifest, config_of, load, manifest_bytes};
 use super::pages::{LedgerReader, move_overflow};
 use super::spare::spare_what_is_referenced;
+use super::update::may_become;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap, Version};
@@ -198,7 +199,8 @@ fn check_config(
     let Some(config) = index_config else {
         return Ok(());
     };
-    match *config == config_of(store, manifest)? {
+    // What an update may change about an index it may change while splits are being built.
+    match may_become(config, &config_of(store, manifest)?) {
         true => Ok(()),
         false => Err(BuildError::invalid(format!(
             "the index at `{}` was made anew with another config in the meantime: ingest again",

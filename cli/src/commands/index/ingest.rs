@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_index_builder::{
-    IndexStore, IngestOptions, IngestReport, Source, WriteOptions, ingest,
-    open_or_create_index_with, preview,
+    IndexStore, IngestOptions, IngestReport, MergeIndexOptions, MergeReport, Source, WriteOptions,
+    ingest, merge_index, open_or_create_index_with, preview,
 };
 use clap::Args;
+use serde::Serialize;
 
 use super::dry_run;
 use super::reading::{ConfigArgs, ReadArgs};
@@ -90,6 +91,20 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     num_indexers: Option<u16>,
 
+    /// Afterwards merge what is due, a little of it at a time: as `canter index merge` does, for indexes that are
+    /// fed again and again. If that fails the ingest has not.
+    #[arg(long)]
+    merge: bool,
+
+    /// At most so many merges.
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "merge", value_parser = clap::value_parser!(u64).range(1..))]
+    max_merges: u64,
+
+    /// At most so many bytes of splits are merged, such as 256MiB; larger merges are left to
+    /// `canter index merge` [default: 1GiB].
+    #[arg(long, value_name = "BYTES", requires = "merge", value_parser = parse_some_bytes)]
+    max_merge_bytes: Option<u64>,
+
     /// Go on although the store ignores conditions on writes: nothing else may write at the same time,
     /// or documents are lost.
     #[arg(long)]
@@ -120,10 +135,22 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     let result = ingest(&store, &options, sources, &progress);
     progress.finish();
     let report = result?;
+    let elapsed = started.elapsed();
+    let merged = args.merge.then(|| merge_some(args, &store));
     let mut out = io::stdout().lock();
     match args.format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
-        Format::Table => out.write_all(text_of(&report, &store, started.elapsed()).as_bytes())?,
+        Format::Json => {
+            let told = Told {
+                report: &report,
+                merge: merged.as_ref(),
+            };
+            writeln!(out, "{}", serde_json::to_string(&told)?)?;
+        }
+        Format::Table => {
+            let merged = merged.map_or(String::new(), |merged| text_of_merge(&merged));
+            let text = text_of(&report, &store, elapsed) + &merged;
+            out.write_all(text.as_bytes())?;
+        }
     }
     out.flush()?;
     if report.num_lines > 0 && report.num_rejected_docs == report.num_lines {
@@ -133,6 +160,55 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The report of an ingest with what became of the merges behind it.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a IngestReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merge: Option<&'a Merged>,
+}
+
+/// What became of the merges behind an ingest.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Merged {
+    Done(MergeReport),
+    /// Why there are none. What was merged before that is published.
+    Failed(String),
+}
+
+fn merge_some(args: &IngestArgs, store: &IndexStore) -> Merged {
+    const MAX_MERGE_BYTES: u64 = 1 << 30;
+    let options = MergeIndexOptions {
+        max_merges: Some(args.max_merges),
+        max_bytes: Some(args.max_merge_bytes.unwrap_or(MAX_MERGE_BYTES)),
+        ..MergeIndexOptions::default()
+    };
+    match merge_index(store, &options, &|_| {}) {
+        Ok(report) => Merged::Done(report),
+        Err(error) => Merged::Failed(format!("{:#}", anyhow::Error::from(error))),
+    }
+}
+
+fn text_of_merge(merged: &Merged) -> String {
+    match merged {
+        Merged::Done(report) if report.merges.is_empty() => "no merge is due\n".to_owned(),
+        Merged::Done(report) => format!(
+            "{}: {} instead of {}\n",
+            numbers::counted(report.merges.len() as u64, "merge"),
+            numbers::counted(report.num_splits, "split"),
+            numbers::count(report.num_splits_before)
+        ),
+        Merged::Failed(message) => {
+            warn(format_args!(
+                "the documents are published, but splits could not be merged: {message}"
+            ));
+            String::new()
+        }
+    }
 }
 
 /// Opens the index; with a config, makes it if it is not there.

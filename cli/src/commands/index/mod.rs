@@ -9,4 +9,5 @@ pub(crate) mod ingest;
 pub(crate) mod merge;
 pub(crate) mod reading;
 pub(crate) mod suggest;
+pub(crate) mod update;
 pub(crate) mod verify;

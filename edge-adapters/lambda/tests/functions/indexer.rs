@@ -236,7 +236,7 @@ fn a_config_may_be_an_object_and_another_one_is_refused() {
             let function = indexer(&[("CANTER_INDEX_CONFIG", &other)])?;
             let error = function.invoke_json(&notification("a.ndjson")).unwrap_err();
             let error = error.to_string();
-            assert!(error.contains("was made with another config"), "{error}");
+            assert!(error.contains("has another config"), "{error}");
             Ok(())
         },
     );

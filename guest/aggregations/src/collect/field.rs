@@ -18,11 +18,11 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The columns of these types, of a field that has a type or not. Those that have no value are left out.
+    /// The columns of these types. Those that have no value are left out.
     pub(crate) fn open(
         segment: &SegmentReader,
         field: &str,
-        is_untyped: bool,
+        numbers: Numbers,
         is_taken: impl Fn(ColumnType) -> bool,
     ) -> Result<Self> {
         let mut columns = Vec::new();
@@ -44,7 +44,7 @@ impl Field {
                 index,
                 values,
                 names,
-                is_untyped,
+                numbers,
             });
         }
         columns.sort_by_key(|column| column.column_type);
@@ -64,9 +64,19 @@ pub(crate) struct Column {
     pub(crate) index: ColumnIndex,
     pub(crate) values: Values,
     names: Names,
-    /// Whether the field has values of any type. Then a split in which one is a fraction has all its numbers as
-    /// floating point numbers, and another split has whole ones: keys must not show which.
-    is_untyped: bool,
+    numbers: Numbers,
+}
+
+/// Which keys numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Those of the column.
+    AsTheyAre,
+    /// Of a field with values of any type. A split in which one is a fraction has all its numbers as floating point
+    /// numbers, and another split has whole ones: keys must not show which.
+    WholeWherePossible,
+    /// Of values that stood there before the field was mapped as one of floating point numbers.
+    Floats,
 }
 
 /// Rows of a column, with the documents that have them and the buckets of those.
@@ -173,16 +183,21 @@ impl Column {
     pub(crate) fn keys(&self, codes: &[u64]) -> Result<Vec<Key>> {
         let keys = match self.column_type {
             ColumnType::Str => return self.terms(codes),
+            ColumnType::U64 | ColumnType::I64 if self.numbers == Numbers::Floats => {
+                of_each(codes, |code| Key::Number(Number::from(self.number(code))))
+            }
             ColumnType::U64 => {
                 of_each(codes, |code| Key::Number(Number::Integer(i128::from(code))))
             }
             ColumnType::I64 => of_each(codes, |code| {
                 Key::Number(Number::Integer(i128::from(i64::from_u64(code))))
             }),
-            ColumnType::F64 if self.is_untyped => of_each(codes, |code| {
-                let number = Number::from(f64::from_u64(code));
-                Key::Number(number.as_whole().map_or(number, Number::Integer))
-            }),
+            ColumnType::F64 if self.numbers == Numbers::WholeWherePossible => {
+                of_each(codes, |code| {
+                    let number = Number::from(f64::from_u64(code));
+                    Key::Number(number.as_whole().map_or(number, Number::Integer))
+                })
+            }
             ColumnType::F64 => {
                 of_each(codes, |code| Key::Number(Number::from(f64::from_u64(code))))
             }
