@@ -94,7 +94,7 @@ pub(crate) struct IngestArgs {
     /// Afterwards merge what is due, a little of it at a time: as `canter index merge` does, for indexes that are
     /// fed again and again. If that fails the ingest has not.
     #[arg(long)]
-    merge: bool,
+    pub(crate) merge: bool,
 
     /// At most so many merges.
     #[arg(long, value_name = "N", default_value_t = 4, requires = "merge", value_parser = clap::value_parser!(u64).range(1..))]

@@ -67,7 +67,15 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
     }
     if args.ingest.dry_run.is_some() {
         bail!(WrongUse(
-            "a part has no --dry-run: `canter index ingest --dry-run` shows what documents become".into()
+            "a part has no --dry-run: `canter index ingest --dry-run` shows what documents become"
+                .into()
+        ));
+    }
+    if args.ingest.merge {
+        bail!(WrongUse(
+            "a part publishes nothing, so there is nothing to --merge: run `canter index merge` after \
+             `canter split publish`"
+                .into()
         ));
     }
     let num_inputs = inputs.len();
