@@ -48,10 +48,12 @@ pub(super) fn filter_of(
     let mut chosen = candidates(segment, mapper, num_bytes)?;
     // What the config asks for comes first, then what takes the least.
     chosen.sort_by_key(|candidate| (Reverse(candidate.is_marked), candidate.num_terms));
-    let share = match num_bytes {
-        ..=TINY_SPLIT_NUM_BYTES => MOST_OF_TINY_SPLIT,
-        ..=SMALL_SPLIT_NUM_BYTES => MOST_OF_SMALL_SPLIT,
-        _ => MOST_OF_SPLIT,
+    let share = if num_bytes <= TINY_SPLIT_NUM_BYTES {
+        MOST_OF_TINY_SPLIT
+    } else if num_bytes <= SMALL_SPLIT_NUM_BYTES {
+        MOST_OF_SMALL_SPLIT
+    } else {
+        MOST_OF_SPLIT
     };
     let most = num_bytes.saturating_mul(share) / 1_000;
     let log2_num_blocks = loop {

@@ -244,7 +244,7 @@ impl Builder<'_> {
                 rounding: rounding.clone(),
                 bounds: row.hard_bounds,
             };
-            return Ok(Box::new(Runs::new(Ends::InColumn(times), inside)));
+            return Ok(Box::new(Runs::new(Ends::InColumn(Box::new(times)), inside)));
         }
         let is_in = |time_ns: i64| {
             let bounds = row.hard_bounds;

@@ -38,7 +38,7 @@ pub(in crate::collect) enum Ends {
     /// All runs, in the order of documents.
     Known(Vec<Run>),
     /// They are looked for.
-    InColumn(Times),
+    InColumn(Box<Times>),
 }
 
 /// The column that documents are sorted by, and what makes buckets of it.
