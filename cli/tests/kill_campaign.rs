@@ -64,10 +64,26 @@ enum Deed {
     Merge,
     Delete,
     Gc,
+    Update,
 }
 
 /// Each is killed equally often, in this order again and again.
-const DEEDS: [Deed; 4] = [Deed::Ingest, Deed::Merge, Deed::Delete, Deed::Gc];
+const DEEDS: [Deed; 5] = [
+    Deed::Ingest,
+    Deed::Merge,
+    Deed::Delete,
+    Deed::Update,
+    Deed::Gc,
+];
+
+/// Those of them that this program has.
+fn deeds() -> Result<Vec<Deed>> {
+    let mut update = Command::new(env!("CARGO_BIN_EXE_canter"));
+    update.args(["index", "update", "--help"]);
+    let output = update.output()?;
+    let is_known = |deed: &Deed| *deed != Deed::Update || output.status.success();
+    Ok(DEEDS.into_iter().filter(is_known).collect())
+}
 
 /// A command line, and the documents that must be there when it has ended well.
 struct Plan {
@@ -128,6 +144,8 @@ struct World<'a> {
     /// By id.
     live: BTreeSet<u64>,
     num_batches: u64,
+    /// Fields that the config has got, one with each update.
+    num_added_fields: u64,
 }
 
 impl<'a> World<'a> {
@@ -142,6 +160,7 @@ impl<'a> World<'a> {
             rng: Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             live: BTreeSet::new(),
             num_batches: 0,
+            num_added_fields: 0,
         };
         for _ in 0..NUM_FIRST {
             let plan = world.plan(Deed::Ingest)?;
@@ -185,8 +204,27 @@ impl<'a> World<'a> {
                 args
             }
             Deed::Gc => words("index gc --grace 0s"),
+            Deed::Update => {
+                self.num_added_fields += 1;
+                let file = self.folder.join("config.yaml");
+                fs::write(&file, self.config())?;
+                let mut args = words("index update --index-config");
+                args.push(file.display().to_string());
+                args
+            }
         };
         Ok(Plan { args, after })
+    }
+
+    fn config(&self) -> String {
+        let added = (0..self.num_added_fields)
+            .map(|ord| format!("    - {{name: added_{ord}, type: u64, fast: true}}\n"));
+        let added: String = added.collect();
+        CONFIG.replacen(
+            "indexing_settings:",
+            &format!("{added}indexing_settings:"),
+            1,
+        )
     }
 
     fn ingest_args(&self, batch: u64) -> Vec<String> {
@@ -426,8 +464,14 @@ impl<'a> World<'a> {
             self.expect_no_garbage().context(what.clone())?;
         }
         let num_requests = self.complete(&plan).context(what.clone())?;
-        if deed == Deed::Gc {
-            self.expect_no_garbage().context(what)?;
+        match deed {
+            Deed::Gc => self.expect_no_garbage().context(what)?,
+            Deed::Update => {
+                let config = self.manifest()?.manifest.index_config.to_string();
+                let newest = format!("\"added_{}\"", self.num_added_fields - 1);
+                ensure!(config.contains(&newest), "{what}: {config}");
+            }
+            Deed::Ingest | Deed::Merge | Deed::Delete => {}
         }
         Ok((was_killed, is_done, num_requests))
     }
@@ -472,15 +516,16 @@ fn commands_that_are_killed_lose_nothing_and_double_nothing() {
         let (num_kills, seed) = (number("CANTER_KILLS", 3)?, number("CANTER_KILL_SEED", 1)?);
         let folder = tempfile::tempdir()?;
         let mut world = World::new(server, folder.path(), seed)?;
+        let deeds = deeds()?;
         let mut tally: BTreeMap<Deed, [u64; 3]> = BTreeMap::new();
         let mut num_requests: BTreeMap<Deed, usize> = BTreeMap::new();
         let (mut most_pages, mut most_splits, mut num_rounds) = (0, 0, 0_u64);
-        while DEEDS.iter().any(|deed| {
+        while deeds.iter().any(|deed| {
             tally
                 .get(deed)
                 .is_none_or(|[killed, ..]| *killed < num_kills)
         }) {
-            for deed in DEEDS {
+            for deed in deeds.iter().copied() {
                 let requests = num_requests.get(&deed).copied().unwrap_or(20);
                 let (was_killed, was_done, requests) = world
                     .ordeal(deed, requests)

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{IngestOptions, Source, ingest};
@@ -294,12 +295,15 @@ fn a_publication_writes_what_is_new() {
     let num_pages = || stored.store.load_manifest().unwrap().pages.len();
     // Bytes by what happens to pages: nothing, a new one, some become one.
     let mut most = [0_u64; 3];
+    let mut longest = Duration::ZERO;
     for ord in 0..140 {
         let (before, num_before) = (objects(folder), num_pages());
         let text = hdfs_lines(500, 100 + ord).unwrap().join("\n");
         let text = std::io::Cursor::new(text.into_bytes());
         let source = Source::reader("lines", text).with_id(ord.to_string());
+        let began = Instant::now();
         let report = ingest(&stored.store, &IngestOptions::default(), vec![source], &()).unwrap();
+        longest = longest.max(began.elapsed());
         assert_eq!(report.num_published_splits, 1);
         let manifest = fs::metadata(folder.join(MANIFEST_OBJECT)).unwrap();
         let new = objects(folder).into_iter();
@@ -314,7 +318,10 @@ fn a_publication_writes_what_is_new() {
         assert!(root_len(&stored.store.load_manifest().unwrap(), manifest.len()) <= 64 << 10);
     }
     let [plain, with_page, with_merge] = most;
-    println!("{plain} bytes, {with_page} with a new page, {with_merge} when pages are merged");
+    println!(
+        "{plain} bytes, {with_page} with a new page, {with_merge} when pages are merged; an ingest of 500 \
+         documents took {longest:?} at most"
+    );
     assert!(plain > 0 && with_merge > 0);
     assert!(
         plain <= 1_000_000 && (1..=1_000_000).contains(&with_page),
