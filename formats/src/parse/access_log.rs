@@ -55,7 +55,7 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
         }
     }
     add_request(&mut object, &request);
-    object.json("status", status.trim_start_matches('0'));
+    object.json("status", plain_number(status));
     // `-` is what Apache writes for no bytes at all.
     object.json("size", if size == "-" { "0" } else { plain_number(size) });
     for name in ["referrer", "user_agent"] {

@@ -46,6 +46,11 @@ fn access_logs_of_the_page_are_read() {
             "rest": "0.003",
         }),
     );
+    // Nginx writes such a status where no answer was sent.
+    let line = r#"1.1.1.1 - - [10/Oct/2000:13:55:36 +0000] "-" 000 007"#;
+    let read_back = read_text(Format::AccessLog, line);
+    let doc = read_back[0].as_ref().unwrap();
+    assert_eq!((&doc["status"], &doc["size"]), (&json!(0), &json!(7)));
     // A quote that nobody escaped, as in a real log.
     check(
         Format::AccessLog,
