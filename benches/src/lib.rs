@@ -1,17 +1,19 @@
 //! What the benches share: an index in memory, the queries that are measured, and what each reads.
 //!
-//! Four things are measured. `range_budget` counts waves, requests and bytes, which are the same on every
+//! Five things are measured. `range_budget` counts waves, requests and bytes, which are the same on every
 //! machine; a test pins them. `latency` adds what a simulated store makes of them, exact as well, and the
 //! time of the guest, which is not. `guest_cpu` takes that time in both engines, and `instantiate` that of
-//! a fresh instance.
+//! a fresh instance. `formats` takes that of reading and ingesting each format.
 
 mod budget;
+mod cpu;
 mod index;
 pub mod latency;
 mod queries;
 mod settings;
 
 pub use budget::{Cost, measure, table};
+pub use cpu::process_cpu_seconds;
 pub use index::BenchIndex;
 pub use queries::{Budget, Query, budget_queries, classic_queries, cpu_queries};
 pub use settings::{SEED, Settings};

@@ -69,6 +69,14 @@ fn body_term() -> Query {
     Query::new("body:exception", request).within(4, u64::MAX)
 }
 
+/// When a word occurred. What the time index decides, such as hours, costs no column.
+fn by_interval(name: &'static str, interval: &str) -> Query {
+    let request = json!({"query": "body:exception", "max_hits": 0, "aggs": {"events": {
+        "date_histogram": {"field": "timestamp", "fixed_interval": interval, "min_doc_count": 1}
+    }}});
+    Query::new(name, request)
+}
+
 /// The queries of `range_budget`.
 pub fn budget_queries() -> Vec<Query> {
     let phrase = json!({"query": "body:\"exception while serving\"", "max_hits": 10});
@@ -85,6 +93,8 @@ pub fn budget_queries() -> Vec<Query> {
         Query::new("body:ioexc*", prefix),
         Query::new("* sorted by tenant_id", sorted),
         Query::new("* by hour", hourly),
+        by_interval("body:exception by hour", "1h"),
+        by_interval("body:exception by 7 minutes", "7m"),
         Query::new("count of *", json!({"query": "*", "max_hits": 0})),
     ]
 }

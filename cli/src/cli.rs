@@ -7,13 +7,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::doctor;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
-use crate::commands::{cache, demo, index, prices, search, split_inspect};
+use crate::commands::{cache, demo, index, presets, prices, search, split};
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
 
 const AFTER_HELP: &str = "\
 Examples:
   canter demo
+  canter index ingest --index ./web --preset access-log --input access.log.gz
+  canter index suggest --input app.ndjson > logs.yaml
   canter index create --index ./logs --index-config logs.yaml
   canter index ingest --index ./logs --input app.ndjson.gz
   canter search --index ./logs --query 'severity_text:ERROR' --max-hits 5
@@ -58,12 +60,14 @@ enum Command {
     /// Check whether a web server or bucket serves ranges as Canter, and browsers, need them.
     #[cfg(feature = "doctor")]
     Doctor(doctor::DoctorArgs),
-    /// Look into a split.
+    /// Look into a split, or build splits on several machines.
     #[command(subcommand)]
     Split(SplitCommand),
     /// Look into a folder that `search --cache` keeps, or empty it.
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// List the ready-made index configs, or print one.
+    Presets(presets::PresetsArgs),
     /// Print the price table of `search --explain`: edit a copy and give it to --prices.
     Prices,
 }
@@ -72,8 +76,10 @@ enum Command {
 enum IndexCommand {
     /// Make an empty index from an index config.
     Create(index::create::CreateArgs),
-    /// Turn lines of JSON into splits and publish them, all at once at the end.
-    Ingest(index::ingest::IngestArgs),
+    /// Turn logs and other records into splits and publish them, all at once at the end.
+    Ingest(Box<index::ingest::IngestArgs>),
+    /// Write an index config that suits the records of a file.
+    Suggest(index::suggest::SuggestArgs),
     /// Show an index in numbers, and its splits.
     Describe(index::describe::DescribeArgs),
     /// Delete the documents that a query matches, or prove that none is left.
@@ -82,6 +88,8 @@ enum IndexCommand {
     Merge(index::merge::MergeArgs),
     /// Remove what nothing refers to any more from the store.
     Gc(index::gc::GcArgs),
+    /// Change the config of an index: add fields, change settings.
+    Update(index::update::UpdateArgs),
     /// Check that every object of an index is there and whole.
     Verify(index::verify::VerifyArgs),
 }
@@ -89,7 +97,11 @@ enum IndexCommand {
 #[derive(Debug, Subcommand)]
 enum SplitCommand {
     /// Show what the head of a split says. Reads the head only, by range.
-    Inspect(split_inspect::InspectArgs),
+    Inspect(split::inspect::InspectArgs),
+    /// Build and upload one part of a build that several machines share.
+    Build(Box<split::build::BuildArgs>),
+    /// Publish what all parts of a shared build have uploaded, at once.
+    Publish(split::publish::PublishArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -109,19 +121,24 @@ impl Cli {
             Command::Demo(args) => demo::run(args, &screen),
             Command::Index(IndexCommand::Create(args)) => index::create::run(args),
             Command::Index(IndexCommand::Ingest(args)) => index::ingest::run(args),
+            Command::Index(IndexCommand::Suggest(args)) => index::suggest::run(args),
             Command::Index(IndexCommand::Describe(args)) => index::describe::run(args, &screen),
             Command::Index(IndexCommand::Delete(args)) => index::delete::run(args, &screen),
             Command::Index(IndexCommand::Merge(args)) => index::merge::run(args),
             Command::Index(IndexCommand::Gc(args)) => index::gc::run(args),
+            Command::Index(IndexCommand::Update(args)) => index::update::run(args),
             Command::Index(IndexCommand::Verify(args)) => index::verify::run(args),
             Command::Search(args) => search::run(args, &screen),
             #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(args),
             #[cfg(feature = "doctor")]
             Command::Doctor(args) => doctor::run(args, &screen),
-            Command::Split(SplitCommand::Inspect(args)) => split_inspect::run(args, &screen),
+            Command::Split(SplitCommand::Inspect(args)) => split::inspect::run(args, &screen),
+            Command::Split(SplitCommand::Build(args)) => split::build::run(args),
+            Command::Split(SplitCommand::Publish(args)) => split::publish::run(args, &screen),
             Command::Cache(CacheCommand::Stats(args)) => cache::stats(args, &screen),
             Command::Cache(CacheCommand::Clear(args)) => cache::clear(args),
+            Command::Presets(args) => presets::run(args),
             Command::Prices => prices::run(),
         }
     }
@@ -183,6 +200,20 @@ mod tests {
             "index ingest --index i --input a --input - --rejects r",
             true,
         );
+        check("index create --index i --preset alb", true);
+        check(
+            "index create --index i --preset alb --index-config c",
+            false,
+        );
+        check("index ingest --index i --preset alb --dry-run 20", true);
+        check(
+            "index ingest --index i --input-format csv --columns a,b --year 2024",
+            true,
+        );
+        check("index ingest --index i --input-format yaml", false);
+        check("index ingest --index i --multiline-start ^A", true);
+        check("index suggest --input f --records 10", true);
+        check("presets alb", true);
         check("index ingest --index i --split-num-docs 0", false);
         check(
             "index ingest --index i --max-split-bytes 1GiB --max-line-bytes 64KB",
@@ -194,6 +225,13 @@ mod tests {
         check("index delete --index i --query q --verify --all", true);
         check("index delete --index i --query q --dry-run --verify", false);
         check("index delete --index i", false);
+        check("index update --index i --index-config c --dry-run", true);
+        check("index update --index i", false);
+        check(
+            "index ingest --index i --merge --max-merges 2 --max-merge-bytes 1GiB",
+            true,
+        );
+        check("index ingest --index i --max-merges 2", false);
         check("index describe --index i --format json", true);
         check("index describe --index i --format yaml", false);
         check("search --index i --query q", true);

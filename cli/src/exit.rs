@@ -5,7 +5,6 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use anyhow::Result;
 use canter_doc_mapper::ConfigError;
@@ -13,6 +12,7 @@ use canter_index_builder::BuildError;
 use canter_runtime::observe::redact_urls;
 use canter_runtime::{ErrorKind, SearchError};
 
+const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
 const WRONG_USE: u8 = 2;
 
@@ -29,19 +29,19 @@ impl fmt::Display for WrongUse {
 impl StdError for WrongUse {}
 
 /// Prints what went wrong, if anything, and tells the exit code.
-pub(crate) fn code_of(result: Result<()>) -> ExitCode {
+pub(crate) fn code_of(result: Result<()>) -> u8 {
     let Err(error) = result else {
-        return ExitCode::SUCCESS;
+        return SUCCESS;
     };
     // Whoever read our answer has seen enough of it, as in `canter … | head`.
     if is_broken_pipe(&error) {
-        return ExitCode::SUCCESS;
+        return SUCCESS;
     }
     print(format_args!("error: {}", message_of(&error)));
-    ExitCode::from(match is_wrong_use(&error) {
+    match is_wrong_use(&error) {
         true => WRONG_USE,
         false => FAILURE,
-    })
+    }
 }
 
 /// Prints a warning on stderr.

@@ -23,6 +23,7 @@ mod ingest;
 mod merge;
 mod packager;
 mod pipeline;
+mod preview;
 mod publisher;
 mod source;
 mod storage;
@@ -30,16 +31,19 @@ mod upkeep;
 
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
-    Counters, IngestOptions, IngestReport, IngestWarning, Phase, Progress, SplitReport, ingest,
+    Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,
+    SplitReport, build_part, ingest, publish_receipts,
 };
 pub use merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
     plan_merges,
 };
 pub use packager::{PackagedSplit, SplitFacts, package_split};
+pub use preview::{Preview, PreviewDoc, PreviewRecord, preview, suggest};
 pub use publisher::{
-    IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement, create_index,
-    create_index_with, open_or_create_index, open_or_create_index_with,
+    ConfigChange, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement,
+    UpdateReport, create_index, create_index_with, open_or_create_index, open_or_create_index_with,
+    update_index,
 };
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};

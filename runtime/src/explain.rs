@@ -75,7 +75,7 @@ impl Searcher {
         request: &Value,
         limits: &Limits,
     ) -> Result<Explanation, SearchError> {
-        let request = request::split(request, limits)?;
+        let request = request::split(request, limits, self.shared().unix_ms())?;
         let shared = self.shared();
         // The plan is made twice, once for its account and once for its reads.
         let shared = Arc::new(SharedIo {

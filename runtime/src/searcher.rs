@@ -98,7 +98,7 @@ impl Searcher {
     }
 
     async fn answer(&self, request: &Value, limits: &Limits) -> Result<SearchText, SearchError> {
-        let request = request::split(request, limits)?;
+        let request = request::split(request, limits, self.shared.unix_ms())?;
         let driver = self.driver(&request.limits, Arc::clone(&self.shared), false);
         let max_leaves = self.max_leaves();
         let (end, profile) = self.run(&driver, &request, max_leaves).await?;

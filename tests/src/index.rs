@@ -64,6 +64,22 @@ impl TestIndex {
         Ok(Self { objects, report })
     }
 
+    /// Builds an index by one ingest.
+    pub fn of_sources(
+        config_yaml: &str,
+        sources: Vec<Source>,
+        options: &IngestOptions,
+    ) -> Result<Self> {
+        let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
+        let folder = tempfile::tempdir()?;
+        let uri = folder.path().to_str().context("a UTF-8 name")?;
+        let store = create_index(uri, &config)?;
+        let report = ingest(&store, options, sources, &())?;
+        let mut objects = BTreeMap::new();
+        read_folder(folder.path(), "", &mut objects)?;
+        Ok(Self { objects, report })
+    }
+
     /// The decoded manifest.
     pub fn manifest(&self) -> Result<ManifestFile> {
         let bytes = self

@@ -85,8 +85,13 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 
 #[test]
 fn imports_go_down_only() {
-    let layers: [&[&str]; 6] = [
-        &["canter-split-format", "canter-stores", "datasketches"],
+    let layers: [&[&str]; 7] = [
+        &[
+            "canter-split-format",
+            "canter-stores",
+            "canter-formats",
+            "datasketches",
+        ],
         &["canter-doc-mapper"],
         &["canter-aggregations"],
         &["canter-guest"],
@@ -96,8 +101,9 @@ fn imports_go_down_only() {
             "canter-runtime",
             "canter-edge-io",
         ],
+        &["canter-cli"],
         &[
-            "canter-cli",
+            "canter-python",
             "canter-wasi",
             "canter-fastly",
             "canter-lambda",

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{conformance, guest, npm};
+use crate::{conformance, guest, npm, python};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -55,7 +55,12 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     run("test: tests", &mut tests)?;
     conformance::test(workspace)?;
     npm::test(workspace)?;
-    for manifest in ["split-format/fuzz/Cargo.toml", "tests/fuzz/Cargo.toml"] {
+    python::test(workspace)?;
+    for manifest in [
+        "split-format/fuzz/Cargo.toml",
+        "formats/fuzz/Cargo.toml",
+        "tests/fuzz/Cargo.toml",
+    ] {
         run(
             "test: fuzz targets compile",
             &mut workspace.cargo(&["check", "--manifest-path", manifest]),

@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | wasi | fastly |
-//! lambda | example | dist`.
+//! lambda | example | peers | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
@@ -8,6 +8,8 @@ mod conformance;
 mod guest;
 mod lambda;
 mod npm;
+mod peers;
+mod python;
 mod step;
 mod tools;
 mod wasi;
@@ -35,6 +37,10 @@ usage: cargo xtask COMMAND
                 build the packages of the Lambda functions into <target>/lambda
   example native-lambda [QUERY [INDEX]]
                 run the Lambda search function on this machine
+  python [test|spark]
+                build the Python package as a wheel; test it, or its data source for Spark
+  peers [--docs N] [--splits N]
+                aggregations beside DuckDB over the same documents: answers and times
   dist          build the self-contained release binary <target>/dist/canter";
 
 fn main() -> ExitCode {
@@ -53,6 +59,8 @@ fn main() -> ExitCode {
         Some("fastly") if rest.is_empty() => wasi::build_fastly(&workspace),
         Some("example") => lambda::example(&workspace, &rest),
         Some("lambda") => lambda::lambda(&workspace, &rest),
+        Some("python") => python::python(&workspace, &rest),
+        Some("peers") => peers::peers(&workspace, &rest),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),
         _ => {
             eprintln!("{USAGE}");

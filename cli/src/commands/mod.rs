@@ -5,8 +5,9 @@ pub(crate) mod demo;
 #[cfg(feature = "doctor")]
 pub(crate) mod doctor;
 pub(crate) mod index;
+pub(crate) mod presets;
 pub(crate) mod prices;
 pub(crate) mod search;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
-pub(crate) mod split_inspect;
+pub(crate) mod split;

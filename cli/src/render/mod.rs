@@ -28,5 +28,5 @@ pub(crate) use hits::hits;
 pub(crate) use progress::IngestProgress;
 pub(crate) use screen::{Colour, ColourChoice, Screen};
 pub(crate) use split::{InspectedSplit, split_json, split_table};
-pub(crate) use table::{Align, Cell, Column, Table};
+pub(crate) use table::{Align, Cell, Column, Table, clean as clean_text};
 pub(crate) use timeline::{Attempts, Chart, TimelineFile, timeline};

@@ -213,7 +213,7 @@ impl Table {
 }
 
 /// One line without anything that a terminal would obey.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

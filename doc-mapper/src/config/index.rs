@@ -5,7 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::field::serialize_dynamic;
 use super::node::Node;
 use super::{
-    ConfigError, FieldMapping, IndexingSettings, IngestSettings, RetentionPolicy, read, validate,
+    ConfigError, FieldMapping, IndexingSettings, IngestSettings, RetentionPolicy, kept_fields,
+    read, validate,
 };
 
 /// The index config. Reading one always validates it.
@@ -47,6 +48,10 @@ pub struct DocMapping {
     pub dynamic_mapping: Option<FieldMapping>,
     /// The mapped fields, in the order hits show them.
     pub field_mappings: Vec<FieldMapping>,
+    /// Paths of mapped fields that the index got when it was there already, in the order in which it got them: their
+    /// numbers follow those of all others. Only an index says this of itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub added_fields: Vec<String>,
     /// The path of the field that says when a document happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_field: Option<String>,
@@ -88,6 +93,7 @@ pub struct SearchSettings {
 impl IndexConfig {
     pub(super) fn from_node(node: &Node) -> Result<IndexConfig, ConfigError> {
         let mut config = read::index_config(node)?;
+        kept_fields::add(&mut config)?;
         validate::index_config(&config)?;
         // Only now: until here errors point into the list by position.
         config.doc_mapping.tag_fields.sort();
@@ -107,8 +113,10 @@ impl IndexConfig {
 
     /// A config that somebody writes: more is asked of it than of one that an index has.
     fn from_written(node: &Node) -> Result<IndexConfig, ConfigError> {
-        let config = IndexConfig::from_node(node)?;
+        let mut config = IndexConfig::from_node(node)?;
         validate::written_config(&config)?;
+        // Whoever takes an index's config for a new one writes what the old one knew of its past.
+        config.doc_mapping.added_fields.clear();
         Ok(config)
     }
 

@@ -12,6 +12,7 @@
 mod error;
 mod field;
 mod index;
+mod kept_fields;
 mod node;
 mod read;
 mod read_field;
@@ -30,7 +31,7 @@ pub use field::{
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
 pub use settings::{
     DEFAULT_DOCSTORE_BLOCKSIZE, IndexingResources, IndexingSettings, IngestSettings, MergePolicy,
-    RetentionPolicy,
+    OnError, RetentionPolicy,
 };
 
 #[cfg(test)]

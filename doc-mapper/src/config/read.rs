@@ -65,9 +65,10 @@ fn check_index_id(id: &str) -> std::result::Result<(), String> {
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
-    const KEYS: [&str; 13] = [
+    const KEYS: [&str; 14] = [
         "mode",
         "field_mappings",
+        "added_fields",
         "timestamp_field",
         "tag_fields",
         "dynamic_mapping",
@@ -116,6 +117,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
             "doc_mapping.field_mappings",
             0,
         )?,
+        added_fields: map.str_list("added_fields")?,
         timestamp_field: map.str("timestamp_field")?,
         tag_fields: map.str_list("tag_fields")?,
         partition_key: map.str("partition_key")?,

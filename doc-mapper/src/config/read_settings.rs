@@ -2,7 +2,7 @@
 
 use super::node::{MapReader, Node, NodeValue, Result};
 use super::{
-    IndexingResources, IndexingSettings, IngestSettings, MergePolicy, RetentionPolicy,
+    IndexingResources, IndexingSettings, IngestSettings, MergePolicy, OnError, RetentionPolicy,
     SearchSettings, units,
 };
 
@@ -179,11 +179,14 @@ pub(super) fn ingest_settings(node: Option<&Node>) -> Result<IngestSettings> {
         node,
         "ingest_settings",
         "ingest_settings",
-        &["min_shards", "validate_docs"],
+        &["min_shards", "validate_docs", "on_error", "multiline_start"],
     )?;
+    let on_error = [("rejects", OnError::Rejects), ("keep", OnError::Keep)];
     Ok(IngestSettings {
         min_shards: map.u64("min_shards", default.min_shards, 1, u64::MAX)?,
         validate_docs: map.bool("validate_docs", default.validate_docs)?,
+        on_error: map.choice("on_error", &on_error, default.on_error)?,
+        multiline_start: map.str("multiline_start")?,
     })
 }
 

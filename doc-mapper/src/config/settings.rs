@@ -86,13 +86,36 @@ impl MergePolicy {
     }
 }
 
-/// Accepted for Quickwit's sake: there are no ingest shards here.
+/// How documents come in. The first two are accepted for Quickwit's sake: there are no ingest shards here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IngestSettings {
     /// Not used.
     pub min_shards: u64,
     /// Not used: documents are always validated.
     pub validate_docs: bool,
+    /// What becomes of a record that is no document.
+    #[serde(skip_serializing_if = "OnError::is_default")]
+    pub on_error: OnError,
+    /// A regular expression for the first line of a record, where records have several lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multiline_start: Option<String>,
+}
+
+/// What becomes of a record that is no document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnError {
+    /// It goes to the rejects file.
+    #[default]
+    Rejects,
+    /// It becomes a document of another kind: its text in `_raw`, what is wrong in `_parse_error`.
+    Keep,
+}
+
+impl OnError {
+    fn is_default(&self) -> bool {
+        *self == OnError::default()
+    }
 }
 
 /// How long documents are kept.
@@ -142,6 +165,8 @@ impl Default for IngestSettings {
         IngestSettings {
             min_shards: 1,
             validate_docs: true,
+            on_error: OnError::default(),
+            multiline_start: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::*;
 
+mod kept;
 mod refused;
 
 fn load(yaml: &str) -> Result<IndexConfig, ConfigError> {

@@ -11,6 +11,7 @@
 //! dot inside a name is written `\.`); `numbering.rs` says why.
 
 mod json_value;
+mod kept;
 mod leaf;
 mod numbering;
 mod parse;
@@ -23,6 +24,7 @@ mod to_json;
 mod tree;
 mod verbatim;
 
+pub use kept::Kept;
 pub use parse::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
 pub use schema::DocMapper;
@@ -39,6 +41,13 @@ pub const DOCUMENT_SIZE_FIELD: &str = "_doc_length";
 /// The stored field that holds the values of `json` fields and what is not mapped, as they were written:
 /// there if the mapping has any that hits show.
 pub const VERBATIM_FIELD: &str = "_verbatim";
+
+/// The text of a record that is kept although it is no document, with `on_error: keep`.
+pub const RAW_FIELD: &str = "_raw";
+/// Why it is none, in a word.
+pub const PARSE_ERROR_FIELD: &str = "_parse_error";
+/// The same in a sentence.
+pub const PARSE_MESSAGE_FIELD: &str = "_parse_message";
 
 /// Names no mapped field may have.
 pub(crate) const RESERVED_NAMES: [&str; 5] = [

@@ -5,12 +5,14 @@
 //! ```
 //!
 //! The fields of the index itself stand first, whether a config uses them or not, and the mapped ones
-//! follow in the order of the config. So a mapping that has grown at its end gives every older field the
-//! number that it had, and segments of both can be merged. **Never change the order, nor put another in
-//! between**: numbers stand in stored documents.
+//! follow in the order of the config, those last that the index got later, in the order in which it got them
+//! ([`in_order_of_addition`]). So a mapping that has grown gives every older field the number that it had, and
+//! segments of both can be merged. **Never change the order, nor put another in between**: numbers stand in
+//! stored documents.
 //!
-//! Segments of before this order say theirs in the schema that they carry, so readers look numbers up
-//! there ([`Numbering::Given`]).
+//! A segment says in its schema which number has which field, so readers look them up there
+//! ([`Numbering::Given`]): segments of before this order have another, and fields that the index got later are
+//! absent.
 
 use tantivy::schema::{Field, FieldEntry, JsonObjectOptions, NumericOptions, Schema, TextOptions};
 use tantivy::schema::{INDEXED, STORED, SchemaBuilder};
@@ -24,8 +26,20 @@ use crate::config::ConfigError;
 pub(super) enum Numbering<'s> {
     /// Of a segment to be written.
     New(SchemaBuilder),
-    /// Of one that was: by name. The first field that it lacks is kept for the end.
+    /// Of one that was: by name. The first field that has another type there is kept for the end.
     Given(&'s Schema, Option<ConfigError>),
+}
+
+/// The fields of a schema with these behind all others, in this order.
+pub(super) fn in_order_of_addition(schema: &Schema, added: &[String]) -> Schema {
+    let rank = |name: &str| added.iter().position(|path| path == name);
+    let mut entries: Vec<&FieldEntry> = schema.fields().map(|(_, entry)| entry).collect();
+    entries.sort_by_key(|entry| rank(entry.name()).map_or(0, |place| place + 1));
+    let mut builder = Schema::builder();
+    for entry in entries {
+        builder.add_field(entry.clone());
+    }
+    builder.build()
 }
 
 /// Which of the index's own fields a config uses.
@@ -105,26 +119,24 @@ impl Numbering<'_> {
         }
     }
 
-    /// The next mapped leaf.
-    pub(super) fn mapped(&mut self, entry: FieldEntry) -> Field {
+    /// The next mapped leaf; `None` if the segment was built before there was one.
+    pub(super) fn mapped(&mut self, entry: FieldEntry) -> Option<Field> {
         match self {
-            Numbering::New(builder) => builder.add_field(entry),
-            Numbering::Given(schema, lacking) => {
-                let found = schema.get_field(entry.name()).ok().filter(|field| {
-                    let given = schema.get_field_entry(*field).field_type().value_type();
-                    given == entry.field_type().value_type()
-                });
-                found.unwrap_or_else(|| {
-                    lacking.get_or_insert_with(|| {
+            Numbering::New(builder) => Some(builder.add_field(entry)),
+            Numbering::Given(schema, wrong) => {
+                let field = schema.get_field(entry.name()).ok()?;
+                let given = schema.get_field_entry(field).field_type().value_type();
+                if given != entry.field_type().value_type() {
+                    wrong.get_or_insert_with(|| {
                         let message = format!(
-                            "the segment has no field {:?} of the mapped type: it was not built with \
-                             this config",
+                            "the segment has the field {:?} with the type {given:?}: it was not built with this \
+                             config",
                             entry.name()
                         );
                         ConfigError::new("doc_mapping.field_mappings", message)
                     });
-                    Field::from_field_id(0)
-                })
+                }
+                Some(field)
             }
         }
     }
@@ -132,7 +144,7 @@ impl Numbering<'_> {
     /// The schema.
     ///
     /// # Errors
-    /// If a given one lacks a mapped field.
+    /// If a field of a given one has another type than the config says.
     pub(super) fn finish(self) -> Result<Schema, ConfigError> {
         match self {
             Numbering::New(builder) => Ok(builder.build()),

@@ -68,6 +68,20 @@ impl DocMapper {
     /// # Errors
     /// A [`DocError`] whose reason says why; the document is refused as a whole.
     pub fn parse_doc(&self, line: &[u8]) -> Result<ParsedDoc, DocError> {
+        let doc = self.parse_without_timestamp(line)?;
+        if let (Some((_, path)), None) = (self.timestamp_field(), doc.timestamp) {
+            let message = "the document has no value for the timestamp field";
+            return Err(DocError::new(
+                DocErrorReason::MissingTimestamp,
+                path,
+                message,
+            ));
+        }
+        Ok(doc)
+    }
+
+    /// The same for a document that need not have a timestamp.
+    pub(super) fn parse_without_timestamp(&self, line: &[u8]) -> Result<ParsedDoc, DocError> {
         if line.len() > MAX_DOC_BYTES {
             let message = format!(
                 "a document may have {MAX_DOC_BYTES} bytes, this one has {}",
@@ -125,14 +139,6 @@ fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
 impl Walk<'_> {
     fn finish(mut self, extra: Entries<'_>, text: &str) -> Result<ParsedDoc, DocError> {
         let mapper = self.mapper;
-        if let (Some((_, path)), None) = (mapper.timestamp_field(), self.timestamp) {
-            let message = "the document has no value for the timestamp field";
-            return Err(DocError::new(
-                DocErrorReason::MissingTimestamp,
-                path,
-                message,
-            ));
-        }
         if let (Some(dynamic), false) = (&mapper.dynamic, extra.is_empty()) {
             self.add_json(dynamic, &JsonValue::Object(extra));
         }

@@ -31,6 +31,8 @@ pub struct ResolvedField<'m> {
     pub stored: bool,
     /// Not mapped: it would be in `_dynamic`.
     pub is_dynamic: bool,
+    /// Mapped, but of a segment that was built before and has nothing of it: `field` stands for nothing.
+    pub is_absent: bool,
 }
 
 impl<'m> ResolvedField<'m> {
@@ -45,6 +47,7 @@ impl<'m> ResolvedField<'m> {
             fast: leaf.fast,
             stored: leaf.stored,
             is_dynamic,
+            is_absent: leaf.is_absent,
         }
     }
 
@@ -97,10 +100,18 @@ impl DocMapper {
     ///
     /// Dots divide; `\.` is a dot in a name. A mapped name with dots is found without the escape too,
     /// where nothing else fits.
+    ///
+    /// It is where the values stand in a segment that this was compiled for ([`DocMapper::of_segment`]): one of
+    /// before a field was mapped has them in `_dynamic`, as an unmapped field.
     pub fn resolve(&self, path: &str) -> Option<ResolvedField<'_>> {
         let segments = split_path(path);
         if let Some(Found::Leaf(leaf, rest)) = find(&self.root, &segments) {
-            return Some(ResolvedField::new(leaf, join_path(rest), false));
+            return Some(match &self.dynamic {
+                Some(dynamic) if leaf.is_absent => {
+                    ResolvedField::new(dynamic, join_path(&segments), true)
+                }
+                _ => ResolvedField::new(leaf, join_path(rest), false),
+            });
         }
         if segments.iter().any(String::is_empty) {
             return None;
@@ -129,6 +140,14 @@ impl DocMapper {
         Some(ResolvedField::new(dynamic, join_path(&segments), true))
     }
 
+    /// What the config says that a path is, wherever a segment has its values.
+    pub fn kind_of(&self, path: &str) -> Option<&FieldKind> {
+        match find(&self.root, &split_path(path)) {
+            Some(Found::Leaf(leaf, _)) => Some(&leaf.kind),
+            _ => self.resolve(path).map(|field| field.kind),
+        }
+    }
+
     /// Every field a path may have values in: as [`DocMapper::resolve`], but a mapped object gives all
     /// the leaves below it, and in dynamic mode the unmapped rest of it.
     pub fn resolve_all(&self, path: &str) -> Vec<ResolvedField<'_>> {
@@ -138,6 +157,8 @@ impl DocMapper {
                 object
                     .leaves()
                     .into_iter()
+                    // What an absent one had is below the path in `_dynamic`, if anywhere.
+                    .filter(|leaf| !leaf.is_absent)
                     .map(|l| ResolvedField::new(l, String::new(), false)),
             );
         }

@@ -8,7 +8,7 @@ use tantivy::schema::{
 use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
 
-use super::numbering::{Numbering, OwnFields};
+use super::numbering::{Numbering, OwnFields, in_order_of_addition};
 use super::presence::PathHasher;
 use super::tree::{Child, Leaf, ObjectNode};
 use super::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
@@ -31,6 +31,10 @@ pub struct DocMapper {
     pub(super) document_size: Option<Leaf>,
     pub(super) verbatim: Option<Field>,
     timestamp: Option<(Field, String)>,
+    /// Whether it is of one segment, and not of an index.
+    is_of_segment: bool,
+    /// Whether documents may have in `_dynamic` what is mapped now.
+    has_former_dynamic: bool,
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
     docstore_blocksize: usize,
@@ -43,16 +47,26 @@ impl DocMapper {
     /// None for a config that was read: reading validates. One put together by hand may lack its
     /// timestamp field.
     pub fn new(config: &IndexConfig) -> Result<DocMapper, ConfigError> {
-        Self::numbered(config, Numbering::New(Schema::builder()))
+        let mapper = Self::numbered(config, Numbering::New(Schema::builder()))?;
+        let added = &config.doc_mapping.added_fields;
+        if added.is_empty() {
+            return Ok(mapper);
+        }
+        let schema = in_order_of_addition(&mapper.schema, added);
+        Self::numbered(config, Numbering::Given(&schema, None))
     }
 
-    /// Compiles a config for a segment that was built with it, by this version or an earlier one, which
-    /// numbered fields in another order: `schema` is the segment's.
+    /// Compiles an index's config for one of its segments, whose schema this is. It may have been built by an earlier
+    /// version, which numbered fields in another order, or before the index got some of its fields.
     ///
     /// # Errors
-    /// If the segment was not built with this config.
+    /// If the segment has a field with another type.
     pub fn of_segment(config: &IndexConfig, schema: &Schema) -> Result<DocMapper, ConfigError> {
-        Self::numbered(config, Numbering::Given(schema, None))
+        let mapper = Self::numbered(config, Numbering::Given(schema, None))?;
+        Ok(DocMapper {
+            is_of_segment: true,
+            ..mapper
+        })
     }
 
     fn numbered(
@@ -83,15 +97,16 @@ impl DocMapper {
         };
         let root = compiler.object(String::new(), &mapping.field_mappings);
         let dynamic = own.dynamic.zip(dynamic_mapping).map(|(field, mapping)| {
-            compiler.numbered_leaf(DYNAMIC_FIELD.to_string(), mapping, field)
+            compiler.numbered_leaf(DYNAMIC_FIELD.to_string(), mapping, Some(field))
         });
+        let has_dynamic = dynamic.is_some();
         let timestamp = root
             .leaves()
             .iter()
-            .find(|leaf| leaf.is_timestamp)
+            .find(|leaf| leaf.is_timestamp && !leaf.is_absent)
             .map(|leaf| (leaf.field, leaf.path.clone()));
         if timestamp.is_none() && mapping.timestamp_field.is_some() {
-            let message = "the timestamp field is not a mapped field";
+            let message = "the timestamp field is not a mapped field, or the segment has none";
             return Err(ConfigError::new("doc_mapping.timestamp_field", message));
         }
         Ok(DocMapper {
@@ -104,6 +119,8 @@ impl DocMapper {
             document_size: own.document_size.map(document_size_leaf),
             verbatim: own.verbatim,
             timestamp,
+            is_of_segment: false,
+            has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),
             docstore_blocksize: config.indexing_settings.docstore_blocksize,
@@ -167,6 +184,16 @@ impl DocMapper {
         &self.default_search_fields
     }
 
+    /// Whether it was made by [`DocMapper::of_segment`].
+    pub fn is_of_segment(&self) -> bool {
+        self.is_of_segment
+    }
+
+    /// Whether segments of before may have the values of fields in `_dynamic` that were mapped later.
+    pub fn has_former_dynamic(&self) -> bool {
+        self.has_former_dynamic
+    }
+
     /// The `_source` field, with `store_source`: each line verbatim, as text.
     pub fn source_field(&self) -> Option<Field> {
         self.source
@@ -192,6 +219,7 @@ impl DocMapper {
 fn document_size_leaf(field: Field) -> Leaf {
     Leaf {
         field,
+        is_absent: false,
         path: DOCUMENT_SIZE_FIELD.to_string(),
         kind: FieldKind::U64(NumericKind {
             coerce: false,
@@ -265,11 +293,12 @@ impl Compiler<'_, '_> {
         Some(self.numbered_leaf(path, mapping, field))
     }
 
-    fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Field) -> Leaf {
+    fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Option<Field>) -> Leaf {
         let name = path.as_str();
         let has_presence = self.index_field_presence && mapping.indexed && mapping.fast.is_none();
         Leaf {
-            field,
+            is_absent: field.is_none(),
+            field: field.unwrap_or(Field::from_field_id(u32::MAX)),
             presence: has_presence.then(|| PathHasher::new(name).finish()),
             is_timestamp: self.timestamp_path == Some(name),
             is_needle: mapping.needle,

@@ -101,13 +101,23 @@ impl Hit {
             let own = found.map(|position| verbatim.remove(position).value);
             let key = Value::from(name.as_str()).to_string();
             match child {
-                Child::Leaf(leaf) if leaf.stored => {
-                    let value = leaf_to_json(leaf, values).map(|value| value.to_string());
-                    if let Some(value) = own.or(value.as_deref()) {
-                        self.push(&key, value);
+                Child::Leaf(leaf) => {
+                    let value = match own {
+                        // Of a document of before it was mapped a hit shows what it did then.
+                        Some(own) => Some(Cow::Borrowed(own)),
+                        None if leaf.stored => {
+                            leaf_to_json(leaf, values).map(|value| Cow::Owned(value.to_string()))
+                        }
+                        None => None,
+                    };
+                    if let Some(value) = value {
+                        self.push(&key, &value);
                     }
                 }
-                Child::Leaf(_) => {}
+                // A document of before it was mapped may have had something else there.
+                Child::Object(_) if own.is_some_and(|own| !own.starts_with('{')) => {
+                    self.push(&key, own.unwrap_or_default());
+                }
                 Child::Object(object) => {
                     let before = self.json.len();
                     self.push_key(&key);

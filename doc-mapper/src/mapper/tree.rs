@@ -8,6 +8,9 @@ use crate::config::{FieldKind, Normalizer};
 #[derive(Debug)]
 pub(crate) struct Leaf {
     pub(crate) field: Field,
+    /// Mapped, but the segment was built before: what its documents had there is in `_dynamic`, if anywhere, and
+    /// `field` stands for nothing.
+    pub(crate) is_absent: bool,
     /// The path, escaped: tantivy's name of the field.
     pub(crate) path: String,
     pub(crate) kind: FieldKind,

@@ -1,5 +1,6 @@
 //! A host: it answers one request to the search API after the other.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use canter_guest::session::protocol::{Demand, HttpRequest, HttpResponse, Outcome, Progress};
@@ -128,7 +129,8 @@ impl<P: Platform, C: Cache> Host<P, C> {
         if self.behind.cache.keeps() {
             limits.insert("partial_result_cache".to_owned(), true.into());
         }
-        let session = Session::search(request, &Value::Object(limits).to_string())?;
+        let request = with_now(request, self.platform.unix_ms());
+        let session = Session::search(&request, &Value::Object(limits).to_string())?;
         match self.drive(session, started_us, &mut Counts::default())? {
             Outcome::Response(answer) => Ok(answer),
             _ => Err(internal("the guest's answer is no response")),
@@ -237,8 +239,20 @@ impl<P: Platform, C: Cache> Host<P, C> {
             "forced_filter": self.options.forced_filter,
             "limits": self.options.guest_limits,
             "keeps_partial_results": self.behind.cache.keeps(),
+            "now_ms": self.platform.unix_ms(),
         })
         .to_string()
+    }
+}
+
+/// A request that is told what time it is, if it does not say. What is no request is left for the guest to refuse.
+fn with_now(request: &str, unix_ms: u64) -> Cow<'_, str> {
+    match serde_json::from_str(request) {
+        Ok(Value::Object(mut parameters)) => {
+            parameters.entry("now_ms").or_insert_with(|| unix_ms.into());
+            Cow::Owned(Value::Object(parameters).to_string())
+        }
+        _ => Cow::Borrowed(request),
     }
 }
 

@@ -218,6 +218,7 @@ class Host implements Canter {
       indexes: this.indexesOf(options),
       limits: this.options.limits ?? {},
       keeps_partial_results: this.shared.cache !== undefined,
+      now_ms: Date.now(),
     };
     if (filters.length === 1) settings["forced_filter"] = filters[0];
     else if (filters.length > 1)

@@ -79,8 +79,8 @@ impl Aggregations {
 fn add_untyped(mapper: &DocMapper, aggregation: &Aggregation, fields: &mut Vec<String>) {
     if let Kind::Composite(composite) = &aggregation.kind {
         let is_untyped = |field: &&CompositeSource| {
-            let resolved = mapper.resolve(&field.field);
-            resolved.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)))
+            let kind = mapper.kind_of(&field.field);
+            matches!(kind, Some(FieldKind::Json(_)))
         };
         let sources = composite.sources.iter().filter(is_untyped);
         fields.extend(sources.map(|source| source.field.clone()));
@@ -203,7 +203,7 @@ fn check_after(mapper: &DocMapper, path: &str, composite: &Composite) -> Result<
 /// A key of terms as it stands in a request → as columns have it. An answer shows dates as numbers and
 /// addresses as texts, which are keys of another kind, with another place in the order of keys.
 pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Key> {
-    let kind = mapper.resolve(field)?.kind;
+    let kind = mapper.kind_of(field)?;
     match (kind, key) {
         (FieldKind::Date(_), Key::Number(ms)) => nanoseconds(*ms).map(Key::Date),
         (FieldKind::Date(_), Key::Text(text)) => rfc3339(text).map(Key::Date),

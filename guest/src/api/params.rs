@@ -25,7 +25,7 @@ enum Kind {
 }
 
 /// The parameters of a search: the name, the one it stands for, and what it may hold.
-const SEARCH: [(&str, &str, Kind); 16] = [
+const SEARCH: [(&str, &str, Kind); 17] = [
     ("query", "query", Kind::Text),
     ("start_timestamp", "start_timestamp", Kind::Integer),
     ("end_timestamp", "end_timestamp", Kind::Integer),
@@ -39,6 +39,7 @@ const SEARCH: [(&str, &str, Kind); 16] = [
     ("format", FORMAT, Kind::Text),
     ("aggs", "aggs", Kind::Object),
     ("aggregations", "aggs", Kind::Object),
+    ("now_ms", "now_ms", Kind::Integer),
     ("profile", PROFILE, Kind::Flag),
     ("budget", BUDGET, Kind::Object),
     ("pretty", PRETTY, Kind::Flag),
@@ -84,6 +85,8 @@ pub(super) fn search_parameters(
         check_filtered(form, budget)?;
     }
     search.forced_filter.clone_from(&settings.forced_filter);
+    search.now_ms = search.now_ms.or(settings.now_ms);
+    search.resolve_now()?;
     search.check(&settings.limits)?;
     let question = Question {
         request: search,

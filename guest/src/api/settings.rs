@@ -19,6 +19,9 @@ pub(crate) struct ApiSettings {
     /// Whether the host has a cache for what the guest computes.
     #[serde(default)]
     keeps_partial_results: bool,
+    /// What time it is, in milliseconds since 1970, for requests that do not say.
+    #[serde(default)]
+    pub(super) now_ms: Option<i64>,
 }
 
 /// Names that stand in paths of the API where an index may stand.

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::call::{Call, read_call};
+use super::settings::ApiSettings;
 use crate::Session;
 use crate::session::protocol::{
     Budget, FetchErrorKind, HostReport, HttpRequest, HttpResponse, Outcome, Progress, Supply,
@@ -267,6 +269,30 @@ fn wrong_settings_are_the_hosts_mistake() {
         let opened = Session::http(&request("GET /health/livez", ""), settings, 1);
         assert!(opened.is_err(), "{settings}");
     }
+}
+
+#[test]
+fn the_hosts_time_is_now_unless_the_request_has_its_own() {
+    let body = r#"{"query": "*", "aggs": {"a": {"date_range": {"field": "t", "ranges": [{"to": "now/d"}]}}}}"#;
+    let request = request("POST /api/v1/logs/search", body);
+    let call = |settings: &str, request: &HttpRequest| {
+        let settings = ApiSettings::parse(settings).unwrap();
+        match read_call(request, &settings) {
+            Call::Search { question, .. } => Ok(question.request.aggs.unwrap()),
+            Call::Answered(response) => Err(message(&response)),
+            other => panic!("{other:?}"),
+        }
+    };
+    let to = |aggs: Value| aggs["a"]["date_range"]["ranges"][0]["to"].clone();
+    let told = r#"{"indexes": ["logs"], "now_ms": 1715879899500}"#;
+    assert_eq!(to(call(told, &request).unwrap()), 1_715_817_600_000_i64);
+    let own = HttpRequest {
+        query: "now_ms=86400001".to_owned(),
+        ..request.clone()
+    };
+    assert_eq!(to(call(told, &own).unwrap()), 86_400_000);
+    let refused = call(r#"{"indexes": ["logs"]}"#, &request).unwrap_err();
+    assert!(refused.contains("now_ms"), "{refused}");
 }
 
 /// What requests are made of: words of the API, and anything else.

@@ -23,7 +23,9 @@ pub(super) fn build_filters(
     limits: &Limits,
     needs: &mut Needs,
 ) -> Result<Vec<BuiltQuery>, SearchError> {
-    let fields = aggregations.fields().into_iter();
+    let sort_field = split.metadata.sort_field.as_deref();
+    let fields = aggregations.fields(sort_field.zip(split.time_index.as_ref()));
+    let fields = fields.into_iter();
     needs.fast_fields.extend(fields.map(str::to_owned));
     let filters = aggregations.filters().iter().map(|filter| {
         let ast = parse_query(&filter.query, limits)?;

@@ -36,6 +36,8 @@ pub(crate) struct Leaf {
     pub(crate) splits: Vec<(u32, HeadSource)>,
     /// Time ranges of all splits of the plan, by place.
     pub(crate) time_ranges: Vec<Option<TimeRange>>,
+    /// The index config of the manifest.
+    pub(crate) index_config: serde_json::Value,
 }
 
 /// The request, read once for all splits.
@@ -57,7 +59,12 @@ impl Prepared {
             aggregations: leaf.request.aggregations(&leaf.limits)?,
             time_filter: leaf.request.time_filter(),
             window: leaf.request.window(),
-            split_keys: SplitKeys::of_request(&leaf.request, &ast, &leaf.limits),
+            split_keys: SplitKeys::of_request(
+                &leaf.request,
+                &ast,
+                &leaf.limits,
+                &leaf.index_config,
+            ),
             ast,
         })
     }
@@ -190,7 +197,7 @@ impl<'a> LeafSearch<'a> {
     /// Opens these splits at once, and builds the query for each; what one split must read for that is read together
     /// with what the others must.
     pub(super) async fn open(&mut self, splits: Vec<&'a (u32, HeadSource)>) -> Vec<Candidate> {
-        let mappers = Mappers::default();
+        let mappers = Mappers::new(&self.leaf.index_config);
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
             let opening = open_split(source.clone(), search.exchange, &mappers);

@@ -108,6 +108,7 @@ impl SplitTask<'_> {
                     segment: self.split.segment(),
                     mapper: &self.split.mapper,
                     sort_field: self.split.metadata.sort_field.as_deref(),
+                    time_index: self.split.time_index.as_ref(),
                     filters: &filters,
                 };
                 Some(Collector::open(request, &split)?)

@@ -46,6 +46,8 @@ impl KeyHasher {
             // An explanation is not kept, and no list of documents.
             explain: _,
             list_documents: _,
+            // In the aggregations as read.
+            now_ms: _,
         } = request;
         self.add(&crate::version());
         // Not its `Debug` form: that does not escape, so two queries may look the same.
@@ -73,6 +75,7 @@ impl KeyHasher {
             end_timestamp: _,
             explain: _,
             list_documents: _,
+            now_ms: _,
         } = request;
         self.add_time_filter(request.time_filter());
         self.add(&format!("{:?}", (start_offset, max_hits)));
@@ -138,12 +141,15 @@ impl SplitKeys {
         request: &SearchRequest,
         ast: &UserInputAst,
         limits: &Limits,
+        index_config: &Value,
     ) -> Option<Self> {
         if !limits.partial_result_cache || request.window() > 0 || request.list_documents {
             return None;
         }
         let mut hasher = KeyHasher::default();
         hasher.add_request(ast, request, limits);
+        // It says what a query means in a split, too.
+        hasher.add(&index_config.to_string());
         Some(Self {
             request: hasher,
             filter: request.time_filter(),
@@ -231,7 +237,7 @@ mod tests {
     fn split(request: Value, entry: &SplitEntry) -> Option<String> {
         let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
         let ast = request.parsed_query(&limits()).unwrap();
-        let keys = SplitKeys::of_request(&request, &ast, &limits())?;
+        let keys = SplitKeys::of_request(&request, &ast, &limits(), &json!({}))?;
         Some(keys.key(entry))
     }
 

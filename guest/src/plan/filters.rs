@@ -13,7 +13,7 @@ use tantivy_query_grammar::UserInputAst;
 use super::prune::covered_share;
 use crate::SearchError;
 use crate::query::{RequiredTerms, build_query, required_terms};
-use crate::request::{Limits, SearchRequest, TimeFilter, names_its_fields};
+use crate::request::{Limits, SearchRequest, TimeFilter};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
 
@@ -33,8 +33,6 @@ struct Wanted {
 pub(super) struct Needles {
     required: RequiredTerms,
     wanted: Vec<Wanted>,
-    /// The index's default search fields, if the query means them: splits of another config may mean others.
-    default_fields: Option<Vec<String>>,
     time: TimeFilter,
 }
 
@@ -67,6 +65,10 @@ impl Needles {
         let plain = without_boosts(ast);
         let built = build_query(&plain, mapper, &request.search_field, false, limits)?;
         let required = required_terms(built.query.as_ref(), MAX_TERMS);
+        if mapper.has_former_dynamic() && required.has_impossible_part() {
+            // What no value of a field can be, one from before it was mapped may be.
+            return Ok(None);
+        }
         let wanted: Vec<Wanted> = required
             .terms()
             .into_iter()
@@ -82,11 +84,9 @@ impl Needles {
         if wanted.is_empty() {
             return Ok(None);
         }
-        let means_defaults = request.search_field.is_empty() && !names_its_fields(ast);
         Ok(Some(Self {
             required,
             wanted,
-            default_fields: means_defaults.then(|| mapper.default_search_fields().to_vec()),
             time: request.time_filter(),
         }))
     }
@@ -154,9 +154,7 @@ impl Holders<'_> {
         let place = split.filter.as_ref()?;
         let mut wanted = self.needles.wanted.iter();
         let wanted = wanted.find(|wanted| wanted.term == *term)?;
-        let mut default_fields = self.needles.default_fields.iter();
-        let means_the_same = default_fields.all(|fields| *fields == place.scope.default_fields);
-        if !means_the_same || !place.scope.fields.contains(&wanted.field) {
+        if !place.scope.fields.contains(&wanted.field) {
             return None;
         }
         let filters = self.page.filters.as_ref()?;

@@ -155,6 +155,8 @@ impl Asked {
             direction,
             window,
             countable: match is_counting {
+                // What no value of a field can be, one from before it was mapped may be.
+                true if shape == QueryShape::Nothing && mapper.has_former_dynamic() => None,
                 true => Countable::of_shape(&shape, mapper),
                 false => None,
             },

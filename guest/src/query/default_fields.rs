@@ -1,7 +1,7 @@
 //! Parts of a query that name no field: they are looked for in `search_field`, or else in the index's
 //! default search fields.
 
-use tantivy::query::Query;
+use tantivy::query::{EmptyQuery, Query};
 
 use super::build::{Builder, any_of};
 use crate::SearchError;
@@ -40,6 +40,10 @@ pub(super) fn in_default_fields<'a>(
             // A word that is no number says nothing about a numeric default field.
             Err(error) => first_error = first_error.or(Some(error)),
         }
+    }
+    if builder.mapper.is_of_segment() && queries.iter().any(|query| !query.is::<EmptyQuery>()) {
+        // Of a split that lacks some of the fields, what the others have is all.
+        queries.retain(|query| !query.is::<EmptyQuery>());
     }
     match first_error {
         Some(error) if queries.is_empty() => Err(error),

@@ -51,6 +51,13 @@ pub(super) fn resolve<'a>(
     mapper.resolve(name).ok_or_else(|| no_such_field(name))
 }
 
+/// Whether a split has nothing of a field that queries could find, because the index got the field later: it is
+/// absent, or dynamic mapping kept it where queries do not look.
+pub(super) fn has_nothing(field: &ResolvedField<'_>, mapper: &DocMapper) -> bool {
+    let is_hidden = field.is_dynamic && !field.indexed && !field.is_fast();
+    field.is_absent || (is_hidden && mapper.is_of_segment())
+}
+
 pub(super) fn no_such_field(name: &str) -> SearchError {
     SearchError::invalid(format!("the field {name:?} does not exist in this index"))
 }
@@ -68,6 +75,9 @@ fn one_field(
     field: &ResolvedField<'_>,
     literal: &UserInputLiteral,
 ) -> Result<Box<dyn Query>, SearchError> {
+    if has_nothing(field, builder.mapper) {
+        return Ok(Box::new(EmptyQuery));
+    }
     let word = match literal.delimiter {
         Delimiter::None => BareWord::of(&literal.phrase),
         Delimiter::SingleQuotes | Delimiter::DoubleQuotes => BareWord::Text(literal.phrase.clone()),

@@ -2,14 +2,15 @@
 
 use std::ops::Bound;
 
+use canter_doc_mapper::config::JsonKind;
 use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
-use tantivy::query::{AllQuery, ExistsQuery, InvertedIndexRangeQuery, Query};
+use tantivy::query::{AllQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query};
 use tantivy_query_grammar::UserInputBound;
 
 use super::build::{Builder, any_of};
 use super::columns::{ColumnQuery, ValueRange, equal_values, term_ranges, value_ranges};
-use super::literal::{no_such_field, not_indexed, resolve, term_query};
+use super::literal::{has_nothing, no_such_field, not_indexed, resolve, term_query};
 use super::needs::TermRange;
 use super::value::{json_base_term, json_value_term, scalar_term};
 use crate::SearchError;
@@ -25,6 +26,9 @@ pub(super) fn build_range(
     refuse_boost(lower, upper)?;
     if matches!((lower, upper), (Bound::Unbounded, Bound::Unbounded)) {
         return build_exists(builder, name);
+    }
+    if has_nothing(&field, builder.mapper) {
+        return Ok(Box::new(EmptyQuery));
     }
     if !field.is_fast() && !field.indexed {
         return Err(SearchError::invalid(format!(
@@ -115,6 +119,9 @@ pub(super) fn build_set(
     elements: &[String],
 ) -> Result<Box<dyn Query>, SearchError> {
     let field = resolve(builder.mapper, name)?;
+    if has_nothing(&field, builder.mapper) {
+        return Ok(Box::new(EmptyQuery));
+    }
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for element in elements {
         builder.spend_clause()?;
@@ -150,7 +157,9 @@ pub(super) fn build_exists(
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for field in fields {
         let path = field.fast_field_name();
-        if builder
+        if has_nothing(&field, builder.mapper) {
+            queries.push(Box::new(EmptyQuery));
+        } else if builder
             .mapper
             .timestamp_field()
             .is_some_and(|(id, _)| id == field.field)
@@ -162,6 +171,11 @@ pub(super) fn build_exists(
             queries.push(Box::new(ExistsQuery::new(path, true)));
         } else if let Some(term) = presence_term(builder, &field) {
             queries.push(term_query(builder, term));
+        } else if let (true, true, FieldKind::Json(json)) =
+            (builder.mapper.is_of_segment(), field.is_dynamic, field.kind)
+        {
+            // Nobody could ask this before the field was mapped; then it is worth to look through its terms.
+            queries.push(any_term(builder, &field, json));
         } else {
             let of_whole = match path == name {
                 true => String::new(),
@@ -184,4 +198,30 @@ pub(super) fn build_exists(
 fn presence_term(builder: &Builder<'_>, field: &ResolvedField<'_>) -> Option<Term> {
     let presence = builder.mapper.field_presence_field()?;
     Some(Term::from_field_u64(presence, field.presence_hash()?))
+}
+
+/// The documents with any term at a path of a JSON field or below it.
+fn any_term(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    json: &JsonKind,
+) -> Box<dyn Query> {
+    /// Between the parts of a path stands 1, and behind a path 0.
+    const BEHIND_ALL_OF_A_PATH: u8 = 2;
+    let lower = json_base_term(field, json);
+    let mut path = lower.serialized_value_bytes().to_vec();
+    path.pop();
+    path.push(BEHIND_ALL_OF_A_PATH);
+    let mut upper = lower.clone();
+    upper.truncate_value_bytes(0);
+    upper.append_bytes(&path);
+    let (lower, upper) = (Bound::Included(lower), Bound::Excluded(upper));
+    builder.needs.term_ranges.push(TermRange {
+        field: field.field,
+        lower: lower.clone(),
+        upper: upper.clone(),
+        limit: None,
+        positions: false,
+    });
+    Box::new(InvertedIndexRangeQuery::new(lower, upper))
 }

@@ -71,6 +71,15 @@ impl RequiredTerms {
         }
     }
 
+    /// Whether a part of it is what no split can have, whatever it has.
+    pub(crate) fn has_impossible_part(&self) -> bool {
+        match self {
+            Self::Nothing | Self::Term(_) => false,
+            Self::Any(parts) if parts.is_empty() => true,
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::has_impossible_part),
+        }
+    }
+
     /// Whether a split may have what is required, by what is known of single terms.
     pub(crate) fn may_be_had(&self, may_have: &dyn Fn(&Term) -> bool) -> bool {
         match self {

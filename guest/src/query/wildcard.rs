@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use canter_doc_mapper::{FieldKind, ResolvedField};
-use tantivy::query::{Query, RegexQuery};
+use tantivy::query::{EmptyQuery, Query, RegexQuery};
 use tantivy_fst::Regex;
 
 use super::build::Builder;
-use super::literal::resolve;
+use super::literal::{has_nothing, resolve};
 use super::value::json_base_term;
 use crate::SearchError;
 
@@ -135,6 +135,9 @@ pub(super) fn build_regex(
     pattern: &str,
 ) -> Result<Box<dyn Query>, SearchError> {
     let field = resolve(builder.mapper, name)?;
+    if has_nothing(&field, builder.mapper) {
+        return Ok(Box::new(EmptyQuery));
+    }
     if !field.indexed || !matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_)) {
         return Err(SearchError::invalid(format!(
             "the field {name:?} is no indexed text, so a regular expression cannot search it"

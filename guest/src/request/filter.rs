@@ -26,7 +26,7 @@ pub(crate) fn parse_filter(filter: &str, limits: &Limits) -> Result<UserInputAst
 }
 
 /// Whether each part of a query names its field.
-pub(crate) fn names_its_fields(ast: &UserInputAst) -> bool {
+fn names_its_fields(ast: &UserInputAst) -> bool {
     match ast {
         UserInputAst::Clause(clauses) => clauses.iter().all(|(_, ast)| names_its_fields(ast)),
         UserInputAst::Boost(ast, _) => names_its_fields(ast),

@@ -5,11 +5,11 @@ mod filter;
 mod limits;
 mod sort;
 
-pub(crate) use filter::{names_its_fields, parse_filter};
+pub(crate) use filter::parse_filter;
 pub(crate) use limits::Limits;
 pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
 
-use canter_aggregations::{Aggregations, Bounds, check_name};
+use canter_aggregations::{Aggregations, Bounds, check_name, resolve_now};
 use serde::{Deserialize, Serialize};
 use tantivy_query_grammar::{Occur, UserInputAst};
 
@@ -59,6 +59,10 @@ pub(crate) struct SearchRequest {
     /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
     #[serde(default)]
     pub(crate) list_documents: bool,
+    /// What `now` is in aggregations: milliseconds since 1970. A host gives its clock's time where the request has
+    /// none. Gone once the request is read: the dates stand in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) now_ms: Option<i64>,
 }
 
 /// How an answer is written.
@@ -122,10 +126,22 @@ impl SearchRequest {
     /// # Errors
     /// If it is no request, or asks for more than the limits allow.
     pub(crate) fn parse(json: &str, limits: &Limits) -> Result<Self, SearchError> {
-        let request: Self = serde_json::from_str(json)
+        let mut request: Self = serde_json::from_str(json)
             .map_err(|error| SearchError::invalid(format!("search request: {error}")))?;
+        request.resolve_now()?;
         request.check(limits)?;
         Ok(request)
+    }
+
+    /// Replaces `now` by the time it stands for, if that is known.
+    ///
+    /// # Errors
+    /// If what follows a `now` is no date arithmetic.
+    pub(crate) fn resolve_now(&mut self) -> Result<(), SearchError> {
+        if let (Some(now_ms), Some(aggregations)) = (self.now_ms.take(), &mut self.aggs) {
+            resolve_now(aggregations, now_ms)?;
+        }
+        Ok(())
     }
 
     /// Checks what can be checked without looking at an index.

@@ -27,12 +27,13 @@ pub(super) async fn fetch_docs<'a>(
     hits: &[PartialHit],
     sources: &BTreeMap<u32, HeadSource>,
     opened: &'a mut BTreeMap<u32, Arc<OpenSplit>>,
+    mappers: &Mappers,
     exchange: &Exchange,
 ) -> Result<Vec<Result<Document<'a>, SearchError>>, SearchError> {
     let mut needed: Vec<u32> = hits.iter().map(|hit| hit.split_ord).collect();
     needed.sort_unstable();
     needed.dedup();
-    let mut failures = open_missing(&needed, sources, opened, exchange).await;
+    let mut failures = open_missing(&needed, sources, opened, mappers, exchange).await;
     let opened = &*opened;
     let wanted = missing_blocks(hits, opened);
     let loads = wanted
@@ -83,6 +84,7 @@ async fn open_missing(
     needed: &[u32],
     sources: &BTreeMap<u32, HeadSource>,
     opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    mappers: &Mappers,
     exchange: &Exchange,
 ) -> BTreeMap<u32, SearchError> {
     let needed: Vec<u32> = needed
@@ -90,8 +92,6 @@ async fn open_missing(
         .copied()
         .filter(|split_ord| !opened.contains_key(split_ord))
         .collect();
-    let mappers = Mappers::default();
-    let mappers = &mappers;
     let opens = needed.iter().map(|split_ord| async move {
         let source = sources
             .get(split_ord)

@@ -16,7 +16,7 @@ use crate::leaf::{FailedSplit, HitOrder, PartialResult};
 use crate::partial_cache::{look_up, store};
 use crate::request::{AnswerForm, Limits, Question, SearchRequest, parse_sort_by};
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, OpenSplit};
+use crate::split::{HeadSource, Mappers, OpenSplit};
 
 /// What the plan found, for the profile and the order of hits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub(crate) struct PlanFacts {
     pub(crate) num_pruned_by_tags: u64,
     pub(crate) num_pruned_by_filter: u64,
     pub(crate) timestamp_field: Option<String>,
+    /// The index config of the manifest.
+    pub(crate) index_config: serde_json::Value,
     /// Fields without a type whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
     /// The key under which the host keeps the answer, if it keeps answers.
@@ -218,7 +220,8 @@ pub(crate) async fn answer(
     let Merged { mut result, .. } = merged;
 
     let mut failed_splits = std::mem::take(&mut result.failed_splits);
-    let documents = fetch_docs(&result.hits, sources, opened, exchange).await?;
+    let mappers = Mappers::new(&facts.index_config);
+    let documents = fetch_docs(&result.hits, sources, opened, &mappers, exchange).await?;
     let mut snippeter = Snippeter::of_request(request, limits)?;
     let mut hits = Vec::with_capacity(documents.len());
     let mut snippets = Vec::new();

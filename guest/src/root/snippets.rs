@@ -86,7 +86,10 @@ impl<'a> Snippeter<'a> {
         let names = self.request.snippet_fields.iter();
         Ok(names
             .map(|name| {
-                let field = split.mapper.resolve(name).map(|resolved| resolved.field);
+                let resolved = split.mapper.resolve(name);
+                // Unmapped fields are not stored as texts, and absent ones not at all.
+                let resolved = resolved.filter(|field| !field.is_dynamic && !field.is_absent);
+                let field = resolved.map(|resolved| resolved.field);
                 let snippets = field.and_then(|field| {
                     let mut terms = BTreeMap::new();
                     built.query.query_terms(&mut |term, _| {

@@ -89,8 +89,8 @@ impl Session {
     /// index and a slash. A request that is wrong is answered, and not refused here. With `max_leaves`
     /// above 1 a large search may end with a plan, whose root then answers.
     ///
-    /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits` and
-    /// `keeps_partial_results`.
+    /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits`,
+    /// `keeps_partial_results` and `now_ms`.
     ///
     /// # Errors
     /// If the settings are not what they should be.

@@ -38,6 +38,7 @@ fn facts_of(
         num_pruned_by_tags: plan.num_pruned(PruneReason::Tags),
         num_pruned_by_filter: plan.num_pruned(PruneReason::Filter),
         timestamp_field: plan.timestamp_field.clone(),
+        index_config: plan.index_config.clone(),
         untyped_keys: plan.untyped_keys.clone(),
         answer_key: answer_key.filter(|_| is_whole),
     })
@@ -93,6 +94,7 @@ pub(crate) async fn search(question: Question, exchange: Exchange) -> Result<Out
 pub(crate) fn leaf_of(plan: &SearchPlan, request: SearchRequest, limits: Limits) -> Leaf {
     Leaf {
         time_ranges: time_ranges_of(plan),
+        index_config: plan.index_config.clone(),
         splits: plan
             .splits
             .iter()
@@ -151,6 +153,7 @@ pub(crate) async fn plan(
                 limits: question.limits.clone(),
                 splits,
                 time_ranges: time_ranges.clone(),
+                index_config: plan.index_config.clone(),
                 prefix: exchange.prefix().to_owned(),
             }
             .to_bytes()
@@ -203,6 +206,7 @@ pub(super) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Out
             .map(|split| (split.split_ord, split.source))
             .collect(),
         time_ranges: request.time_ranges,
+        index_config: request.index_config,
     };
     let partial = search_leaf(leaf, &exchange, &mut BTreeMap::new()).await?;
     exchange.hand_over_stores().await;

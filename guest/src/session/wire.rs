@@ -20,6 +20,8 @@ pub(super) struct LeafRequest {
     pub(super) limits: Limits,
     pub(super) splits: Vec<PlannedSplit>,
     pub(super) time_ranges: Vec<Option<TimeRange>>,
+    /// The index config of the manifest.
+    pub(super) index_config: serde_json::Value,
     /// Stands in front of what it asks for.
     pub(super) prefix: String,
 }
@@ -134,7 +136,7 @@ impl LeafRequest {
             &self.request,
             &self.limits,
             &self.splits,
-            &self.time_ranges,
+            &(&self.time_ranges, &self.index_config),
             &self.prefix,
         )?)
     }
@@ -142,11 +144,13 @@ impl LeafRequest {
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
         const WHAT: &str = "leaf request";
         let mut envelope: Envelope = decode(WHAT, bytes)?;
+        let (time_ranges, index_config) = from_json(WHAT, &envelope.rest)?;
         Ok(Self {
             splits: envelope.splits(WHAT)?,
             request: from_json(WHAT, &envelope.request)?,
             limits: from_json(WHAT, &envelope.limits)?,
-            time_ranges: from_json(WHAT, &envelope.rest)?,
+            time_ranges,
+            index_config,
             prefix: envelope.prefix,
         })
     }

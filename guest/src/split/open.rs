@@ -87,33 +87,35 @@ impl OpenSplit {
     }
 }
 
-/// Doc mappers by index config and schema. The splits of an index mostly share one config, and compiling
-/// it costs more than opening a split. Splits of earlier versions number the fields of a config in another
-/// order, which their schemas say.
-#[derive(Default)]
+/// The index's config compiled for the schemas of its splits: they mostly share one, and compiling costs more than
+/// opening a split. Splits of before the index got some of its fields lack these, and earlier versions numbered
+/// fields in another order.
 pub(crate) struct Mappers {
-    known: Mutex<Vec<(serde_json::Value, Arc<DocMapper>)>>,
+    config: Result<IndexConfig, String>,
+    known: Mutex<Vec<Arc<DocMapper>>>,
 }
 
 impl Mappers {
-    fn get(
-        &self,
-        index_config: &serde_json::Value,
-        schema: &Schema,
-    ) -> Result<Arc<DocMapper>, String> {
+    /// `index_config` is the index's, as its manifest has it.
+    pub(crate) fn new(index_config: &serde_json::Value) -> Self {
+        let config = serde_json::from_value(index_config.clone());
+        Self {
+            config: config.map_err(|error| format!("index config: {error}")),
+            known: Mutex::default(),
+        }
+    }
+
+    fn get(&self, schema: &Schema) -> Result<Arc<DocMapper>, String> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known
-            .iter()
-            .find(|(config, mapper)| config == index_config && mapper.schema() == schema);
-        if let Some((_, mapper)) = found {
+        let found = known.iter().find(|mapper| mapper.schema() == schema);
+        if let Some(mapper) = found {
             return Ok(Arc::clone(mapper));
         }
-        let config: IndexConfig = serde_json::from_value(index_config.clone())
-            .map_err(|error| format!("index config: {error}"))?;
-        let mapper = DocMapper::of_segment(&config, schema)
+        let config = self.config.as_ref().map_err(String::clone)?;
+        let mapper = DocMapper::of_segment(config, schema)
             .map_err(|error| format!("index config: {error}"))?;
         let mapper = Arc::new(mapper);
-        known.push((index_config.clone(), Arc::clone(&mapper)));
+        known.push(Arc::clone(&mapper));
         Ok(mapper)
     }
 }
@@ -203,7 +205,7 @@ fn from_head(
     let identities = IdentityFile::of(&head.files).filter(|_| knows_identities);
     let directory = SplitDirectory::new(Arc::clone(&body), head.files);
     let mut index = Index::open(directory).map_err(|error| error.to_string())?;
-    let mapper = mappers.get(&head.metadata.index_config, &index.schema())?;
+    let mapper = mappers.get(&index.schema())?;
     index.set_tokenizers(mapper.tokenizers());
     index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
     let reader = index

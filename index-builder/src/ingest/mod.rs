@@ -3,6 +3,7 @@
 
 mod options;
 mod progress;
+mod receipt;
 mod rejects;
 mod report;
 mod run;
@@ -13,7 +14,8 @@ mod warnings;
 pub use options::IngestOptions;
 pub(crate) use progress::Meter;
 pub use progress::{Counters, Phase, Progress};
+pub use receipt::{Receipt, build_part, publish_receipts};
 pub(crate) use rejects::{Reject, RejectsFile};
-pub use report::{IngestReport, SplitReport};
+pub use report::{IngestReport, InputReport, SplitReport};
 pub use run::ingest;
 pub use warnings::IngestWarning;

@@ -1,6 +1,7 @@
 //! How to ingest, and every limit with its default.
 
 use crate::error::BuildError;
+use canter_formats::Format;
 use std::path::PathBuf;
 use std::thread;
 
@@ -14,7 +15,16 @@ pub struct IngestOptions {
     /// A split ends at the latest when its documents took this many bytes of input (128 MiB). This
     /// bounds memory: with one indexer the peak is about five bytes for each.
     pub max_split_raw_num_bytes: u64,
-    /// A longer line is rejected, and never held whole (1 MiB).
+    /// The format of every source; without it, each is recognised by how it begins.
+    pub format: Option<Format>,
+    /// The names of the values of CSV, TSV and flow logs whose first line does not have them.
+    pub columns: Option<Vec<String>>,
+    /// The year of times that have none (RFC 3164). Without it that in which a file was last changed.
+    pub year: Option<u16>,
+    /// A regular expression for the first line of a record, where records have several lines. Without it
+    /// `ingest_settings.multiline_start` of the index config counts.
+    pub multiline_start: Option<String>,
+    /// A longer line, or record, is rejected, and never held whole (1 MiB; a batch of OTLP may have 64).
     pub max_line_num_bytes: usize,
     /// Where rejected lines go, one JSON object a line, after what the file holds already. It is
     /// made when the first line is rejected. Without it they are only counted.
@@ -34,6 +44,10 @@ impl Default for IngestOptions {
         IngestOptions {
             split_num_docs_target: None,
             max_split_raw_num_bytes: 128 << 20,
+            format: None,
+            columns: None,
+            year: None,
+            multiline_start: None,
             max_line_num_bytes: 1 << 20,
             rejects_path: None,
             max_rejects: None,

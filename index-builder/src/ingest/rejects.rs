@@ -16,6 +16,8 @@ const MAX_DOCUMENT_NUM_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Reject {
     pub(crate) line_num: u64,
+    /// Where it begins in the uncompressed source.
+    pub(crate) byte_offset: u64,
     /// Stable, in snake_case.
     pub(crate) reason: &'static str,
     pub(crate) message: String,
@@ -28,6 +30,7 @@ impl Reject {
     /// `line` may be shortened already, which `is_shortened` says.
     pub(crate) fn new(
         line_num: u64,
+        byte_offset: u64,
         reason: &'static str,
         message: String,
         line: &[u8],
@@ -36,6 +39,7 @@ impl Reject {
         let kept = line.len().min(MAX_DOCUMENT_NUM_BYTES);
         Reject {
             line_num,
+            byte_offset,
             reason,
             message,
             bytes: line[..kept].to_vec(),
@@ -49,6 +53,7 @@ impl Reject {
 struct Record<'a> {
     file: &'a str,
     line: u64,
+    byte_offset: u64,
     reason: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +124,7 @@ impl RejectsFile {
         let record = Record {
             file: source_name,
             line: reject.line_num,
+            byte_offset: reject.byte_offset,
             reason: reject.reason,
             message: &reject.message,
             document: text,

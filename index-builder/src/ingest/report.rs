@@ -1,13 +1,15 @@
 //! What came of an ingest.
 
 use super::warnings::IngestWarning;
+use crate::pipeline::ReadInput;
 use canter_split_format::{SplitEntry, TimeRange};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What came of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs == num_lines`,
-/// always: each line of the input, blank or not, is one of them.
+/// always: each line of the input, blank or not, is one of them. Where a record is no line, or holds several
+/// documents, its documents are counted; the lines that name columns are not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IngestReport {
     /// Lines read.
@@ -18,6 +20,10 @@ pub struct IngestReport {
     pub num_known_docs: u64,
     /// Lines that were rejected.
     pub num_rejected_docs: u64,
+    /// Of the documents, those that are only kept: `on_error: keep`, and something was wrong with them.
+    pub num_kept_docs: u64,
+    /// How many were kept for which reason.
+    pub kept_by_reason: BTreeMap<String, u64>,
     /// Bytes of all lines, after decompression and with line endings.
     pub num_raw_bytes: u64,
     /// Bytes of the splits.
@@ -40,6 +46,36 @@ pub struct IngestReport {
     pub num_manifest_bytes: u64,
     /// What is well for now, and should be looked at.
     pub warnings: Vec<IngestWarning>,
+    /// The sources, in their order.
+    pub inputs: Vec<InputReport>,
+}
+
+/// One source of an ingest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputReport {
+    /// Its name.
+    pub name: String,
+    /// What it was recognised as, or said to be.
+    pub format: &'static str,
+    /// Documents it became.
+    pub num_docs: u64,
+    /// Records of it that were rejected.
+    pub num_rejected_docs: u64,
+    /// What is wrong with it, if it broke off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken_off: Option<String>,
+}
+
+impl InputReport {
+    pub(super) fn of(input: ReadInput) -> InputReport {
+        InputReport {
+            name: input.name,
+            format: input.format.name(),
+            num_docs: input.num_docs,
+            num_rejected_docs: input.num_rejects,
+            broken_off: input.broken_off,
+        }
+    }
 }
 
 /// One split of an ingest.

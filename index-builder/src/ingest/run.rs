@@ -1,17 +1,17 @@
 //! One ingest from beginning to end: check, build and upload, publish.
 
 use super::options::IngestOptions;
-use super::progress::{Meter, Phase, Progress};
+use super::progress::{Counters, Meter, Phase, Progress};
 use super::rejects::RejectsFile;
-use super::report::{IngestReport, SplitReport};
+use super::report::{IngestReport, InputReport, SplitReport};
 use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::pipeline::{self, Plan};
-use crate::publisher;
-use crate::source::Source;
+use crate::pipeline::{self, Plan, ReadInput};
+use crate::publisher::{self, NewSplit};
+use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
-use canter_doc_mapper::DocMapper;
+use canter_doc_mapper::{DocMapper, IndexConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ingests `sources`, one after the other, into the index at `store`.
@@ -23,8 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// `Invalid` for options, sources or an index that cannot be used, and for a source that is named
-/// twice; `Data` for a compressed source
-/// that is damaged or cut short; `Limit` for more rejects than allowed; `Unavailable` if a source
+/// twice; `Limit` for more rejects than allowed; `Unavailable` if a source
 /// cannot be read or storage cannot be written.
 pub fn ingest(
     store: &IndexStore,
@@ -32,6 +31,62 @@ pub fn ingest(
     sources: Vec<Source>,
     progress: &dyn Progress,
 ) -> Result<IngestReport, BuildError> {
+    let Uploaded {
+        config,
+        splits,
+        inputs,
+        kept_by_reason,
+        meter,
+        rejects,
+        ..
+    } = build(store, options, sources, progress, Phase::Publishing)?;
+    let published = blocking::run(publisher::publish(store, Some(&config), &splits))?;
+    meter.tell(Phase::Done);
+    let counters = meter.counters(Phase::Done);
+    Ok(IngestReport {
+        num_lines: counters.num_lines,
+        num_ingested_docs: published.num_published_docs,
+        num_known_docs: published.num_known_docs,
+        num_rejected_docs: counters.num_rejects,
+        num_kept_docs: kept_by_reason.values().sum(),
+        kept_by_reason,
+        num_raw_bytes: counters.num_raw_bytes,
+        num_split_bytes: counters.num_split_bytes,
+        rejects_by_reason: rejects.by_reason(),
+        rejects_path: rejects.written_path(),
+        splits: splits
+            .iter()
+            .map(|split| SplitReport::of(&split.entry))
+            .collect(),
+        num_published_splits: published.num_published_splits,
+        num_known_splits: published.num_known_splits,
+        num_live_splits: published.num_live_splits,
+        num_manifest_bytes: published.num_manifest_bytes,
+        warnings: warnings_of(store, &published, &splits, &inputs),
+        inputs: inputs.into_iter().map(InputReport::of).collect(),
+    })
+}
+
+/// Splits that are uploaded and not published.
+pub(super) struct Uploaded<'a> {
+    pub(super) config: IndexConfig,
+    pub(super) splits: Vec<NewSplit>,
+    /// One for each source.
+    pub(super) inputs: Vec<ReadInput>,
+    pub(super) kept_by_reason: BTreeMap<String, u64>,
+    pub(super) meter: Meter<'a>,
+    pub(super) counters: Counters,
+    pub(super) rejects: RejectsFile,
+}
+
+/// Builds and uploads all splits of `sources`. `then` is the phase that follows.
+pub(super) fn build<'a>(
+    store: &IndexStore,
+    options: &IngestOptions,
+    sources: Vec<Source>,
+    progress: &'a dyn Progress,
+    then: Phase,
+) -> Result<Uploaded<'a>, BuildError> {
     options.check()?;
     for source in &sources {
         source.check()?;
@@ -45,6 +100,7 @@ pub fn ingest(
         ))
         .caused_by(error)
     })?;
+    let settings = ReadSettings::new(options, &config)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let meter = Meter::new(total_stored_bytes, progress);
     let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
@@ -53,37 +109,26 @@ pub fn ingest(
         config: &config,
         mapper: &mapper,
         options,
+        settings: &settings,
         split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
         meter: &meter,
     };
     let built = pipeline::run(&plan, sources, &mut rejects);
     // What was rejected before a failure helps to understand it.
     let flushed = rejects.flush();
-    let splits = built?;
+    let built = built?;
+    let splits = built.splits;
     flushed?;
 
-    meter.tell(Phase::Publishing);
-    let published = blocking::run(publisher::publish(store, Some(&config), &splits))?;
-    meter.tell(Phase::Done);
-    let counters = meter.counters(Phase::Done);
-    Ok(IngestReport {
-        num_lines: counters.num_lines,
-        num_ingested_docs: published.num_published_docs,
-        num_known_docs: published.num_known_docs,
-        num_rejected_docs: counters.num_rejects,
-        num_raw_bytes: counters.num_raw_bytes,
-        num_split_bytes: counters.num_split_bytes,
-        rejects_by_reason: rejects.by_reason(),
-        rejects_path: rejects.written_path(),
-        splits: splits
-            .iter()
-            .map(|split| SplitReport::of(&split.entry))
-            .collect(),
-        num_published_splits: published.num_published_splits,
-        num_known_splits: published.num_known_splits,
-        num_live_splits: published.num_live_splits,
-        num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits),
+    meter.tell(then);
+    Ok(Uploaded {
+        counters: meter.counters(then),
+        config,
+        splits,
+        inputs: built.inputs,
+        kept_by_reason: built.kept_by_reason,
+        meter,
+        rejects,
     })
 }
 

@@ -64,7 +64,8 @@ fn check_adds_up(report: &IngestReport, num_lines: u64) {
     let num_docs = report.num_ingested_docs + report.num_known_docs;
     assert_eq!(num_docs + report.num_rejected_docs, num_lines);
     let in_splits: u64 = report.splits.iter().map(|split| split.num_docs).sum();
-    assert_eq!(in_splits, num_docs);
+    // Documents that are known are not built again.
+    assert_eq!(in_splits, report.num_ingested_docs);
     assert_eq!(
         report.rejects_by_reason.values().sum::<u64>(),
         report.num_rejected_docs
@@ -226,7 +227,7 @@ fn more_rejects_than_allowed_stop_the_ingest_and_publish_nothing() {
 }
 
 #[test]
-fn a_broken_source_publishes_nothing_and_keeps_the_rejects() {
+fn a_source_that_breaks_off_is_named_and_what_stands_before_is_ingested() {
     let (folder, store) = new_index(STRICT);
     let rejects = folder.path().join("rejects.ndjson");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
@@ -235,19 +236,25 @@ fn a_broken_source_publishes_nothing_and_keeps_the_rejects() {
         .unwrap();
     let mut packed = encoder.finish().unwrap();
     packed.truncate(packed.len() / 2);
-    let options = options(1_000, Some(rejects.clone()));
+    let options = options(1_000_000, Some(rejects.clone()));
     let sources = vec![
         input("{\"ts\":1600000005}\n"),
         input(packed).with_id("packed"),
+        input("{\"ts\":1600000006}\n").with_id("last"),
     ];
-    let error = ingest(&store, &options, sources, &()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Data);
-    assert!(
-        error.to_string().contains("nothing was published"),
-        "{error}"
-    );
-    assert_eq!(store.describe().unwrap().num_docs, 0);
-    assert!(rejects_of(&rejects).len() > 1_000);
+    let report = ingest(&store, &options, sources, &()).unwrap();
+    check_adds_up(&report, report.num_lines);
+    assert_eq!(report.rejects_by_reason["broken_off"], 1);
+    assert!(report.num_ingested_docs > 20_000);
+    let broken = &report.inputs[1].broken_off;
+    assert!(broken.as_ref().unwrap().contains("not a whole gzip file"));
+    assert_eq!(report.warnings[0].name, "broken_off");
+    assert!(report.inputs[2].broken_off.is_none() && report.inputs[2].num_docs == 1);
+    let records = rejects_of(&rejects);
+    let last = records.last().unwrap();
+    assert_eq!(last["reason"], "broken_off");
+    let line_num = last["line"].as_u64().unwrap();
+    assert!(line_num >= 2 * (records.len() as u64 - 1), "{last}");
 }
 
 #[test]

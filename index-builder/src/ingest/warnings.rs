@@ -1,5 +1,6 @@
 //! What an ingest that went well has to say all the same.
 
+use crate::pipeline::ReadInput;
 use crate::publisher::{ADVICE, NewSplit, PublishOutcome};
 use crate::storage::IndexStore;
 use canter_split_format::{MAX_MANIFEST_BYTES, is_near_limit};
@@ -18,6 +19,7 @@ pub(super) fn warnings_of(
     store: &IndexStore,
     published: &PublishOutcome,
     splits: &[NewSplit],
+    inputs: &[ReadInput],
 ) -> Vec<IngestWarning> {
     let found = [
         near_max_manifest_bytes(published),
@@ -26,11 +28,16 @@ pub(super) fn warnings_of(
         probe_left_behind(store),
         unconfirmed(published),
     ];
-    found.into_iter().flatten().collect()
+    let broken = inputs.iter().filter_map(broken_off);
+    found.into_iter().flatten().chain(broken).collect()
 }
 
 fn warning(name: &'static str, message: String) -> Option<IngestWarning> {
     Some(IngestWarning { name, message })
+}
+
+fn broken_off(input: &ReadInput) -> Option<IngestWarning> {
+    warning("broken_off", input.broken_off.clone()?)
 }
 
 fn near_max_manifest_bytes(published: &PublishOutcome) -> Option<IngestWarning> {

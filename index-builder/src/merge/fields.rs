@@ -112,18 +112,8 @@ impl FieldMap {
         let Some(dynamic) = dynamic.filter(|_| !self.added.is_empty()) else {
             return Ok(());
         };
-        let columns = columnar
-            .list_columns()
-            .map_err(tantivy::TantivyError::from)?;
-        let is_indexed = segment.schema().get_field_entry(dynamic).is_indexed();
         for name in &self.added {
-            let path = split_path(name).join(PATH_SEPARATOR);
-            let column = format!("{DYNAMIC_FIELD}{PATH_SEPARATOR}{path}");
-            let has_column = columns.iter().any(|(name, _)| {
-                let rest = name.strip_prefix(&column);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(PATH_SEPARATOR))
-            });
-            if has_column || (is_indexed && has_term_under(segment, dynamic, &path)?) {
+            if has_values(segment, columnar, dynamic, name)? {
                 return Err(BuildError::invalid(format!(
                     "split {split_id} has documents with {name:?} from before it was mapped, which queries \
                      would not find any more once it is merged: leave the split as it is, or ingest its \
@@ -133,6 +123,33 @@ impl FieldMap {
         }
         Ok(())
     }
+}
+
+/// Whether documents of a segment have a value under this path, or below it, in the dynamic field.
+pub(super) fn has_values(
+    segment: &SegmentReader,
+    columnar: &ColumnarReader,
+    dynamic: Field,
+    name: &str,
+) -> tantivy::Result<bool> {
+    let segments = split_path(name);
+    // A dot in a key divides it, or does not, as the dynamic mapping says.
+    let divided: Vec<&str> = segments.iter().flat_map(|key| key.split('.')).collect();
+    let mut paths = vec![segments.join(PATH_SEPARATOR), divided.join(PATH_SEPARATOR)];
+    paths.dedup();
+    let columns = columnar.list_columns()?;
+    let is_indexed = segment.schema().get_field_entry(dynamic).is_indexed();
+    for path in paths {
+        let column = format!("{DYNAMIC_FIELD}{PATH_SEPARATOR}{path}");
+        let has_column = columns.iter().any(|(name, _)| {
+            let rest = name.strip_prefix(&column);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(PATH_SEPARATOR))
+        });
+        if has_column || (is_indexed && has_term_under(segment, dynamic, &path)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn has_term_under(segment: &SegmentReader, field: Field, path: &str) -> tantivy::Result<bool> {

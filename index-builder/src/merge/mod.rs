@@ -11,6 +11,7 @@
 
 mod directory;
 mod fields;
+mod former;
 mod input;
 mod local_copy;
 mod order;
@@ -18,6 +19,7 @@ mod policy;
 mod run;
 mod segment;
 
+pub(crate) use former::num_fields_it_may_get;
 pub use input::MergeInput;
 pub use policy::{MergeCandidate, MergeLimits, MergeOperation, plan_merges};
 pub use run::{MergeOptions, merge_splits};

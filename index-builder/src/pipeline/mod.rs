@@ -1,7 +1,7 @@
-//! Phases 2 to 6 on threads: lines → documents → splits in storage.
+//! Phases 2 to 6 on threads: records → documents → splits in storage.
 //!
 //! ```text
-//!              batches of lines      batches of documents      documents of a split     split
+//!              batches of records    batches of documents      documents of a split     split
 //!   reader ──┬── parser 0 ──┐
 //!            └── parser 1 ──┴── splitter ──┬── indexer 0 ──┐
 //!               …                          └── indexer 1 ──┴── uploader
@@ -14,10 +14,11 @@
 //! A thread that fails returns its error; its neighbours see a closed channel and end quietly.
 
 mod indexer;
+mod kept;
 mod parser;
 mod run;
 mod sorter;
 mod splitter;
 mod uploader;
 
-pub(crate) use run::{Plan, run};
+pub(crate) use run::{Plan, ReadInput, run};

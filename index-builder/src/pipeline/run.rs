@@ -1,7 +1,8 @@
 //! The threads and channels of one ingest.
 
 use super::indexer::build_segment;
-use super::parser::{ParsedBatch, parse_batch};
+use super::kept::LastTimes;
+use super::parser::{ParsedBatch, Parser};
 use super::sorter::sort_by_place;
 use super::splitter::{CollectedSplit, Splitter};
 use super::uploader::{Numbered, upload_all};
@@ -9,9 +10,11 @@ use crate::error::BuildError;
 use crate::ingest::{IngestOptions, Meter, Phase, RejectsFile};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::publisher::NewSplit;
-use crate::source::{LineBatch, LineReader, Source};
+use crate::source::{ReadSettings, RecordBatch, RecordReader, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_formats::Format;
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
@@ -24,21 +27,44 @@ pub(crate) struct Plan<'a> {
     pub(crate) config: &'a IndexConfig,
     pub(crate) mapper: &'a DocMapper,
     pub(crate) options: &'a IngestOptions,
+    pub(crate) settings: &'a ReadSettings,
     pub(crate) split_num_docs: u64,
     pub(crate) meter: &'a Meter<'a>,
 }
 
-/// Builds and uploads the splits of `sources`, and returns them in the order of the input.
+/// What came of the sources.
+pub(crate) struct Built {
+    /// In the order of the input.
+    pub(crate) splits: Vec<NewSplit>,
+    /// One for each source.
+    pub(crate) inputs: Vec<ReadInput>,
+    /// How many documents were kept although something was wrong with them, by what it was.
+    pub(crate) kept_by_reason: BTreeMap<String, u64>,
+}
+
+/// What a source was.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadInput {
+    pub(crate) name: String,
+    pub(crate) format: Format,
+    pub(crate) num_docs: u64,
+    pub(crate) num_rejects: u64,
+    /// What is wrong with it, if it broke off.
+    pub(crate) broken_off: Option<String>,
+}
+
+/// Builds and uploads the splits of `sources`.
 pub(crate) fn run(
     plan: &Plan<'_>,
     sources: Vec<Source>,
     rejects: &mut RejectsFile,
-) -> Result<Vec<NewSplit>, BuildError> {
+) -> Result<Built, BuildError> {
     let names: Vec<String> = sources
         .iter()
         .map(|source| source.name().to_string())
         .collect();
-    let (to_parsers, from_reader) = channels::<LineBatch>(plan.options.num_parsers, QUEUED_BATCHES);
+    let (to_parsers, from_reader) =
+        channels::<RecordBatch>(plan.options.num_parsers, QUEUED_BATCHES);
     let (to_splitter, from_parsers) =
         channels::<ParsedBatch>(plan.options.num_parsers, QUEUED_BATCHES);
     // A split is handed over, never queued: the indexers hold all the memory they may.
@@ -70,8 +96,24 @@ pub(crate) fn run(
         let parsed = parsers.into_iter().map(joined).fold(Ok(()), Result::and);
         let indexed = indexers.into_iter().map(joined).fold(Ok(()), Result::and);
         let uploaded = joined(uploader);
-        collected.and(read).and(parsed).and(indexed)?;
-        uploaded
+        let (collected, formats) = match (collected, read) {
+            (Ok(collected), Ok(formats)) => (collected, formats),
+            (Err(error), _) | (_, Err(error)) => return Err(error),
+        };
+        parsed.and(indexed)?;
+        let inputs = names.into_iter().zip(formats).zip(collected.counts);
+        let inputs = inputs.map(|((name, format), count)| ReadInput {
+            name,
+            format,
+            num_docs: count.num_docs,
+            num_rejects: count.num_rejects,
+            broken_off: count.broken_off,
+        });
+        Ok(Built {
+            inputs: inputs.collect(),
+            splits: uploaded?,
+            kept_by_reason: collected.kept_by_reason,
+        })
     })
 }
 
@@ -98,38 +140,57 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, BuildError>>) -> Result<T, B
 fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
-    parsers: &[SyncSender<LineBatch>],
-) -> Result<(), BuildError> {
+    parsers: &[SyncSender<RecordBatch>],
+) -> Result<Vec<Format>, BuildError> {
+    let mut formats = Vec::with_capacity(sources.len());
     let mut in_turn = parsers.iter().cycle();
     for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
         let input = source.open(plan.meter.tally.num_stored_bytes.clone())?;
-        let max_line_num_bytes = plan.options.max_line_num_bytes;
-        let mut lines = LineReader::new(input, source_ord, origin, max_line_num_bytes);
-        while let Some(batch) = lines.next_batch()? {
+        let mut records = RecordReader::new(input, source_ord, &origin, plan.settings)?;
+        formats.push(records.format());
+        while let Some(batch) = records.next_batch()? {
             let is_received = in_turn
                 .next()
                 .is_some_and(|parser| parser.send(batch).is_ok());
             if !is_received {
-                return Ok(());
+                return Ok(formats);
             }
+        }
+    }
+    Ok(formats)
+}
+
+fn parse(
+    plan: &Plan<'_>,
+    batches: &Receiver<RecordBatch>,
+    splitter: &SyncSender<ParsedBatch>,
+) -> Result<(), BuildError> {
+    let parser = Parser {
+        mapper: plan.mapper,
+        max_record_num_bytes: plan.settings.max_record_num_bytes(),
+        keeps_all: plan.settings.keeps_all,
+    };
+    for batch in batches {
+        if splitter.send(parser.parse(&batch)).is_err() {
+            break;
         }
     }
     Ok(())
 }
 
-fn parse(
-    plan: &Plan<'_>,
-    batches: &Receiver<LineBatch>,
-    splitter: &SyncSender<ParsedBatch>,
-) -> Result<(), BuildError> {
-    for batch in batches {
-        let parsed = parse_batch(plan.mapper, &batch, plan.options.max_line_num_bytes);
-        if splitter.send(parsed).is_err() {
-            break;
-        }
-    }
-    Ok(())
+/// What the splitter counted.
+struct Collected {
+    counts: Vec<Count>,
+    kept_by_reason: BTreeMap<String, u64>,
+}
+
+/// Of one source.
+#[derive(Clone, Default)]
+struct Count {
+    num_docs: u64,
+    num_rejects: u64,
+    broken_off: Option<String>,
 }
 
 /// Takes batches from the parsers in turn, so in the order of the input, writes rejects, and gives
@@ -140,7 +201,12 @@ fn collect(
     parsers: &[Receiver<ParsedBatch>],
     indexers: Vec<SyncSender<CollectedSplit>>,
     rejects: &mut RejectsFile,
-) -> Result<(), BuildError> {
+) -> Result<Collected, BuildError> {
+    let mut collected = Collected {
+        counts: vec![Count::default(); names.len()],
+        kept_by_reason: BTreeMap::new(),
+    };
+    let mut last_times = LastTimes::new(names.len());
     let mut splitter = Splitter::new(plan.split_num_docs, plan.options.max_split_raw_num_bytes);
     let mut in_turn = indexers.iter().cycle();
     let mut hand_over = |split| {
@@ -150,7 +216,7 @@ fn collect(
     };
     let tally = &plan.meter.tally;
     // The first parser without a batch is where the reader stopped.
-    for batch in parsers
+    for mut batch in parsers
         .iter()
         .cycle()
         .map_while(|parser| parser.recv().ok())
@@ -163,11 +229,24 @@ fn collect(
         for reject in &batch.rejects {
             rejects.add(&names[batch.source_ord], reject)?;
         }
-        for doc in batch.docs {
+        last_times.fill_in(plan.mapper, batch.source_ord, &mut batch.docs);
+        let count = &mut collected.counts[batch.source_ord];
+        let first_position = count.num_docs + count.num_rejects;
+        count.num_docs += batch.docs.len() as u64;
+        count.num_rejects += batch.rejects.len() as u64;
+        count.broken_off = count.broken_off.take().or(batch.broken_off);
+        for mut doc in batch.docs {
+            doc.identity.position += first_position;
+            if let Some(reason) = doc.kept_for {
+                *collected
+                    .kept_by_reason
+                    .entry(reason.to_string())
+                    .or_default() += 1;
+            }
             if let Some(split) = splitter.add(doc)
                 && !hand_over(split)
             {
-                return Ok(());
+                return Ok(collected);
             }
         }
     }
@@ -175,7 +254,7 @@ fn collect(
     if let Some(split) = splitter.finish() {
         hand_over(split);
     }
-    Ok(())
+    Ok(collected)
 }
 
 /// Sorts, indexes and packages splits. Indexer `i` of `n` gets splits `i`, `i + n`, and so on.

@@ -1,5 +1,6 @@
 //! Making an index, and reading its manifest.
 
+use super::update::{is_config_of, may_become};
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap, Version, WriteOptions, no_index};
@@ -58,10 +59,10 @@ pub fn open_or_create_index_with(
             Ok((store.load_config()?, store))
         });
         match known {
-            Ok((known, store)) if known == *config => Ok(Some(store)),
+            Ok((known, store)) if is_config_of(&known, config) => Ok(Some(store)),
             Ok(_) => Err(BuildError::invalid(format!(
-                "the index at `{uri}` was made with another config: leave the config out to ingest \
-                 into it as it is, or choose another URI"
+                "the index at `{uri}` has another config: leave the config out to ingest into it as it is, \
+                 change it with `canter index update`, or choose another URI"
             ))),
             // There is no index; whatever else it may be, `create_index` says.
             Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
@@ -127,7 +128,7 @@ async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Resul
     }
     // Somebody may have ingested into it by now; another config is another index.
     let found = load(store).await?;
-    match config_of(store, &found.file)? == *config {
+    match may_become(config, &config_of(store, &found.file)?) {
         true => Ok(()),
         false => Err(BuildError::unavailable(format!(
             "another index was made at `{}` at the same time and took this one's place: choose \
@@ -183,7 +184,7 @@ pub(crate) fn manifest_bytes(manifest: &ManifestFile) -> Result<Bytes, BuildErro
 }
 
 /// The config as it stands in manifests and splits.
-fn config_value(config: &IndexConfig) -> Result<serde_json::Value, BuildError> {
+pub(super) fn config_value(config: &IndexConfig) -> Result<serde_json::Value, BuildError> {
     serde_json::to_value(config).map_err(|error| {
         BuildError::internal("the index config cannot be written as JSON").caused_by(error)
     })

@@ -15,6 +15,7 @@ mod replace;
 mod spare;
 #[cfg(test)]
 pub(crate) mod tests;
+mod update;
 
 pub(crate) use capacity::{ADVICE, prepare};
 pub(crate) use create::{LoadedManifest, config_of, load, manifest_bytes};
@@ -28,3 +29,6 @@ pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish};
 pub use publish::{NewSplit, PublishOutcome};
 pub(crate) use replace::replace;
 pub use replace::{ReplaceOutcome, Replacement};
+#[cfg(test)]
+pub(crate) use update::update;
+pub use update::{ConfigChange, UpdateReport, update_index};

@@ -4,6 +4,7 @@ use super::capacity::check_capacity;
 use super::create::{LoadedManifest, config_of, load, manifest_bytes};
 use super::pages::{LedgerReader, move_overflow};
 use super::spare::spare_what_is_referenced;
+use super::update::may_become;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap, Version};
@@ -11,6 +12,7 @@ use canter_doc_mapper::IndexConfig;
 use canter_split_format::{
     MANIFEST_OBJECT, ManifestFile, SplitEntry, SplitNumber, split_number, split_object,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -21,14 +23,32 @@ const FIRST_PAUSE_MS: u64 = if cfg!(test) { 1 } else { 10 };
 const MAX_PAUSE_MS: u64 = 2_000;
 
 /// A split whose object is uploaded and that no manifest names yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewSplit {
     /// What the manifest will say of it.
     pub entry: SplitEntry,
     /// The bytes of its head, for the manifest to carry.
+    #[serde(with = "in_base64")]
     pub head: Vec<u8>,
     /// Columns of which the head does not say where they are.
     pub num_columns_outside_head: u64,
+}
+
+/// Bytes as a JSON text.
+mod in_base64 {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        STANDARD.decode(text).map_err(de::Error::custom)
+    }
 }
 
 /// What publishing did.
@@ -179,7 +199,8 @@ fn check_config(
     let Some(config) = index_config else {
         return Ok(());
     };
-    match *config == config_of(store, manifest)? {
+    // What an update may change about an index it may change while splits are being built.
+    match may_become(config, &config_of(store, manifest)?) {
         true => Ok(()),
         false => Err(BuildError::invalid(format!(
             "the index at `{}` was made anew with another config in the meantime: ingest again",

@@ -19,6 +19,16 @@ pub(crate) fn config() -> IndexConfig {
     IndexConfig::from_yaml(crate::corpus::HDFS_LOGS_YAML, |_| None).unwrap()
 }
 
+/// The config of the tests with a field and other settings.
+pub(crate) fn grown(name: &str) -> IndexConfig {
+    let mut json = serde_json::to_value(config()).unwrap();
+    let fields = json.pointer_mut("/doc_mapping/field_mappings").unwrap();
+    let field = serde_json::json!({ "name": name, "type": "u64", "fast": true });
+    fields.as_array_mut().unwrap().insert(0, field);
+    json["search_settings"]["default_search_fields"] = serde_json::json!(["body", name]);
+    IndexConfig::from_json(json.to_string().as_bytes()).unwrap()
+}
+
 /// A made-up split; its object is what the manifest says of it, its contents are not.
 pub(crate) fn made_up(ord: u64) -> NewSplit {
     let time = i64::try_from(ord).unwrap() * 1_000;

@@ -1,6 +1,8 @@
 //! Where lines come from, and what undoes their compression.
 
+use super::replay::Replay;
 use crate::error::BuildError;
+use canter_formats::{BEGINNING_LEN, MonthDay};
 use flate2::bufread::MultiGzDecoder;
 use std::fmt;
 use std::fs::File;
@@ -9,6 +11,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Read from a file this many bytes at a time.
 const BUFFER_LEN: usize = 128 * 1024;
@@ -18,8 +21,8 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZSTD_SKIPPABLE_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
 const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// A stream of NDJSON lines. gzip (several members too) and zstd are recognised by their first
-/// bytes, whatever the name says.
+/// A stream of records, of any format that [`canter_formats`] recognises. gzip (several members too) and
+/// zstd are recognised by their first bytes, whatever the name says.
 ///
 /// Documents are known by their source and their place in it ([`DocIdentity`]), so a source that is
 /// ingested again is found to be, and equal lines of two sources are two documents. A file is where
@@ -129,8 +132,15 @@ impl Source {
 
     /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
     pub(crate) fn open(self, num_stored_bytes: Arc<AtomicU64>) -> Result<Input, BuildError> {
+        let mut ended = None;
         let reader: Box<dyn Read + Send> = match self.origin {
-            Origin::File(path) => Box::new(open_file(&path)?),
+            Origin::File(path) => {
+                let file = open_file(&path)?;
+                // A log was written to last when it was changed last.
+                let changed = file.metadata().and_then(|meta| meta.modified());
+                ended = changed.ok().and_then(day_of);
+                Box::new(file)
+            }
             Origin::Stdin => Box::new(io::stdin()),
             Origin::Reader(reader) => reader,
         };
@@ -138,7 +148,7 @@ impl Source {
             reader,
             num_bytes: num_stored_bytes,
         };
-        Input::detect(self.name.clone(), Box::new(counted)).map_err(|error| {
+        Input::detect(self.name.clone(), Box::new(counted), ended).map_err(|error| {
             BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
         })
     }
@@ -199,16 +209,24 @@ impl Compression {
 /// An open source: uncompressed bytes, and how to word its failures.
 pub(crate) struct Input {
     pub(super) name: String,
-    pub(super) reader: Box<dyn BufRead + Send>,
+    pub(super) reader: Replay,
+    /// Where the first record may begin: behind a byte order mark.
+    pub(super) first_byte_offset: u64,
+    /// When it was written to last, if that is known.
+    pub(super) ended: Option<MonthDay>,
     compression: Compression,
 }
 
 impl Input {
-    fn detect(name: String, mut raw: Box<dyn Read + Send>) -> io::Result<Input> {
+    fn detect(
+        name: String,
+        mut raw: Box<dyn Read + Send>,
+        ended: Option<MonthDay>,
+    ) -> io::Result<Input> {
         let first_bytes = read_up_to(&mut raw, 4)?;
         let compression = Compression::of(&first_bytes);
         let whole = io::Cursor::new(first_bytes).chain(raw);
-        let mut reader: Box<dyn BufRead + Send> = match compression {
+        let reader: Box<dyn BufRead + Send> = match compression {
             Compression::None => Box::new(BufReader::with_capacity(BUFFER_LEN, whole)),
             Compression::Gzip => {
                 let compressed = BufReader::with_capacity(BUFFER_LEN, whole);
@@ -220,15 +238,17 @@ impl Input {
                 Box::new(BufReader::with_capacity(BUFFER_LEN, decoder))
             }
         };
-        if compression == Compression::None {
-            // `whole` chains a cursor, so the first buffer holds the first four bytes.
-            if reader.fill_buf()?.starts_with(&UTF8_BOM) {
-                reader.consume(UTF8_BOM.len());
-            }
+        let mut reader = Replay::new(reader, BEGINNING_LEN);
+        let mut first_byte_offset = 0;
+        if reader.beginning().0.starts_with(&UTF8_BOM) {
+            reader.consume(UTF8_BOM.len());
+            first_byte_offset = UTF8_BOM.len() as u64;
         }
         Ok(Input {
             name,
             reader,
+            first_byte_offset,
+            ended,
             compression,
         })
     }
@@ -248,12 +268,38 @@ impl Input {
             }
         };
         BuildError::data(format!(
-            "`{name}` is not a whole {format} file: it broke off after line {num_lines}; nothing \
-             was published. Get the file again, or ingest what is readable with \
-             `{tool} {name} | canter index ingest …`"
+            "`{name}` is not a whole {format} file: it broke off after line {num_lines} ({error}; \
+             `{tool} {name}` says the same); what stands before is ingested. Get the file again"
         ))
-        .caused_by(error)
     }
+}
+
+/// The day of a time, in UTC.
+fn day_of(time: SystemTime) -> Option<MonthDay> {
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    let mut days = since.as_secs() / 86_400;
+    let is_leap = |year: u16| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970_u16;
+    loop {
+        let len = 365 + u64::from(is_leap(year));
+        if days < len {
+            break;
+        }
+        days -= len;
+        year = year.checked_add(1)?;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    for (month, len) in (1..).zip(lengths) {
+        if days < len {
+            let day = u8::try_from(days + 1).ok()?;
+            return Some(MonthDay { year, month, day });
+        }
+        days -= len;
+    }
+    None
 }
 
 fn read_up_to(reader: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {

@@ -1,12 +1,19 @@
-//! Phase 1: bytes from files, standard input or any reader, uncompressed and cut into lines.
+//! Phase 1: bytes from files, standard input or any reader, uncompressed and cut into records.
 //!
-//! Memory is constant: a batch of lines at a time, and never more of one line than the limit.
-//! Nothing here knows JSON.
+//! Memory is constant: a batch of records at a time, and never more of one record than the limit.
+//! Where a record ends, `canter-formats` says; nothing here knows what is in one.
 
+mod batch;
 mod input;
-mod lines;
+#[cfg(test)]
+mod record_tests;
+mod records;
+mod replay;
+mod settings;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use batch::{Extent, Record, RecordBatch};
 pub use input::Source;
-pub(crate) use lines::{LineBatch, LineReader};
+pub(crate) use records::RecordReader;
+pub(crate) use settings::ReadSettings;

@@ -1,29 +1,51 @@
 //! Every line of every kind of input arrives, and damage is named.
 
 use super::*;
-use crate::error::{BuildError, ErrorKind};
+use crate::error::ErrorKind;
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// `(line number, text, is too long)` of every line, and the failure if there was one.
-type Lines = (Vec<(u64, Vec<u8>, bool)>, Option<BuildError>);
+type Lines = (Vec<(u64, Vec<u8>, bool)>, Option<String>);
+
+pub(super) fn settings(max_line_num_bytes: usize, on_error: &str) -> ReadSettings {
+    let yaml = format!(
+        "{{version: 0.8, index_id: test, doc_mapping: {{}}, ingest_settings: {{on_error: {on_error}}}}}"
+    );
+    let config = canter_doc_mapper::IndexConfig::from_yaml(&yaml, |_| None).unwrap();
+    let options = crate::ingest::IngestOptions {
+        max_line_num_bytes,
+        ..Default::default()
+    };
+    ReadSettings::new(&options, &config).unwrap()
+}
+
+pub(super) fn records_of(source: Source, settings: &ReadSettings) -> Vec<RecordBatch> {
+    let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
+    let mut reader = RecordReader::new(input, 0, b"test", settings).unwrap();
+    let mut batches = Vec::new();
+    while let Some(batch) = reader.next_batch().unwrap() {
+        batches.push(batch);
+    }
+    batches
+}
 
 fn read_source(source: Source, max_line_num_bytes: usize) -> Lines {
-    let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
-    let mut reader = LineReader::new(input, 0, b"test".to_vec(), max_line_num_bytes);
-    let mut lines = Vec::new();
-    loop {
-        match reader.next_batch() {
-            Ok(Some(batch)) => lines.extend(
-                batch
-                    .iter()
-                    .map(|line| (line.line_num, line.bytes.to_vec(), line.is_too_long)),
-            ),
-            Ok(None) => return (lines, None),
-            Err(error) => return (lines, Some(error)),
+    let (mut lines, mut failure) = (Vec::new(), None);
+    for batch in records_of(source, &settings(max_line_num_bytes, "rejects")) {
+        for record in batch.iter() {
+            match record.extent {
+                Extent::BrokenOff => failure.clone_from(&batch.failure),
+                extent => lines.push((
+                    record.line_num,
+                    record.bytes.to_vec(),
+                    extent == Extent::Shortened,
+                )),
+            }
         }
     }
+    (lines, failure)
 }
 
 fn read_bytes(bytes: &[u8]) -> Lines {
@@ -155,34 +177,68 @@ fn a_batch_never_cuts_a_line() {
 }
 
 #[test]
-fn a_compressed_file_that_is_cut_short_is_damage_after_a_line() {
+fn of_a_compressed_file_that_is_cut_short_everything_before_is_read_and_the_end_is_named() {
     let bytes = many_lines();
     for (format, mut packed) in [("gzip", gzip(&bytes)), ("zstd", zstd(&bytes))] {
         packed.truncate(packed.len() / 2);
         let (lines, failure) = read_bytes(&packed);
-        let failure = failure.expect(format);
-        assert_eq!(failure.kind(), ErrorKind::Data);
-        let message = failure.to_string();
+        let message = failure.expect(format);
         assert!(
             message.contains(&format!("not a whole {format} file")),
             "{message}"
         );
         assert!(
-            message.contains(&format!("after line {};", lines.len())),
+            message.contains(&format!("after line {} (", lines.len())),
             "{message}"
         );
-        assert!(message.contains("nothing was published"), "{message}");
         assert!(!lines.is_empty() || format == "zstd");
+        let whole = bytes.split(|byte| *byte == b'\n');
+        assert!(
+            lines
+                .iter()
+                .map(|(_, line, _)| line.as_slice())
+                .eq(whole.take(lines.len()))
+        );
     }
 }
 
 #[test]
-fn a_flipped_byte_in_a_compressed_file_is_damage() {
+fn a_flipped_byte_in_a_compressed_file_is_named() {
     let mut packed = gzip(&many_lines());
     let middle = packed.len() / 2;
     packed[middle] ^= 0x55;
     let (_, failure) = read_bytes(&packed);
-    assert_eq!(failure.unwrap().kind(), ErrorKind::Data);
+    assert!(failure.unwrap().contains("not a whole gzip file"));
+}
+
+#[test]
+fn what_cannot_be_read_fails_the_whole() {
+    struct Failing(Cursor<Vec<u8>>);
+    impl Read for Failing {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            match self.0.read(out)? {
+                0 => Err(std::io::Error::from_raw_os_error(5)),
+                len => Ok(len),
+            }
+        }
+    }
+    for len in [3, 300_000] {
+        let bytes = b"a\n".repeat(len);
+        let source = Source::reader("failing", Failing(Cursor::new(bytes)));
+        let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
+        let settings = settings(100, "rejects");
+        let mut reader = RecordReader::new(input, 0, b"test", &settings).unwrap();
+        let mut num = 0;
+        let failure = loop {
+            match reader.next_batch() {
+                Ok(Some(batch)) => num += batch.len(),
+                Ok(None) => panic!("it did not fail"),
+                Err(failure) => break failure,
+            }
+        };
+        assert_eq!((num, failure.kind()), (len, ErrorKind::Unavailable));
+        assert!(reader.next_batch().unwrap().is_none());
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
-    plan_merges,
+    num_fields_it_may_get, plan_merges,
 };
 use crate::publisher::{NewSplit, Replacement, config_of, read_deletes, replace};
 use crate::storage::IndexStore;
@@ -24,6 +24,8 @@ use crate::storage::IndexStore;
 pub struct MergeIndexOptions {
     /// At most so many merges; all that are due without it.
     pub max_merges: Option<u64>,
+    /// At most so many bytes of splits: a merge for which that is too little is left out. No limit without it.
+    pub max_bytes: Option<u64>,
     /// Plan only.
     pub dry_run: bool,
     /// Write anew, by itself, each split with deleted documents that the policy leaves alone: so that their bytes can
@@ -78,6 +80,8 @@ pub fn merge_index(
 ) -> Result<MergeReport, BuildError> {
     let mut report = MergeReport::default();
     let mut is_first = true;
+    let mut num_bytes_left = options.max_bytes.unwrap_or(u64::MAX);
+    let mut generations = Generations::new();
     let left = |report: &MergeReport| {
         let done = report.merges.len() as u64 + report.num_dropped;
         options
@@ -90,17 +94,24 @@ pub fn merge_index(
             report.num_splits_before = index.splits.len() as u64;
         }
         report.num_splits = index.splits.len() as u64;
-        let due = index.due(options);
+        let due = index.due(store, options, &mut generations);
         if options.dry_run {
-            report.merges = due.iter().map(planned).collect();
+            report.merges = due
+                .iter()
+                .map(|(operation, _)| planned(operation))
+                .collect();
             return Ok(report);
         }
         let mut num_published = 0;
-        for operation in due {
+        for (operation, generation) in due {
             if left(&report) == 0 {
                 return Ok(report);
             }
-            let merged = match index.merge(store, &operation, options) {
+            num_bytes_left = match num_bytes_left.checked_sub(operation.num_bytes) {
+                Some(left) => left,
+                None => continue,
+            };
+            let merged = match index.merge(store, &operation, generation, options) {
                 // What another process has merged may be gone already.
                 Err(_) if Index::look(store)?.has_changed(&operation, &index) => None,
                 merged => merged?,
@@ -132,6 +143,9 @@ fn planned(operation: &MergeOperation) -> MergeDone {
     }
 }
 
+/// How many of the fields that the index got later splits can be given, by their ids.
+type Generations = BTreeMap<String, usize>;
+
 /// An index as it was found.
 struct Index {
     config: IndexConfig,
@@ -156,9 +170,51 @@ impl Index {
         ids.any(|id| self.splits.get(id) != planned.splits.get(id))
     }
 
-    fn due(&self, options: &MergeIndexOptions) -> Vec<MergeOperation> {
+    /// What is due, with the generation of each. Splits of one generation are merged with each other; a split of which
+    /// that is not known is taken for one of the newest until it is to be merged.
+    fn due(
+        &self,
+        store: &IndexStore,
+        options: &MergeIndexOptions,
+        known: &mut Generations,
+    ) -> Vec<(MergeOperation, usize)> {
+        let newest = self.config.doc_mapping.added_fields.len();
+        loop {
+            let mut due = Vec::new();
+            let of = |id: &str| known.get(id).copied().unwrap_or(newest);
+            let all: BTreeSet<usize> = self.splits.keys().map(|id| of(id)).collect();
+            for generation in all {
+                let splits = self.splits.values();
+                let splits = splits.filter(|split| of(&split.id) == generation);
+                let of_generation = self.due_among(&splits.collect::<Vec<_>>(), options);
+                due.extend(of_generation.into_iter().map(|due| (due, generation)));
+            }
+            let ids = due.iter().flat_map(|(operation, _)| &operation.split_ids);
+            let unknown = ids.filter(|id| !known.contains_key(*id));
+            let unknown: Vec<String> = unknown.cloned().collect();
+            let mut is_right = true;
+            for id in unknown {
+                let entry = self.splits.get(&id);
+                let found = entry.map(|entry| num_fields_it_may_get(store, &self.config, entry));
+                // Of one that cannot be read the merge will say so.
+                let generation = found.and_then(Result::ok).unwrap_or(newest);
+                is_right &= generation == newest;
+                known.insert(id, generation);
+            }
+            if is_right {
+                return due;
+            }
+        }
+    }
+
+    /// What is due among splits that can be merged with each other.
+    fn due_among(
+        &self,
+        splits: &[&SplitEntry],
+        options: &MergeIndexOptions,
+    ) -> Vec<MergeOperation> {
         let settings = &self.config.indexing_settings;
-        let candidates = self.splits.values().map(|split| MergeCandidate {
+        let candidates = splits.iter().map(|split| MergeCandidate {
             id: split.id.clone(),
             time_range: split.time_range,
             num_docs: split.num_live_docs(),
@@ -175,7 +231,7 @@ impl Index {
         if options.rewrite_deleted {
             let merged = due.iter().flat_map(|operation| &operation.split_ids);
             let merged: BTreeSet<String> = merged.cloned().collect();
-            let deleted = self.splits.values().filter(|split| split.deletes.is_some());
+            let deleted = splits.iter().filter(|split| split.deletes.is_some());
             let alone = deleted.filter(|split| !merged.contains(&split.id));
             due.extend(alone.map(|split| MergeOperation {
                 split_ids: vec![split.id.clone()],
@@ -192,6 +248,7 @@ impl Index {
         &self,
         store: &IndexStore,
         operation: &MergeOperation,
+        generation: usize,
         options: &MergeIndexOptions,
     ) -> Result<Option<(MergeDone, u64)>, BuildError> {
         let ids = operation.split_ids.iter();
@@ -201,7 +258,8 @@ impl Index {
         let merge_options = MergeOptions {
             temp_folder: options.temp_folder.clone(),
         };
-        let merged = merge_splits(store, &self.config, &inputs, &merge_options)?;
+        let config = self.config.with_added_fields(generation);
+        let merged = merge_splits(store, &config, &inputs, &merge_options)?;
         let mut done = planned(operation);
         let mut added = Vec::new();
         if let Some(mut split) = merged {

@@ -16,8 +16,8 @@ use super::gc::{GcOptions, collect};
 use super::references::References;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
-use crate::publisher::tests::{config, made_up, on_the_brink, upload};
-use crate::publisher::{NewSplit, Replacement, publish, replace};
+use crate::publisher::tests::{config, grown, made_up, on_the_brink, upload};
+use crate::publisher::{NewSplit, Replacement, publish, replace, update};
 use crate::storage::IndexStore;
 use crate::storage::scheduled::{ScheduledStore, Turns};
 
@@ -51,8 +51,15 @@ async fn upload_now(store: &IndexStore, split: &NewSplit) -> Result<(), BuildErr
 /// What a writer does, and what it says at the end.
 enum Deed {
     Ingest(u64),
-    Merge { into: u64, from: Vec<SplitEntry> },
-    Collect { now_ms: u64 },
+    Merge {
+        into: u64,
+        from: Vec<SplitEntry>,
+    },
+    Collect {
+        now_ms: u64,
+    },
+    /// Adds this field.
+    Update(&'static str),
 }
 
 /// Whether it is done, and which of its errors are no surprise: to be told to run it again.
@@ -61,7 +68,8 @@ async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
         Deed::Ingest(ord) => {
             let split = made_up(*ord);
             upload_now(&store, &split).await?;
-            publish(&store, None, std::slice::from_ref(&split))
+            // Built before any update.
+            publish(&store, Some(&config()), std::slice::from_ref(&split))
                 .await
                 .map(|_| true)
         }
@@ -84,6 +92,18 @@ async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
                 applies_retention: true,
             };
             collect(&store, options).await.map(|_| true)
+        }
+        Deed::Update(field) => {
+            return match update(&store, &grown(field), false).await {
+                Ok(report) => Ok(!report.changes.is_empty()),
+                // Another was faster, or all had their turn before.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Unavailable) =>
+                {
+                    Ok(false)
+                }
+                Err(error) => Err(error),
+            };
         }
     };
     match told {
@@ -121,6 +141,11 @@ fn deeds(rng: &mut Rng, live: &[SplitEntry]) -> Vec<Deed> {
     }
     if rng.below(4) > 0 {
         deeds.push(Deed::Collect { now_ms: 5_000 });
+    }
+    match rng.below(3) {
+        0 => deeds.extend([Deed::Update("one"), Deed::Update("other")]),
+        1 => deeds.push(Deed::Update("one")),
+        _ => {}
     }
     deeds
 }
@@ -213,6 +238,14 @@ fn check(seed: u64, start: &InMemory) {
     for (deed, done) in deeds.iter().zip(&done) {
         match deed {
             Deed::Ingest(ord) if *done => assert!(live.contains(ord), "seed {seed}: {ord}"),
+            Deed::Update(field) if *done => {
+                let added = &store.load_config().unwrap().doc_mapping.added_fields;
+                assert_eq!(
+                    added,
+                    &[*field],
+                    "seed {seed}: an update was told and is lost"
+                );
+            }
             Deed::Merge { into, .. } => {
                 assert_eq!(live.contains(into), *done, "seed {seed}: {into}")
             }

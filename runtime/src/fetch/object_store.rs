@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use http::HeaderValue;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult, ObjectStore};
+use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectStore};
 
 use super::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
@@ -129,6 +129,16 @@ async fn collect(
     max_whole_object_bytes: u64,
     result: GetResult,
 ) -> Result<Bytes, FetchError> {
+    if let GetResultPayload::File(..) = &result.payload {
+        // At once: as a stream, a file comes in pieces of 8 KiB, each by a task of its own.
+        let bytes = result.bytes().await;
+        let bytes = bytes.map_err(|error| fetch_error(object, range, &error))?;
+        let num_bytes = bytes.len() as u64;
+        return match range.len {
+            Some(len) if num_bytes < len => Err(FetchError::short(object, range, num_bytes)),
+            _ => Ok(bytes),
+        };
+    }
     let max_bytes = range.len.unwrap_or(max_whole_object_bytes);
     let mut num_bytes = 0;
     let mut parts: Vec<Bytes> = Vec::new();

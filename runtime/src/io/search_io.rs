@@ -77,6 +77,11 @@ impl SharedIo {
         }
     }
 
+    /// The date: milliseconds since 1970.
+    pub(crate) fn unix_ms(&self) -> u64 {
+        u64::try_from(self.clock.unix_time().as_millis()).unwrap_or(u64::MAX)
+    }
+
     pub(super) fn cache_key(&self, name: &str) -> String {
         self.namespaces.key(name)
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::request::NOW;
 use super::{SearchEnd, Searcher};
 use crate::observe::{Answered, observe_query};
 use crate::session::{HttpRequest, HttpResponse, SessionRequest};
@@ -155,6 +156,7 @@ impl Searcher {
         settings.insert("limits".to_owned(), limits.guest.clone().into());
         let keeps = self.settings.keeps_partial_results;
         settings.insert("keeps_partial_results".to_owned(), keeps.into());
+        settings.insert(NOW.to_owned(), self.shared.unix_ms().into());
         Value::Object(settings).to_string()
     }
 }

@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::{Limits, SearchError};
 
+/// The guest's key for what `now` is.
+pub(crate) const NOW: &str = "now_ms";
+
 /// A search request, taken apart.
 pub(crate) struct Request {
     /// The guest's part, as JSON.
@@ -37,8 +40,9 @@ impl Request {
     }
 }
 
-/// Takes `profile` and `budget` out of a request; the rest is the guest's.
-pub(crate) fn split(request: &Value, limits: &Limits) -> Result<Request, SearchError> {
+/// Takes `profile` and `budget` out of a request; the rest is the guest's. Where there are aggregations that may mean
+/// `now`, it is told `now_ms`, in milliseconds since 1970.
+pub(crate) fn split(request: &Value, limits: &Limits, now_ms: u64) -> Result<Request, SearchError> {
     let Value::Object(request) = request else {
         return Err(SearchError::invalid(
             "the search request is not a JSON object",
@@ -58,6 +62,9 @@ pub(crate) fn split(request: &Value, limits: &Limits) -> Result<Request, SearchE
         None => limits.clone(),
         Some(budget) => limits.lowered_by(&budget)?,
     };
+    if guest.contains_key("aggs") || guest.contains_key("aggregations") {
+        guest.entry(NOW).or_insert(now_ms.into());
+    }
     Ok(Request {
         guest: serialize(&guest)?,
         limits,

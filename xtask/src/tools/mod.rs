@@ -6,10 +6,13 @@
 
 mod chromium;
 mod javascript;
+mod python;
 pub(crate) mod s3_server;
 mod viceroy;
 mod wasmtime;
 pub(crate) mod zigbuild;
+
+pub(crate) use python::python;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,24 +1,24 @@
-//! `canter index create`: an empty index from an index config.
+//! `canter index create`: an empty index from an index config, or from a preset.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use anyhow::Result;
 use canter_index_builder::{WriteOptions, create_index_with};
 use clap::Args;
 
-use crate::open::read_index_config;
+use super::reading::ConfigArgs;
+use crate::exit::WrongUse;
 
 /// Arguments of `canter index create`.
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("which").args(["index_config", "preset"]).required(true)))]
 pub(crate) struct CreateArgs {
     /// Where the index shall be: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// Quickwit's index config in YAML (or JSON, if the name ends in .json); `-` for stdin.
-    #[arg(long, value_name = "FILE")]
-    index_config: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
 
     /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
     #[arg(long)]
@@ -27,7 +27,9 @@ pub(crate) struct CreateArgs {
 
 /// Creates the index.
 pub(crate) fn run(args: &CreateArgs) -> Result<()> {
-    let config = read_index_config(&args.index_config)?;
+    let Some(config) = args.config.read()? else {
+        return Err(WrongUse("name a config (--index-config) or a preset".into()).into());
+    };
     let options = WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
     };

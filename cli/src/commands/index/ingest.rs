@@ -1,26 +1,29 @@
-//! `canter index ingest`: lines of JSON into published splits.
+//! `canter index ingest`: logs and other records into published splits.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_index_builder::{
-    IndexStore, IngestOptions, IngestReport, Source, WriteOptions, ingest,
-    open_or_create_index_with,
+    IndexStore, IngestOptions, IngestReport, MergeIndexOptions, MergeReport, Source, WriteOptions,
+    ingest, merge_index, open_or_create_index_with, preview,
 };
 use clap::Args;
+use serde::Serialize;
 
+use super::dry_run;
+use super::reading::{ConfigArgs, ReadArgs};
 use crate::amounts::parse_some_bytes;
 use crate::cli::Format;
 use crate::exit::{note, warn};
-use crate::open::read_index_config;
 use crate::render::{IngestProgress, numbers};
 
 const AFTER_HELP: &str = "\
 Nothing is published before the input has been read to its end: after a failure the index is what it
-was. Each line becomes a document or a reject; rejected lines go to the rejects file with their line
-number and reason.
+was. Each record becomes a document or a reject; rejected ones go to the rejects file with their line,
+place and reason, or with `on_error: keep` in the index config become documents that say so.
 
 The same list of inputs again, after a failure or by mistake, changes nothing: what was published
 before is told and left alone. A file is known by its path and its first line, so a copy of it is
@@ -31,7 +34,9 @@ all of its lines.
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
   zstd -dc logs.zst | canter index ingest --index s3://bucket/logs --ingest-id logs-2026-11-22
-  canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson  # creates it first";
+  canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson  # creates it first
+  canter index ingest --index ./web --preset access-log --input access.log      # the same
+  canter index ingest --index ./web --input access.log --dry-run 20             # only shows";
 
 /// Arguments of `canter index ingest`.
 #[derive(Debug, Args)]
@@ -41,19 +46,21 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// A file of NDJSON, plain, .gz or .zst; may be given several times, each file once. Without it,
-    /// or for `-`, standard input.
-    #[arg(long, value_name = "FILE")]
-    input: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadArgs,
 
     /// Names what is ingested, so that running it again is known as such: for standard input, and
     /// for files that may be at another path the next time. Never give two inputs the same id.
     #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    ingest_id: Option<String>,
+    pub(crate) ingest_id: Option<String>,
 
-    /// Create the index from this config (YAML or JSON) first, if there is none yet.
-    #[arg(long, value_name = "FILE")]
-    index_config: Option<PathBuf>,
+    /// The index is created from this first, if there is none yet.
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// Only show what the first N records of each input become, field by field, and write nothing.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) dry_run: Option<u32>,
 
     /// Where rejected lines go: appended, to a file that is made when the first line is rejected.
     #[arg(long, value_name = "FILE", default_value = "canter.rejects.ndjson")]
@@ -84,6 +91,20 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     num_indexers: Option<u16>,
 
+    /// Afterwards merge what is due, a little of it at a time: as `canter index merge` does, for indexes that are
+    /// fed again and again. If that fails the ingest has not.
+    #[arg(long)]
+    pub(crate) merge: bool,
+
+    /// At most so many merges.
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "merge", value_parser = clap::value_parser!(u64).range(1..))]
+    max_merges: u64,
+
+    /// At most so many bytes of splits are merged, such as 256MiB; larger merges are left to
+    /// `canter index merge` [default: 1GiB].
+    #[arg(long, value_name = "BYTES", requires = "merge", value_parser = parse_some_bytes)]
+    max_merge_bytes: Option<u64>,
+
     /// Go on although the store ignores conditions on writes: nothing else may write at the same time,
     /// or documents are lost.
     #[arg(long)]
@@ -103,18 +124,33 @@ fn parse_line_bytes(text: &str) -> Result<u32, String> {
 
 /// Ingests, showing progress on stderr and a report on stdout.
 pub(crate) fn run(args: &IngestArgs) -> Result<()> {
+    if let Some(num_records) = args.dry_run {
+        return show(args, num_records);
+    }
     let store = open_index(args)?;
     let options = options_of(args);
-    let sources = with_ids(sources_of(&args.input), args.ingest_id.as_deref());
+    let sources = with_ids(args.reading.sources(), args.ingest_id.as_deref());
     let progress = IngestProgress::on_stderr(None);
     let started = Instant::now();
     let result = ingest(&store, &options, sources, &progress);
     progress.finish();
     let report = result?;
+    let elapsed = started.elapsed();
+    let merged = args.merge.then(|| merge_some(args, &store));
     let mut out = io::stdout().lock();
     match args.format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
-        Format::Table => out.write_all(text_of(&report, &store, started.elapsed()).as_bytes())?,
+        Format::Json => {
+            let told = Told {
+                report: &report,
+                merge: merged.as_ref(),
+            };
+            writeln!(out, "{}", serde_json::to_string(&told)?)?;
+        }
+        Format::Table => {
+            let merged = merged.map_or(String::new(), |merged| text_of_merge(&merged));
+            let text = text_of(&report, &store, elapsed) + &merged;
+            out.write_all(text.as_bytes())?;
+        }
     }
     out.flush()?;
     if report.num_lines > 0 && report.num_rejected_docs == report.num_lines {
@@ -126,19 +162,67 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     Ok(())
 }
 
+/// The report of an ingest with what became of the merges behind it.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a IngestReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merge: Option<&'a Merged>,
+}
+
+/// What became of the merges behind an ingest.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Merged {
+    Done(MergeReport),
+    /// Why there are none. What was merged before that is published.
+    Failed(String),
+}
+
+fn merge_some(args: &IngestArgs, store: &IndexStore) -> Merged {
+    const MAX_MERGE_BYTES: u64 = 1 << 30;
+    let options = MergeIndexOptions {
+        max_merges: Some(args.max_merges),
+        max_bytes: Some(args.max_merge_bytes.unwrap_or(MAX_MERGE_BYTES)),
+        ..MergeIndexOptions::default()
+    };
+    match merge_index(store, &options, &|_| {}) {
+        Ok(report) => Merged::Done(report),
+        Err(error) => Merged::Failed(format!("{:#}", anyhow::Error::from(error))),
+    }
+}
+
+fn text_of_merge(merged: &Merged) -> String {
+    match merged {
+        Merged::Done(report) if report.merges.is_empty() => "no merge is due\n".to_owned(),
+        Merged::Done(report) => format!(
+            "{}: {} instead of {}\n",
+            numbers::counted(report.merges.len() as u64, "merge"),
+            numbers::counted(report.num_splits, "split"),
+            numbers::count(report.num_splits_before)
+        ),
+        Merged::Failed(message) => {
+            warn(format_args!(
+                "the documents are published, but splits could not be merged: {message}"
+            ));
+            String::new()
+        }
+    }
+}
+
 /// Opens the index; with a config, makes it if it is not there.
-fn open_index(args: &IngestArgs) -> Result<IndexStore> {
+pub(crate) fn open_index(args: &IngestArgs) -> Result<IndexStore> {
     let uri = &args.index;
     let options = WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
     };
-    let Some(path) = &args.index_config else {
+    let Some(config) = args.config.read()? else {
         let store = IndexStore::open(uri)?.with_write_options(options);
         // So that a wrong URI shows before standard input is read.
         store.load_manifest()?;
         return Ok(store);
     };
-    let config = read_index_config(path)?;
     let (store, is_new) = open_or_create_index_with(uri, &config, options)?;
     if is_new {
         note(format_args!("created index `{}` at {uri}", config.index_id));
@@ -146,10 +230,10 @@ fn open_index(args: &IngestArgs) -> Result<IndexStore> {
     Ok(store)
 }
 
-fn options_of(args: &IngestArgs) -> IngestOptions {
+pub(crate) fn options_of(args: &IngestArgs) -> IngestOptions {
     let defaults = IngestOptions::default();
     let or = |given: Option<u16>, default: usize| given.map_or(default, usize::from);
-    IngestOptions {
+    let options = IngestOptions {
         split_num_docs_target: args.split_num_docs,
         max_split_raw_num_bytes: args
             .max_split_bytes
@@ -161,29 +245,32 @@ fn options_of(args: &IngestArgs) -> IngestOptions {
         max_rejects: args.max_rejects,
         num_parsers: or(args.num_parsers, defaults.num_parsers),
         num_indexers: or(args.num_indexers, defaults.num_indexers),
-    }
+        ..defaults
+    };
+    args.reading.apply(options)
 }
 
-fn sources_of(inputs: &[PathBuf]) -> Vec<Source> {
-    let is_stdin = |path: &Path| path.as_os_str() == "-";
-    if (inputs.is_empty() || inputs.iter().any(|path| is_stdin(path))) && io::stdin().is_terminal()
-    {
-        note("reading lines of JSON from this terminal; end with Ctrl-D");
+/// Shows what the first records become.
+fn show(args: &IngestArgs, num_records: u32) -> Result<()> {
+    let config = match args.config.read()? {
+        Some(config) => config,
+        None => {
+            let manifest = IndexStore::open(&args.index)?.load_manifest()?;
+            serde_json::from_value::<IndexConfig>(manifest.manifest.index_config)?
+        }
+    };
+    let mapper = DocMapper::new(&config)?;
+    let options = options_of(args);
+    let mut out = io::stdout().lock();
+    for source in args.reading.sources() {
+        let first = preview(&config, &options, source, num_records as usize)?;
+        out.write_all(dry_run::text_of(&first, &config, &mapper).as_bytes())?;
     }
-    if inputs.is_empty() {
-        return vec![Source::stdin()];
-    }
-    inputs
-        .iter()
-        .map(|path| match is_stdin(path) {
-            true => Source::stdin(),
-            false => Source::file(path),
-        })
-        .collect()
+    Ok(out.flush()?)
 }
 
 /// Gives each source an id by its place in the list, if the ingest has one.
-fn with_ids(sources: Vec<Source>, ingest_id: Option<&str>) -> Vec<Source> {
+pub(crate) fn with_ids(sources: Vec<Source>, ingest_id: Option<&str>) -> Vec<Source> {
     let Some(id) = ingest_id else {
         return sources;
     };
@@ -210,6 +297,38 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
             "ingested + published before + rejected = lines read: {ingested} + {known} + {rejected} = {}",
             report.num_lines
         )),
+    }
+    let mut by_format: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    for input in &report.inputs {
+        *by_format.entry(input.format).or_default() += 1;
+    }
+    let formats: Vec<String> = match (&report.inputs[..], by_format.len()) {
+        ([input], _) => vec![format!("read as {}", input.format)],
+        (_, 1) => by_format
+            .keys()
+            .map(|format| format!("all read as {format}"))
+            .collect(),
+        _ => by_format
+            .iter()
+            .map(|(format, num)| format!("{num} as {format}"))
+            .collect(),
+    };
+    if !formats.is_empty() {
+        let inputs = numbers::counted(report.inputs.len() as u64, "input");
+        line(format_args!("{inputs}, {}", formats.join(", ")));
+    }
+    if report.num_kept_docs > 0 {
+        let reasons: Vec<String> = report
+            .kept_by_reason
+            .iter()
+            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
+            .collect();
+        line(format_args!(
+            "{} of the documents are only kept, for something is wrong with them ({}); the query \
+             `_parse_error:*` finds them",
+            numbers::count(report.num_kept_docs),
+            reasons.join(", ")
+        ));
     }
     let num_docs = ingested + report.num_known_docs;
     line(format_args!(

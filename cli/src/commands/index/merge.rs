@@ -72,6 +72,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     });
     let options = MergeIndexOptions {
         max_merges: args.max_merges,
+        max_bytes: None,
         dry_run: args.dry_run,
         rewrite_deleted: args.rewrite_deleted,
         temp_folder: args.temp_folder.clone(),

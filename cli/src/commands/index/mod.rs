@@ -3,7 +3,11 @@
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod describe;
+mod dry_run;
 pub(crate) mod gc;
 pub(crate) mod ingest;
 pub(crate) mod merge;
+pub(crate) mod reading;
+pub(crate) mod suggest;
+pub(crate) mod update;
 pub(crate) mod verify;

@@ -118,6 +118,58 @@ fn a_segment_of_another_config_is_refused_by_the_name_of_the_field() {
     assert!(DocMapper::of_segment(&mapping("text"), other.schema()).is_ok());
     let error = DocMapper::of_segment(&mapping("u64"), other.schema()).unwrap_err();
     assert!(error.to_string().contains("\"a\""), "{error}");
-    let without = DocMapper::new(&config(json!({ "mode": "lenient" }))).unwrap();
-    assert!(DocMapper::of_segment(&mapping("u64"), without.schema()).is_err());
+}
+
+#[test]
+fn fields_that_a_segment_is_too_old_for_are_absent_or_stand_where_they_were_unmapped() {
+    let of = |mode: &str, fields: Value| config(json!({ "mode": mode, "field_mappings": fields }));
+    let now = json!([
+        { "name": "a", "type": "u64" },
+        { "name": "o", "type": "object", "field_mappings": [{ "name": "x", "type": "text" }] },
+        { "name": "j", "type": "json", "stored": false },
+    ]);
+    for mode in ["lenient", "dynamic"] {
+        let older = DocMapper::new(&of(mode, json!([]))).unwrap();
+        let now = of(mode, now.clone());
+        let reader = DocMapper::of_segment(&now, older.schema()).unwrap();
+        for path in ["a", "o.x", "j", "j.k"] {
+            let field = reader.resolve(path).unwrap();
+            assert_eq!(field.is_dynamic, mode == "dynamic", "{path}");
+            assert_eq!(field.is_absent, mode == "lenient", "{path}");
+            let wanted = DocMapper::new(&now).unwrap();
+            assert_eq!(reader.kind_of(path), wanted.kind_of(path), "{path}");
+        }
+        let of_object = reader.resolve_all("o").len();
+        assert_eq!(of_object, usize::from(mode == "dynamic"));
+        // A hit shows what it did before.
+        let line = json!({ "a": 7, "o": 5, "j": { "k": [1] }, "rest": null }).to_string();
+        let parsed = older.parse_doc(line.as_bytes()).unwrap().document;
+        assert_eq!(reader.doc_to_json(&parsed), older.doc_to_json(&parsed));
+    }
+}
+
+#[test]
+fn fields_that_an_index_got_later_have_the_last_numbers_wherever_they_stand() {
+    let fields = json!([
+        { "name": "new", "type": "text" },
+        { "name": "o", "type": "object", "field_mappings": [
+            { "name": "newer", "type": "u64" }, { "name": "old", "type": "u64" },
+        ] },
+        { "name": "a", "type": "ip" },
+    ]);
+    let mut now = config(json!({ "field_mappings": fields }));
+    now.doc_mapping.added_fields = vec!["o.newer".to_owned(), "new".to_owned()];
+    let mapper = DocMapper::new(&now).unwrap();
+    assert_eq!(
+        names(mapper.schema())[5..],
+        ["o.old", "a", "o.newer", "new"]
+    );
+    let parsed = mapper
+        .parse_doc(br#"{"new": "x", "o": {"newer": 1, "old": 2}}"#)
+        .unwrap();
+    let shown = serde_json::Value::from(mapper.doc_to_json(&parsed.document));
+    assert_eq!(shown, json!({"new": "x", "o": {"newer": 1, "old": 2}}));
+    let written = now.to_canonical_json().unwrap();
+    let read: IndexConfig = serde_json::from_slice(&written).unwrap();
+    assert_eq!(read, now);
 }

@@ -1,6 +1,6 @@
 //! The indexer's settings, each with its default; `edge-adapters/lambda/README.md` lists them.
 
-use canter_index_builder::IngestOptions;
+use canter_index_builder::{IngestOptions, MergeIndexOptions};
 
 use crate::env::{ConfigError, Environment};
 
@@ -11,6 +11,8 @@ const MAX_SPLIT_BYTES: &str = "CANTER_MAX_SPLIT_BYTES";
 const MAX_LINE_BYTES: &str = "CANTER_MAX_LINE_BYTES";
 const SPLIT_NUM_DOCS: &str = "CANTER_SPLIT_NUM_DOCS";
 const MAX_REJECTS: &str = "CANTER_MAX_REJECTS";
+const MAX_MERGES: &str = "CANTER_MAX_MERGES";
+const MAX_MERGE_BYTES: &str = "CANTER_MAX_MERGE_BYTES";
 
 /// What the function reads; another variable that begins like these is a mistake.
 pub(crate) const VARIABLES: &[&str] = &[
@@ -21,6 +23,8 @@ pub(crate) const VARIABLES: &[&str] = &[
     MAX_LINE_BYTES,
     SPLIT_NUM_DOCS,
     MAX_REJECTS,
+    MAX_MERGES,
+    MAX_MERGE_BYTES,
     "CANTER_LOG",
 ];
 
@@ -30,6 +34,9 @@ const DEFAULT_MAX_OBJECT_BYTES: u64 = 5 << 30;
 const DEFAULT_MAX_SPLIT_BYTES: u64 = 64 << 20;
 /// Rejects are kept in `/tmp` until they are reported.
 const DEFAULT_MAX_REJECTS: u64 = 10_000;
+
+/// Copies of what is merged stand in `/tmp`, which has 512 MB if nobody says more.
+const DEFAULT_MAX_MERGE_BYTES: u64 = 256 << 20;
 
 /// How the indexer indexes.
 #[derive(Clone, Debug)]
@@ -42,6 +49,8 @@ pub struct IndexerConfig {
     pub(super) max_object_bytes: u64,
     /// The same for each ingest: other options give other splits.
     pub(super) options: IngestOptions,
+    /// What is merged behind the ingests of an event, if anything is.
+    pub(super) merge: Option<MergeIndexOptions>,
 }
 
 /// An index config, or where it is.
@@ -69,7 +78,13 @@ impl IndexerConfig {
         let max_line_bytes = env.bytes(MAX_LINE_BYTES)?;
         let max_line_bytes = max_line_bytes.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
         let defaults = IngestOptions::default();
+        let merge = MergeIndexOptions {
+            max_merges: Some(number(MAX_MERGES, 0)?),
+            max_bytes: Some(bytes(MAX_MERGE_BYTES, DEFAULT_MAX_MERGE_BYTES)?),
+            ..MergeIndexOptions::default()
+        };
         Ok(Self {
+            merge: Some(merge).filter(|merge| merge.max_merges != Some(0)),
             index: env.require(INDEX, "s3://bucket/logs")?.to_owned(),
             index_config: env.get(INDEX_CONFIG).map(ConfigSource::read),
             max_object_bytes: bytes(MAX_OBJECT_BYTES, DEFAULT_MAX_OBJECT_BYTES)?,

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::{
-    BuildError, IndexStore, IngestOptions, IngestReport, Source, ingest, open_or_create_index,
+    BuildError, IndexStore, IngestOptions, IngestReport, Source, ingest, merge_index,
+    open_or_create_index,
 };
 use lambda_runtime::{Diagnostic, LambdaEvent};
 use serde_json::{Value, json};
@@ -79,8 +80,9 @@ impl IndexerFunction {
                 }
             }
         }
+        let merged = self.merge().await;
         match failures.is_empty() {
-            true => Ok(json!({"objects": reports})),
+            true => Ok(json!({"objects": reports, "merge": merged})),
             false => Err(failed("NotIndexed", failures.join("; "))),
         }
     }
@@ -121,6 +123,31 @@ impl IndexerFunction {
             "first_rejects": rejects,
             "warnings": report.warnings,
         }))
+    }
+
+    /// Merges a little of what is due, if the settings say so: what became of it, or why nothing did. The documents are
+    /// published whatever comes of this.
+    async fn merge(&self) -> Value {
+        let (Some(store), Some(options)) = (self.store.get(), &self.config.merge) else {
+            return Value::Null;
+        };
+        let (store, options) = (store.clone(), options.clone());
+        let done = tokio::task::spawn_blocking(move || {
+            let merged = merge_index(&store, &options, &|_| {});
+            merged.map_err(|error| told(&error))
+        });
+        let merged = done.await.unwrap_or_else(|error| Err(error.to_string()));
+        match merged {
+            Ok(report) => json!({
+                "num_merges": report.merges.len(),
+                "num_splits_before": report.num_splits_before,
+                "num_splits": report.num_splits,
+            }),
+            Err(message) => {
+                warn!(target: "canter::lambda", message, "not merged");
+                json!({"error": message})
+            }
+        }
     }
 
     /// Opens the index, or makes it.

@@ -176,18 +176,30 @@ fn what_cannot_be_indexed_is_said_and_leaves_the_index_as_it_was() {
                 .context("first_rejects")?;
             assert_eq!(shown.len(), 2, "{answer}");
             assert_eq!(shown[0]["document"], "no json", "{answer}");
-            // An object that is cut short, and one with too many rejects.
+            // An object that is cut short is indexed up to there, and says so.
             let whole = gzipped(&lines[100..].join("\n"))?;
             fs::write(folder.join("cut.gz"), &whole[..whole.len() / 2])?;
+            let answer = function.invoke_json(&notification("cut.gz"))?;
+            let report = &answer["objects"][0];
+            assert_eq!(
+                report["rejects_by_reason"],
+                json!({"broken_off": 1}),
+                "{answer}"
+            );
+            assert_eq!(report["warnings"][0]["name"], "broken_off", "{answer}");
+            let num_before_cut = report["num_ingested_docs"].as_u64().context("a count")?;
+            assert!((10..100).contains(&num_before_cut), "{answer}");
+            // One with too many rejects is not.
             fs::write(folder.join("noise.txt"), "no json\n".repeat(10))?;
-            for (key, expect) in [("cut.gz", "gzip"), ("noise.txt", "5")] {
-                let error = function
-                    .invoke_json(&notification(key))
-                    .unwrap_err()
-                    .to_string();
-                assert!(error.contains("Canter.NotIndexed"), "{error}");
-                assert!(error.contains(key) && error.contains(expect), "{error}");
-            }
+            let error = function
+                .invoke_json(&notification("noise.txt"))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains("Canter.NotIndexed"), "{error}");
+            assert!(
+                error.contains("noise.txt") && error.contains('5'),
+                "{error}"
+            );
             // Objects that are gone, replaced, or the function's own.
             let mut replaced = notification("mixed.ndjson");
             replaced["Records"][0]["s3"]["object"]["eTag"] =
@@ -211,7 +223,7 @@ fn what_cannot_be_indexed_is_said_and_leaves_the_index_as_it_was() {
                     "{answer}"
                 );
             }
-            assert_eq!(num_found()?, 100);
+            assert_eq!(num_found()?, 100 + num_before_cut);
             Ok(())
         },
     );
@@ -236,7 +248,7 @@ fn a_config_may_be_an_object_and_another_one_is_refused() {
             let function = indexer(&[("CANTER_INDEX_CONFIG", &other)])?;
             let error = function.invoke_json(&notification("a.ndjson")).unwrap_err();
             let error = error.to_string();
-            assert!(error.contains("was made with another config"), "{error}");
+            assert!(error.contains("has another config"), "{error}");
             Ok(())
         },
     );

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use tantivy::SegmentReader;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
-use tantivy::columnar::{ColumnIndex, ColumnType, Dictionary, MonotonicallyMappableToU64};
+use tantivy::columnar::{
+    ColumnIndex, ColumnType, Dictionary, DynamicColumnHandle, MonotonicallyMappableToU64,
+};
+use tantivy::{SegmentReader, TantivyError};
 
 use super::block::{Block, Docs, Groups};
 use crate::columns::{Values, open_dictionary};
@@ -18,15 +20,15 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The columns of these types, of a field that has a type or not. Those that have no value are left out.
+    /// The columns of these types. Those that have no value are left out.
     pub(crate) fn open(
         segment: &SegmentReader,
         field: &str,
-        is_untyped: bool,
+        numbers: Numbers,
         is_taken: impl Fn(ColumnType) -> bool,
     ) -> Result<Self> {
         let mut columns = Vec::new();
-        for handle in segment.fast_fields().dynamic_column_handles(field)? {
+        for handle in column_handles(segment, field)? {
             let column_type = handle.column_type();
             if !is_taken(column_type) {
                 continue;
@@ -44,11 +46,26 @@ impl Field {
                 index,
                 values,
                 names,
-                is_untyped,
+                numbers,
             });
         }
         columns.sort_by_key(|column| column.column_type);
         Ok(Self { columns })
+    }
+}
+
+/// The columns of a field that is fast; none in a segment that was built before it was mapped as that.
+///
+/// # Errors
+/// What tantivy says; a read that missed.
+pub fn column_handles(
+    segment: &SegmentReader,
+    field: &str,
+) -> tantivy::Result<Vec<DynamicColumnHandle>> {
+    match segment.fast_fields().dynamic_column_handles(field) {
+        // What stands in for it there is not fast.
+        Err(TantivyError::InvalidArgument(_)) => Ok(Vec::new()),
+        handles => handles,
     }
 }
 
@@ -64,9 +81,19 @@ pub(crate) struct Column {
     pub(crate) index: ColumnIndex,
     pub(crate) values: Values,
     names: Names,
-    /// Whether the field has values of any type. Then a split in which one is a fraction has all its numbers as
-    /// floating point numbers, and another split has whole ones: keys must not show which.
-    is_untyped: bool,
+    numbers: Numbers,
+}
+
+/// Which keys numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Those of the column.
+    AsTheyAre,
+    /// Of a field with values of any type. A split in which one is a fraction has all its numbers as floating point
+    /// numbers, and another split has whole ones: keys must not show which.
+    WholeWherePossible,
+    /// Of values that stood there before the field was mapped as one of floating point numbers.
+    Floats,
 }
 
 /// Rows of a column, with the documents that have them and the buckets of those.
@@ -173,16 +200,21 @@ impl Column {
     pub(crate) fn keys(&self, codes: &[u64]) -> Result<Vec<Key>> {
         let keys = match self.column_type {
             ColumnType::Str => return self.terms(codes),
+            ColumnType::U64 | ColumnType::I64 if self.numbers == Numbers::Floats => {
+                of_each(codes, |code| Key::Number(Number::from(self.number(code))))
+            }
             ColumnType::U64 => {
                 of_each(codes, |code| Key::Number(Number::Integer(i128::from(code))))
             }
             ColumnType::I64 => of_each(codes, |code| {
                 Key::Number(Number::Integer(i128::from(i64::from_u64(code))))
             }),
-            ColumnType::F64 if self.is_untyped => of_each(codes, |code| {
-                let number = Number::from(f64::from_u64(code));
-                Key::Number(number.as_whole().map_or(number, Number::Integer))
-            }),
+            ColumnType::F64 if self.numbers == Numbers::WholeWherePossible => {
+                of_each(codes, |code| {
+                    let number = Number::from(f64::from_u64(code));
+                    Key::Number(number.as_whole().map_or(number, Number::Integer))
+                })
+            }
             ColumnType::F64 => {
                 of_each(codes, |code| Key::Number(Number::from(f64::from_u64(code))))
             }

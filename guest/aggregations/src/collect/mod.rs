@@ -24,6 +24,8 @@ mod table;
 mod tuples;
 
 pub use build::{BitSet, Split};
+pub(crate) use dates::is_known;
+pub use field::column_handles;
 pub(crate) use tuples::TupleOrder;
 
 use std::ops::Range;

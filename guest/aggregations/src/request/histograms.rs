@@ -179,7 +179,8 @@ pub(super) fn time(
             if text.starts_with("now") {
                 return Err(body.invalid(
                     name,
-                    "now is not known here: write the time, or a date with || and what is added to it",
+                    "this host does not say what time it is, so there is no now: write the time, a date with || and what is \
+                     added to it, or give now_ms with the request",
                 ));
             }
             let default = DateFormat::default();

@@ -9,6 +9,7 @@ mod bounds;
 mod composite;
 mod histograms;
 mod metrics;
+mod now;
 mod ranges;
 mod terms;
 mod top;
@@ -22,14 +23,17 @@ pub(crate) use body::{Body, number_of};
 pub use bounds::Bounds;
 pub(crate) use bounds::MAX_BUCKET_PLACE;
 pub(crate) use metrics::{percents, sigma};
+pub use now::resolve_now;
 pub(crate) use ranges::address;
 pub(crate) use terms::exact_number;
 pub(crate) use types::*;
 
+use canter_split_format::TimeIndex;
 use serde_json::Value;
 
 use self::body::invalid;
 use self::bounds::{MAX_AGGREGATIONS, MAX_DEPTH};
+use crate::collect::is_known;
 use crate::pipeline::{self, Draft, Pipeline};
 use crate::{Error, Result};
 
@@ -78,19 +82,24 @@ impl Aggregations {
         &self.filters
     }
 
-    /// The names of all fields that are read.
-    pub fn fields(&self) -> Vec<&str> {
+    /// The names of all fields whose columns are read in one split. `times` are the field by which its documents are
+    /// sorted, and its time index.
+    pub fn fields(&self, times: Option<(&str, &TimeIndex)>) -> Vec<&str> {
         let mut fields = Vec::new();
         self.list
             .iter()
-            .for_each(|aggregation| aggregation.add_fields(&mut fields));
+            .for_each(|aggregation| aggregation.add_fields(times, &mut fields));
         fields
     }
 }
 
 impl Aggregation {
-    fn add_fields<'a>(&'a self, fields: &mut Vec<&'a str>) {
+    fn add_fields<'a>(&'a self, times: Option<(&str, &TimeIndex)>, fields: &mut Vec<&'a str>) {
         match &self.kind {
+            Kind::DateHistogram(histogram)
+                if times.is_some_and(|(field, index)| {
+                    histogram.source.field == field && is_known(histogram, index)
+                }) => {}
             Kind::Terms(Terms { source, .. })
             | Kind::RareTerms(RareTerms { source, .. })
             | Kind::Histogram(Histogram { source, .. })
@@ -118,7 +127,7 @@ impl Aggregation {
         }
         self.inside
             .iter()
-            .for_each(|aggregation| aggregation.add_fields(fields));
+            .for_each(|aggregation| aggregation.add_fields(times, fields));
     }
 }
 

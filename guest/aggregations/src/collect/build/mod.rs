@@ -11,8 +11,8 @@ use tantivy::columnar::ColumnType;
 use self::choice::key_filter;
 use super::Collect;
 use super::budget::Taken;
-use super::dates::{AutoDates, Runs};
-use super::field::{Field, is_number};
+use super::dates::{AutoDates, Ends, Runs, Times, known_runs};
+use super::field::{Field, Numbers, is_number};
 use super::keyed::{Counted, Keyed, TermChoice};
 use super::mapping::{
     ByFilter, ByMissing, ByRange, ByValue, ToCode, check_places, is_histogram_value,
@@ -127,14 +127,21 @@ impl Builder<'_> {
     }
 
     fn open(&self, field: &str, is_taken: impl Fn(ColumnType) -> bool) -> Result<Field> {
-        let resolved = self.split.mapper.resolve(field);
-        let is_untyped = resolved.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)));
-        Field::open(self.split.segment, field, is_untyped, is_taken)
+        let mapper = self.split.mapper;
+        let stands_in = mapper.resolve(field);
+        let is_untyped = stands_in.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)));
+        // Before a field was mapped its values had no type: now its numbers have.
+        let keys = match (is_untyped, mapper.kind_of(field)) {
+            (true, Some(FieldKind::F64(_))) => Numbers::Floats,
+            (true, _) => Numbers::WholeWherePossible,
+            (false, _) => Numbers::AsTheyAre,
+        };
+        Field::open(self.split.segment, field, keys, is_taken)
     }
 
     fn is_date(&self, field: &str) -> bool {
-        let resolved = self.split.mapper.resolve(field);
-        resolved.is_some_and(|field| matches!(field.kind, FieldKind::Date(_)))
+        let kind = self.split.mapper.kind_of(field);
+        matches!(kind, Some(FieldKind::Date(_)))
     }
 
     fn by_value(&self, source: &Source) -> Result<ByValue> {
@@ -142,8 +149,8 @@ impl Builder<'_> {
             column_type != ColumnType::Bytes
         })?;
         // As a value of the field would be: whichever of two splits comes first, the key is the same.
-        let resolved = self.split.mapper.resolve(&source.field);
-        let is_float = resolved.is_some_and(|field| matches!(field.kind, FieldKind::F64(_)));
+        let kind = self.split.mapper.kind_of(&source.field);
+        let is_float = matches!(kind, Some(FieldKind::F64(_)));
         let missing = source.missing.clone().map(|missing| match missing {
             Key::Number(number) if is_float => Some(Key::Number(Number::from(number.to_f64()))),
             missing => Some(missing),
@@ -184,8 +191,12 @@ impl Builder<'_> {
     /// Columns of numbers, or of dates where the field is mapped as such: what dates that are not mapped count would
     /// be milliseconds in one split and nothing in the next.
     fn numbers(&self, path: &str, name: &str, is_date: bool) -> Result<Field> {
+        // What is mapped as a number may have been a date before.
+        let kind = self.split.mapper.kind_of(name);
+        let is_untyped = kind.is_none_or(|kind| matches!(kind, FieldKind::Json(_)));
         let field = self.open(name, |column_type| {
-            is_histogram_value(column_type, is_date) || column_type == ColumnType::DateTime
+            is_histogram_value(column_type, is_date)
+                || (is_untyped && column_type == ColumnType::DateTime)
         })?;
         let has_dates = field
             .columns
@@ -214,16 +225,26 @@ impl Builder<'_> {
             row,
             ..
         } = histogram;
+        let is_sorted = self.split.sort_field == Some(source.field.as_str());
+        if is_sorted
+            && let Some(index) = self.split.time_index
+            && let Some(runs) = known_runs(histogram, index)
+        {
+            return Ok(Box::new(Runs::new(Ends::Known(runs), inside)));
+        }
         let mut field = self.open(&source.field, |column_type| {
             column_type == ColumnType::DateTime
         })?;
-        let is_sorted = self.split.sort_field == Some(source.field.as_str());
         if is_sorted
             && field.columns.len() == 1
             && let Some(column) = field.columns.pop_if(|column| column.is_full())
         {
-            let runs = Runs::new(column, rounding.clone(), row.hard_bounds, inside);
-            return Ok(Box::new(runs));
+            let times = Times {
+                column,
+                rounding: rounding.clone(),
+                bounds: row.hard_bounds,
+            };
+            return Ok(Box::new(Runs::new(Ends::InColumn(Box::new(times)), inside)));
         }
         let is_in = |time_ns: i64| {
             let bounds = row.hard_bounds;

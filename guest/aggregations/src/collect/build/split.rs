@@ -1,6 +1,7 @@
 //! What a split gives to its aggregations.
 
 use canter_doc_mapper::DocMapper;
+use canter_split_format::TimeIndex;
 use tantivy::SegmentReader;
 
 /// A split whose documents are aggregated.
@@ -12,6 +13,8 @@ pub struct Split<'a> {
     pub mapper: &'a DocMapper,
     /// The field of dates by which its documents are sorted, ascending.
     pub sort_field: Option<&'a str>,
+    /// Which of its documents begin which times, if its head says so.
+    pub time_index: Option<&'a TimeIndex>,
     /// What each filter of the request matches, by slot.
     pub filters: &'a [BitSet],
 }

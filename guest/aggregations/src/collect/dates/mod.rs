@@ -1,7 +1,10 @@
 //! Histograms of dates that are more than a mapping from values to buckets.
 
 mod auto;
+mod known;
 mod runs;
 
 pub(in crate::collect) use auto::AutoDates;
-pub(in crate::collect) use runs::Runs;
+pub(crate) use known::is_known;
+pub(in crate::collect) use known::known_runs;
+pub(in crate::collect) use runs::{Ends, Runs, Times};

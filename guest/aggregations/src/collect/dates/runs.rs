@@ -1,10 +1,12 @@
-//! A date histogram over the field by which documents are sorted: each bucket is a range of documents, and its
-//! ends are found by a few looks into the column.
+//! A date histogram over the field by which documents are sorted: each bucket is a range of documents. Its ends are
+//! known from the time index, or found by a few looks into the column.
 
 use std::ops::Range;
 
+use tantivy::TantivyError;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
+use super::known::Run;
 use crate::Result;
 use crate::calendar::Rounding;
 use crate::collect::block::{Block, Docs, Groups};
@@ -24,26 +26,28 @@ const MOST_SHORT_RUNS: u32 = 4;
 
 /// A date histogram over the field by which documents are sorted.
 pub(in crate::collect) struct Runs {
-    /// Every document has one value, and they ascend.
-    column: Column,
-    rounding: Rounding,
-    bounds: Option<(i64, i64)>,
-    num_docs: u32,
+    ends: Ends,
     table: Table,
     inside: Vec<Box<dyn Collect>>,
     current: Run,
     room: Room,
 }
 
-/// Documents that are in one bucket.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    first: u32,
-    end: u32,
-    /// When the bucket begins.
-    start_ns: i64,
-    /// Whether it is within the bounds.
-    is_in: bool,
+/// Where the ends of runs come from.
+pub(in crate::collect) enum Ends {
+    /// All runs, in the order of documents.
+    Known(Vec<Run>),
+    /// They are looked for.
+    InColumn(Box<Times>),
+}
+
+/// The column that documents are sorted by, and what makes buckets of it.
+pub(in crate::collect) struct Times {
+    /// Every document has one value, and they ascend.
+    pub(in crate::collect) column: Column,
+    pub(in crate::collect) rounding: Rounding,
+    /// The first and the last time that is counted.
+    pub(in crate::collect) bounds: Option<(i64, i64)>,
 }
 
 #[derive(Default)]
@@ -52,30 +56,7 @@ struct Room {
     ords: Vec<u32>,
 }
 
-impl Runs {
-    pub(in crate::collect) fn new(
-        column: Column,
-        rounding: Rounding,
-        bounds: Option<(i64, i64)>,
-        inside: Vec<Box<dyn Collect>>,
-    ) -> Self {
-        Self {
-            num_docs: column.values.num_rows(),
-            column,
-            rounding,
-            bounds,
-            table: Table::new([None].into_iter()),
-            inside,
-            current: Run {
-                first: 0,
-                end: 0,
-                start_ns: 0,
-                is_in: false,
-            },
-            room: Room::default(),
-        }
-    }
-
+impl Times {
     fn time_of(&self, doc: u32) -> Result<i64> {
         Ok(i64::from_u64(self.column.code_at(doc)?))
     }
@@ -85,8 +66,8 @@ impl Runs {
         let (mut low, mut step) = (from, 1u32);
         let mut high = loop {
             let probe = low.saturating_add(step);
-            if probe >= self.num_docs {
-                break self.num_docs;
+            if probe >= self.column.values.num_rows() {
+                break self.column.values.num_rows();
             }
             if self.time_of(probe)? >= time_ns {
                 break probe;
@@ -108,11 +89,8 @@ impl Runs {
         Ok(high)
     }
 
-    /// The run that a document is in.
-    fn run_of(&mut self, doc: u32) -> Result<Run> {
-        if (self.current.first..self.current.end).contains(&doc) {
-            return Ok(self.current);
-        }
+    /// The run that begins with a document.
+    fn run_of(&self, doc: u32) -> Result<Run> {
         let time_ns = self.time_of(doc)?;
         let start_ns = self.rounding.start_of(time_ns);
         let next_ns = self.rounding.next(start_ns);
@@ -120,16 +98,16 @@ impl Runs {
             true => self.first_at(doc, next_ns)?,
             false => doc + 1,
         };
-        self.current = Run {
+        let run = Run {
             first: doc,
             end: end.max(doc + 1),
             start_ns,
             is_in: true,
         };
-        if let Some(bounds) = self.bounds {
-            self.current = self.cut(self.current, bounds)?;
+        match self.bounds {
+            None => Ok(run),
+            Some(bounds) => self.cut(run, bounds),
         }
-        Ok(self.current)
     }
 
     /// The part of a run that begins with its first document and is all within the bounds, or all outside.
@@ -149,6 +127,38 @@ impl Runs {
             is_in,
             ..run
         })
+    }
+}
+
+impl Runs {
+    pub(in crate::collect) fn new(ends: Ends, inside: Vec<Box<dyn Collect>>) -> Self {
+        Self {
+            ends,
+            table: Table::new([None].into_iter()),
+            inside,
+            current: Run {
+                first: 0,
+                end: 0,
+                start_ns: 0,
+                is_in: false,
+            },
+            room: Room::default(),
+        }
+    }
+
+    /// The run that a document is in.
+    fn run_of(&mut self, doc: u32) -> Result<Run> {
+        if !(self.current.first..self.current.end).contains(&doc) {
+            self.current = match &self.ends {
+                Ends::Known(runs) => {
+                    let before = runs.partition_point(|run| run.end <= doc);
+                    let run = runs.get(before).filter(|run| run.first <= doc);
+                    *run.ok_or_else(beyond_the_index)?
+                }
+                Ends::InColumn(times) => times.run_of(doc)?,
+            };
+        }
+        Ok(self.current)
     }
 
     /// Documents of one bucket around, as ranges or parts of the list.
@@ -211,6 +221,10 @@ impl Runs {
         self.room.ords = ords;
         Ok(())
     }
+}
+
+fn beyond_the_index() -> TantivyError {
+    TantivyError::InternalError("the time index has fewer documents than the split".to_owned())
 }
 
 /// What is before a document, and what begins with it.

@@ -1,0 +1,114 @@
+//! Documents for each second of CPU time, format by format beside NDJSON: reading alone (cutting and making JSON
+//! objects), and a whole ingest with the format's preset. `cargo bench --profile dev --bench formats`.
+//!
+//! `CANTER_BENCH_DOCS` (50,000) documents of each. The rate of NDJSON is that of its own documents: the last
+//! column compares an ingest with one of the same documents as NDJSON.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use canter_benches::process_cpu_seconds;
+use canter_doc_mapper::IndexConfig;
+use canter_formats::presets::preset_of;
+use canter_formats::samples::{LAYOUTS, sample};
+use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout, Recognised};
+use canter_index_builder::{IngestOptions, Source, create_index, ingest};
+
+fn main() -> Result<()> {
+    let num_docs: u64 = match std::env::var("CANTER_BENCH_DOCS") {
+        Ok(text) => text.parse().context("CANTER_BENCH_DOCS")?,
+        Err(_) => 50_000,
+    };
+    println!("{num_docs} documents of each format");
+    println!(
+        "{:16} {:>8} {:>14} {:>14} {:>16} {:>10}",
+        "format", "MB", "read docs/s", "read MB/s", "ingest docs/s", "to NDJSON"
+    );
+    for format in LAYOUTS {
+        let sample = sample(format, num_docs, 1);
+        let num_bytes = sample.bytes.len() as f64;
+        let (reading, num_read) = reading(format, &sample.bytes)?;
+        anyhow::ensure!(num_read == num_docs, "{format}: {num_read} documents");
+        let lines: String = sample.docs.iter().map(|doc| format!("{doc}\n")).collect();
+        let building = building(format, sample.bytes, num_docs, format)?;
+        let as_ndjson = building_ndjson(format, lines.into_bytes(), num_docs)?;
+        println!(
+            "{:16} {:>8.1} {:>14.0} {:>14.1} {:>16.0} {:>9.0}%",
+            format.name(),
+            num_bytes / 1e6,
+            num_docs as f64 / reading,
+            num_bytes / 1e6 / reading,
+            num_docs as f64 / building,
+            as_ndjson / building * 100.0,
+        );
+    }
+    Ok(())
+}
+
+fn building_ndjson(preset: Format, bytes: Vec<u8>, num_docs: u64) -> Result<f64> {
+    building(preset, bytes, num_docs, Format::Ndjson)
+}
+
+/// CPU seconds of reading, the mean of so many rounds that the clock's coarseness does not matter, and how many
+/// documents there are.
+fn reading(format: Format, bytes: &[u8]) -> Result<(f64, u64)> {
+    const MIN_SECONDS: f64 = 0.5;
+    let before = process_cpu_seconds()?;
+    let mut num_rounds = 0;
+    loop {
+        let num_docs = read_once(format, bytes);
+        num_rounds += 1;
+        let seconds = process_cpu_seconds()? - before;
+        if seconds >= MIN_SECONDS {
+            return Ok((seconds / f64::from(num_rounds), num_docs));
+        }
+    }
+}
+
+fn read_once(format: Format, bytes: &[u8]) -> u64 {
+    let recognised = Recognised::forced(format, &bytes[..bytes.len().min(65_536)], false);
+    let mut cutter = Cutter::new(format, recognised.delimiter);
+    let mut layout = Layout::new(format, recognised.delimiter, Arc::new(Hints::default()));
+    let (mut start, mut place, mut num_docs) = (0, 0, 0);
+    let mut scratch = Vec::new();
+    while place < bytes.len() {
+        match cutter.cut(&bytes[place..]) {
+            Cut::Drop(len) => {
+                place += len;
+                start = place;
+                continue;
+            }
+            Cut::End(len) => place += len,
+            Cut::More => place = bytes.len(),
+        }
+        let record = bytes[start..place].trim_ascii_end();
+        start = place;
+        if layout.may_be_directive(record) && layout.take_directive(record) == Directive::Taken {
+            continue;
+        }
+        layout.parse(record, &mut scratch, &mut |parsed| {
+            num_docs += u64::from(parsed.is_ok());
+        });
+    }
+    num_docs
+}
+
+/// CPU seconds of an ingest.
+fn building(preset: Format, bytes: Vec<u8>, num_docs: u64, format: Format) -> Result<f64> {
+    let preset = preset_of(preset).context("each format has a preset")?;
+    let config = IndexConfig::from_yaml(preset.yaml, |_| None)?;
+    let folder = tempfile::tempdir()?;
+    let store = create_index(folder.path().to_str().context("UTF-8")?, &config)?;
+    let options = IngestOptions {
+        format: Some(format),
+        year: Some(2024),
+        ..IngestOptions::default()
+    };
+    let source = Source::reader("sample", Cursor::new(bytes)).with_id("sample");
+    let before = process_cpu_seconds()?;
+    let report = ingest(&store, &options, vec![source], &())?;
+    let seconds = process_cpu_seconds()? - before;
+    anyhow::ensure!(report.num_ingested_docs == num_docs, "{format}: {report:?}");
+    Ok(seconds)
+}

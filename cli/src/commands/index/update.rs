@@ -1,0 +1,86 @@
+//! `canter index update`: the config of an index that has documents.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use canter_index_builder::{IndexStore, UpdateReport, WriteOptions, update_index};
+use clap::Args;
+
+use crate::cli::Format;
+use crate::open::read_index_config;
+
+const AFTER_HELP: &str = "\
+Fields may be added, also within objects. Search settings, retention, merge policy and other settings, tag fields,
+and a field's description, needle and coerce may be changed. What the splits were built with cannot: each such
+difference is refused, and nothing is changed then. No split is touched, and searches and ingests may go on.
+
+Documents that are in the index already are not indexed again. In dynamic mode they are found by a new field as
+dynamic_mapping indexed it before; in other modes they have nothing of it.
+
+Examples:
+  canter index update --index s3://bucket/logs --index-config logs.yaml --dry-run   # what differs
+  canter index update --index s3://bucket/logs --index-config logs.yaml";
+
+/// Arguments of `canter index update`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct UpdateArgs {
+    /// The index: a folder, s3://…, gs://… or az://….
+    #[arg(long, value_name = "URI")]
+    index: String,
+
+    /// The config that it shall have, in YAML (or JSON, if the name ends in .json); `-` for stdin.
+    #[arg(long, value_name = "FILE")]
+    index_config: PathBuf,
+
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    #[arg(long)]
+    unsafe_single_writer: bool,
+
+    /// How to show the report.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+}
+
+/// Updates, and says what changed.
+pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
+    let config = read_index_config(&args.index_config)?;
+    let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
+        unsafe_single_writer: args.unsafe_single_writer,
+    });
+    let report = update_index(&store, &config, args.dry_run)?;
+    let mut out = io::stdout().lock();
+    match args.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
+        Format::Table => out.write_all(text_of(&report, store.uri()).as_bytes())?,
+    }
+    Ok(out.flush()?)
+}
+
+fn text_of(report: &UpdateReport, uri: &str) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    if report.changes.is_empty() {
+        line(format!("nothing to change: {uri} has this config"));
+        return text;
+    }
+    line(match report.is_dry_run {
+        true => format!("would change at {uri}:"),
+        false => format!("changed at {uri}:"),
+    });
+    for change in &report.changes {
+        line(format!("  {}", change.shown));
+    }
+    for note in &report.notes {
+        line(format!("note: {note}"));
+    }
+    text
+}

@@ -1,0 +1,145 @@
+//! `canter split build`: one part of a build that several machines share.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use canter_index_builder::build_part;
+use clap::Args;
+
+use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
+use crate::commands::index::reading::sources_of;
+use crate::exit::{WrongUse, note};
+use crate::render::{IngestProgress, numbers};
+
+const AFTER_HELP: &str = "\
+Each machine builds and uploads the splits of its part of the inputs and writes a receipt; `canter split
+publish` takes all receipts and publishes everything at once. Until then the index is what it was. A part
+that is built twice, because a machine failed or was slow, has the same splits and counts once.
+
+Give every machine the same inputs, in the same order. A file @LIST names inputs, one a line.
+
+Examples:
+  canter split build --index s3://bucket/logs --input @inputs.txt --part 3/16 --receipt 3.json
+  canter split build --index s3://bucket/logs --input @inputs.txt --part $JOB_COMPLETION_INDEX/16 --receipt $N.json
+  canter split publish --index s3://bucket/logs *.json";
+
+/// Arguments of `canter split build`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    ingest: IngestArgs,
+
+    /// Which part of the inputs: I of N, counted from 0. Part I has the inputs I, I + N, I + 2 N, … of the list.
+    #[arg(long, value_name = "I/N", value_parser = parse_part, default_value = "0/1")]
+    part: Part,
+
+    /// Where the receipt goes; without it, to standard output.
+    #[arg(long, value_name = "FILE")]
+    receipt: Option<PathBuf>,
+}
+
+/// One part of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    index: usize,
+    of: usize,
+}
+
+fn parse_part(text: &str) -> Result<Part, String> {
+    let part = text.split_once('/').and_then(|(index, of)| {
+        let (index, of) = (index.parse().ok()?, of.parse().ok()?);
+        (index < of).then_some(Part { index, of })
+    });
+    part.ok_or_else(|| "write I/N with I from 0 to N - 1, such as 0/4".to_owned())
+}
+
+/// Builds and uploads, and writes the receipt.
+pub(crate) fn run(args: &BuildArgs) -> Result<()> {
+    let Part { index, of } = args.part;
+    let inputs = listed(&args.ingest.reading.input)?;
+    if of > 1 && inputs.is_empty() {
+        bail!(WrongUse(
+            "--part divides inputs: name them with --input, or in a file with --input @LIST".into()
+        ));
+    }
+    if args.ingest.dry_run.is_some() {
+        bail!(WrongUse(
+            "a part has no --dry-run: `canter index ingest --dry-run` shows what documents become"
+                .into()
+        ));
+    }
+    if args.ingest.merge {
+        bail!(WrongUse(
+            "a part publishes nothing, so there is nothing to --merge: run `canter index merge` after \
+             `canter split publish`"
+                .into()
+        ));
+    }
+    let num_inputs = inputs.len();
+    let mine: Vec<PathBuf> = inputs.into_iter().skip(index).step_by(of).collect();
+    let store = open_index(&args.ingest)?;
+    let sources = match mine.is_empty() && num_inputs > 0 {
+        true => Vec::new(),
+        false => with_ids(sources_of(&mine), args.ingest.ingest_id.as_deref()),
+    };
+    let num_mine = sources.len() as u64;
+    let progress = IngestProgress::on_stderr(None);
+    let receipt = build_part(&store, &options_of(&args.ingest), sources, &progress);
+    progress.finish();
+    let receipt = receipt?;
+    let json = receipt.to_json()?;
+    match &args.receipt {
+        None => writeln!(io::stdout().lock(), "{json}")?,
+        Some(path) => write_whole(path, json.as_bytes())?,
+    }
+    note(format_args!(
+        "part {index} of {of}: {} became {} in {}; {} rejected",
+        numbers::counted(num_mine, "input"),
+        numbers::counted(receipt.num_docs(), "document"),
+        numbers::counted(receipt.num_splits(), "split"),
+        numbers::counted(receipt.num_rejected_docs, "line"),
+    ));
+    Ok(())
+}
+
+/// The inputs, those of lists among them.
+fn listed(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for input in inputs {
+        let Some(list) = input.to_str().and_then(|text| text.strip_prefix('@')) else {
+            all.push(input.clone());
+            continue;
+        };
+        let text = fs::read_to_string(list).map_err(|error| {
+            WrongUse(format!("cannot read the list of inputs `{list}`: {error}"))
+        })?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        all.extend(lines.map(PathBuf::from));
+    }
+    Ok(all)
+}
+
+/// Writes a file that is there whole or not at all: whoever waits for it must not read a part.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = path.with_extension("incomplete");
+    fs::write(&temporary, bytes)
+        .and_then(|()| fs::rename(&temporary, path))
+        .with_context(|| format!("cannot write the receipt `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, parse_part};
+
+    #[test]
+    fn parts_are_counted_from_zero() {
+        assert_eq!(parse_part("0/1"), Ok(Part { index: 0, of: 1 }));
+        assert_eq!(parse_part("15/16"), Ok(Part { index: 15, of: 16 }));
+        for wrong in ["16/16", "1", "-1/2", "0/0", "a/b", "1/2/3"] {
+            assert!(parse_part(wrong).is_err(), "{wrong}");
+        }
+    }
+}

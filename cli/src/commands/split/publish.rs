@@ -1,0 +1,101 @@
+//! `canter split publish`: what all parts of a shared build have uploaded, made live at once.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use canter_index_builder::{IndexStore, Receipt, WriteOptions, publish_receipts};
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::{Format, FormatArg};
+use crate::exit::WrongUse;
+use crate::render::{Screen, numbers};
+
+/// Arguments of `canter split publish`.
+#[derive(Debug, Args)]
+pub(crate) struct PublishArgs {
+    /// The index: a folder, s3://…, gs://… or az://….
+    #[arg(long, value_name = "URI")]
+    index: String,
+
+    /// Receipts of `canter split build`, of all parts; `-` is standard input, with one a line.
+    #[arg(value_name = "RECEIPT", required = true)]
+    receipts: Vec<PathBuf>,
+
+    /// Go on although the store ignores conditions on writes: nothing else may write at the same time,
+    /// or documents are lost.
+    #[arg(long)]
+    unsafe_single_writer: bool,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+/// Publishes, and says what came of it.
+pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
+    let mut receipts = Vec::new();
+    for path in &args.receipts {
+        read_receipts(path, &mut receipts)?;
+    }
+    let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
+        unsafe_single_writer: args.unsafe_single_writer,
+    });
+    let published = publish_receipts(&store, &receipts)?;
+    let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(of).sum::<u64>();
+    let num_lines = sum(|receipt| receipt.num_lines);
+    let num_rejected = sum(|receipt| receipt.num_rejected_docs);
+    let mut out = io::stdout().lock();
+    match args.format.on(screen) {
+        Format::Json => writeln!(
+            out,
+            "{}",
+            json!({
+                "num_receipts": receipts.len(),
+                "num_lines": num_lines,
+                "num_ingested_docs": published.num_published_docs,
+                "num_known_docs": published.num_known_docs,
+                "num_rejected_docs": num_rejected,
+                "num_published_splits": published.num_published_splits,
+                "num_known_splits": published.num_known_splits,
+                "num_live_splits": published.num_live_splits,
+            })
+        )?,
+        Format::Table => {
+            writeln!(
+                out,
+                "published {} in {}, of {}; {} rejected",
+                numbers::counted(published.num_published_docs, "document"),
+                numbers::counted(published.num_published_splits, "split"),
+                numbers::counted(receipts.len() as u64, "receipt"),
+                numbers::counted(num_rejected, "line"),
+            )?;
+            if published.num_known_splits > 0 {
+                writeln!(
+                    out,
+                    "{} had been published before, or stood in two receipts",
+                    numbers::counted(published.num_known_splits, "split"),
+                )?;
+            }
+        }
+    }
+    Ok(out.flush()?)
+}
+
+fn read_receipts(path: &Path, receipts: &mut Vec<Receipt>) -> Result<()> {
+    let shown = path.display();
+    let text = match path.to_str() {
+        Some("-") => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).map(|_| text)
+        }
+        _ => std::fs::read_to_string(path),
+    };
+    let text =
+        text.map_err(|error| WrongUse(format!("cannot read the receipt `{shown}`: {error}")))?;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let receipt = Receipt::from_json(line);
+        receipts.push(receipt.with_context(|| format!("receipt `{shown}`"))?);
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+"""An index that is open for searching."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from . import _canter
+from ._result import SearchResult
+
+Time = int | datetime
+"""Seconds since 1970, or a date with a time zone."""
+
+
+def open(
+    uri: str | os.PathLike[str],
+    *,
+    engine: str = "native",
+    cache: str | os.PathLike[str] | None = None,
+    cache_bytes: int = 256 * 1024 * 1024,
+    threads: int | None = None,
+    deadline_ms: int | None = None,
+) -> "Index":
+    """Opens an index for searching. Nothing of it is read yet.
+
+    ``uri`` is a folder, ``s3://``, ``gs://``, ``az://`` or a web server's ``https://``; credentials come from the
+    environment. What searches fetch is kept in the folder ``cache``, or in memory, up to ``cache_bytes``. ``engine`` is
+    ``"native"``, or ``"wasm"`` for the sandboxed engine. ``threads`` is into how many parts a search may be divided;
+    a search that takes longer than ``deadline_ms`` (30,000) answers with what it has.
+
+    Raises :class:`canter.InvalidRequestError` for an address or settings that cannot be used.
+    """
+    return Index(os.fspath(uri), engine, None if cache is None else os.fspath(cache), cache_bytes, threads, deadline_ms)
+
+
+class Index:
+    """An index that is open for searching; made by :func:`canter.open`. Threads may share it."""
+
+    def __init__(
+        self,
+        uri: str,
+        engine: str,
+        cache: str | None,
+        cache_bytes: int,
+        threads: int | None,
+        deadline_ms: int | None,
+    ) -> None:
+        self.uri = uri
+        self._searcher = _canter.Searcher(uri, engine, cache, cache_bytes, threads, deadline_ms)
+
+    def __repr__(self) -> str:
+        return f"canter.open({self.uri!r})"
+
+    def search(
+        self,
+        query: str = "*",
+        *,
+        aggs: Mapping[str, Any] | None = None,
+        max_hits: int = 20,
+        start_offset: int = 0,
+        sort_by: str | None = None,
+        search_fields: str | Sequence[str] = (),
+        snippet_fields: str | Sequence[str] = (),
+        start_timestamp: Time | None = None,
+        end_timestamp: Time | None = None,
+        budget: Mapping[str, int] | None = None,
+    ) -> SearchResult:
+        """Searches the index.
+
+        ``query`` is in Canter's query language; ``*`` matches everything. ``aggs`` are Elasticsearch's aggregations.
+        ``sort_by`` names up to two fast fields, with ``-`` in front for ascending. ``start_timestamp`` is included,
+        ``end_timestamp`` is not. ``budget`` may hold ``max_requests``, ``max_bytes``, ``max_waves`` and ``deadline_ms``.
+
+        Raises a :class:`canter.CanterError` of the kind that says what to do.
+        """
+        request: dict[str, Any] = {
+            "query": query,
+            "max_hits": max_hits,
+            "start_offset": start_offset,
+            "profile": True,
+        }
+        optional = {
+            "aggs": None if aggs is None else dict(aggs),
+            "sort_by": sort_by,
+            "search_field": _names(search_fields),
+            "snippet_fields": _names(snippet_fields),
+            "start_timestamp": _seconds(start_timestamp),
+            "end_timestamp": _seconds(end_timestamp),
+            "budget": None if budget is None else dict(budget),
+        }
+        request.update((key, value) for key, value in optional.items() if value is not None)
+        return SearchResult(json.loads(self._searcher.search(json.dumps(request))))
+
+    def describe(self) -> dict[str, Any]:
+        """The index in numbers, and its splits."""
+        described: dict[str, Any] = json.loads(_canter.describe(self.uri))
+        return described
+
+    def settle(self) -> None:
+        """Waits until the cache holds what searches have fetched: for a process that is about to end."""
+        self._searcher.settle()
+
+
+def _names(names: str | Sequence[str]) -> list[str] | None:
+    listed = [names] if isinstance(names, str) else list(names)
+    return listed or None
+
+
+def _seconds(time: Time | None) -> int | None:
+    if isinstance(time, datetime):
+        if time.tzinfo is None:
+            raise ValueError(f"{time} has no time zone: use datetime(…, tzinfo=timezone.utc)")
+        # Whole seconds are all there is; a fraction would move the end of a range.
+        if time.microsecond:
+            raise ValueError(f"{time} is no whole second")
+        return int(time.timestamp())
+    return time

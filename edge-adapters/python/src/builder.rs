@@ -1,0 +1,98 @@
+//! Building: documents from Python → splits, and publishing them.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use canter_doc_mapper::IndexConfig;
+use canter_formats::Format;
+use canter_index_builder::{
+    IndexStore, IngestOptions, Receipt, Source, build_part, open_or_create_index, publish_receipts,
+};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::errors::{InternalError, InvalidRequestError, of_build};
+
+/// Lines that Python makes as they are asked for.
+struct PythonLines {
+    /// A function that gives more bytes, or none at the end.
+    next: Py<PyAny>,
+    bytes: Vec<u8>,
+    read: usize,
+}
+
+impl Read for PythonLines {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.read == self.bytes.len() {
+            let called = Python::attach(|py| self.next.call0(py)?.extract::<Vec<u8>>(py));
+            self.bytes = called.map_err(io::Error::other)?;
+            self.read = 0;
+        }
+        let mut rest = self.bytes.get(self.read..).unwrap_or_default();
+        let len = rest.read(out)?;
+        self.read += len;
+        Ok(len)
+    }
+}
+
+/// Makes the index of a config (YAML or JSON), unless there is one with that config. Whether it was made.
+#[pyfunction]
+pub(crate) fn create(py: Python<'_>, uri: &str, config: &str) -> PyResult<bool> {
+    let config = IndexConfig::from_yaml(config, |name| std::env::var(name).ok())
+        .map_err(|error| InvalidRequestError::new_err(error.to_string()))?;
+    let made = py.detach(|| open_or_create_index(uri, &config));
+    made.map(|(_, is_new)| is_new)
+        .map_err(|error| of_build(&error))
+}
+
+/// Builds and uploads splits of the lines that `next` gives; the receipt. `source` says who they are.
+#[pyfunction]
+#[pyo3(signature = (uri, next, source, split_num_docs, rejects, max_rejects))]
+pub(crate) fn build_split(
+    py: Python<'_>,
+    uri: &str,
+    next: Py<PyAny>,
+    source: &str,
+    split_num_docs: Option<u64>,
+    rejects: Option<PathBuf>,
+    max_rejects: Option<u64>,
+) -> PyResult<String> {
+    let lines = PythonLines {
+        next,
+        bytes: Vec::new(),
+        read: 0,
+    };
+    let options = IngestOptions {
+        split_num_docs_target: split_num_docs,
+        rejects_path: rejects,
+        max_rejects,
+        // Not to be guessed from the first documents.
+        format: Some(Format::Ndjson),
+        ..IngestOptions::default()
+    };
+    let built = py.detach(|| {
+        let source = Source::reader(source, lines).with_id(source);
+        let store = IndexStore::open(uri)?;
+        build_part(&store, &options, vec![source], &())?.to_json()
+    });
+    built.map_err(|error| of_build(&error))
+}
+
+/// Publishes what receipts say was uploaded, all at once; what came of it, as a JSON object.
+#[pyfunction]
+pub(crate) fn publish(py: Python<'_>, uri: &str, receipts: Vec<String>) -> PyResult<String> {
+    let published = py.detach(|| {
+        let receipts = receipts.iter().map(|json| Receipt::from_json(json));
+        let receipts = receipts.collect::<Result<Vec<_>, _>>()?;
+        publish_receipts(&IndexStore::open(uri)?, &receipts)
+    });
+    let published = published.map_err(|error| of_build(&error))?;
+    let report = json!({
+        "num_published_docs": published.num_published_docs,
+        "num_known_docs": published.num_known_docs,
+        "num_published_splits": published.num_published_splits,
+        "num_known_splits": published.num_known_splits,
+        "num_live_splits": published.num_live_splits,
+    });
+    serde_json::to_string(&report).map_err(|error| InternalError::new_err(error.to_string()))
+}

@@ -1,0 +1,35 @@
+//! The Python module `canter._canter`: searching, building and the command line, for the package around it.
+//!
+//! Requests, configs and answers are JSON texts here; `canter/` makes Python objects of them. The interpreter's lock is
+//! released while Rust works.
+
+mod builder;
+mod errors;
+mod searcher;
+
+use pyo3::prelude::*;
+
+/// What `canter/` builds on.
+#[pymodule]
+mod _canter {
+    #[pymodule_export]
+    use super::builder::{build_split, create, publish};
+    #[pymodule_export]
+    use super::errors::{
+        CanterError, DataError, IndexNotFoundError, InternalError, InvalidRequestError, LimitError,
+        UnavailableError,
+    };
+    #[pymodule_export]
+    use super::run_command;
+    #[pymodule_export]
+    use super::searcher::{Searcher, describe};
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// Runs the program `canter` with these arguments, its name first; the exit code.
+#[pyfunction]
+fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| canter_cli::run(arguments))
+}

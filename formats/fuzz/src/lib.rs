@@ -1,0 +1,93 @@
+//! What the fuzz target checks. `formats/tests/fuzz_seeds.rs` checks the same over its corpus, and over inputs
+//! drawn from that.
+
+use std::sync::Arc;
+
+use canter_formats::{
+    Cut, Cutter, Directive, Format, Hints, Layout, MonthDay, Recognised, recognise,
+};
+
+/// The first byte says the format, or that it is to be recognised; the rest is a stream. No byte of it is
+/// lost between records but white space, commas and brackets, pieces make no difference, and what is given
+/// for a document is JSON.
+pub fn formats(bytes: &[u8]) {
+    let Some((choice, stream)) = bytes.split_first() else {
+        return;
+    };
+    match Format::ALL.get(usize::from(*choice) % (Format::ALL.len() + 1)) {
+        Some(format) => one(Recognised::forced(*format, stream, true), stream),
+        None => one(recognise(stream, true), stream),
+    }
+}
+
+/// A stream of a format.
+pub fn one(recognised: Recognised, stream: &[u8]) {
+    let whole = cut(recognised, stream, usize::MAX);
+    assert_eq!(
+        cut(recognised, stream, 7),
+        whole,
+        "pieces make a difference"
+    );
+    let mut layout = Layout::new(recognised.format, recognised.delimiter, Arc::new(hints()));
+    let mut scratch = Vec::new();
+    for record in whole {
+        let record = record.strip_suffix(b"\n").unwrap_or(&record);
+        if layout.take_directive(record) == Directive::Taken {
+            continue;
+        }
+        let mut num = 0;
+        layout.parse(record, &mut scratch, &mut |parsed| {
+            num += 1;
+            match parsed {
+                Ok(_) if recognised.format.is_json() => {}
+                Ok(json) => {
+                    let value: serde_json::Value = serde_json::from_slice(json).expect("JSON");
+                    assert!(value.is_object(), "{value}");
+                }
+                Err(failure) => assert!(!failure.message.is_empty()),
+            }
+        });
+        assert!(num > 0, "a record became nothing");
+    }
+}
+
+fn hints() -> Hints {
+    Hints {
+        ended: Some(MonthDay {
+            year: 2024,
+            month: 6,
+            day: 1,
+        }),
+        ..Hints::default()
+    }
+}
+
+fn cut(recognised: Recognised, stream: &[u8], piece_len: usize) -> Vec<Vec<u8>> {
+    let mut cutter = Cutter::new(recognised.format, recognised.delimiter);
+    let (mut records, mut record) = (Vec::new(), Vec::new());
+    for piece in stream.chunks(piece_len) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let (len, is_end) = match cutter.cut(rest) {
+                Cut::More => (rest.len(), false),
+                Cut::End(len) => (len, true),
+                Cut::Drop(len) => {
+                    assert!(len > 0, "no progress");
+                    record.clear();
+                    rest = &rest[len..];
+                    continue;
+                }
+            };
+            record.extend_from_slice(&rest[..len]);
+            rest = &rest[len..];
+            if is_end {
+                assert!(!record.is_empty(), "an empty record");
+                records.push(std::mem::take(&mut record));
+            }
+        }
+    }
+    if !record.is_empty() {
+        records.push(record);
+    }
+    records
+}

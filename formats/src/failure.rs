@@ -1,0 +1,38 @@
+//! Why a record did not become a JSON object.
+
+use std::fmt;
+
+/// A record that is not of its format: a reason to count by, and a message for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Stable, in snake_case.
+    pub reason: &'static str,
+    /// What was found where, and what was expected.
+    pub message: String,
+}
+
+impl Failure {
+    /// A record that does not look as its format says.
+    pub(crate) fn format(message: impl Into<String>) -> Failure {
+        Failure {
+            reason: "wrong_format",
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn utf8(error: std::str::Utf8Error) -> Failure {
+        Failure {
+            reason: "invalid_utf8",
+            message: format!(
+                "the record is not UTF-8 from byte {} on",
+                error.valid_up_to()
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,185 @@
+//! What is known of a source beside its format: the names of its values, and what becomes of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::parse;
+
+/// What somebody who knows better says about a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// What becomes of the values of fields that the index maps, by the names of the fields.
+    pub fields: BTreeMap<String, ValueKind>,
+    /// The names of the values, for CSV, TSV and flow logs without a first line that has them.
+    pub columns: Option<Vec<String>>,
+    /// When the source ended: the year of times that have none (RFC 3164) follows from it.
+    pub ended: Option<MonthDay>,
+}
+
+/// What becomes of a value that is written without a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Always a string, an empty one too if it is in quotes.
+    Text,
+    /// A string; nothing if it is empty.
+    Word,
+    /// A number or a boolean if it looks like one; nothing if it is empty.
+    Bare,
+}
+
+/// A day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MonthDay {
+    /// The year.
+    pub year: u16,
+    /// From 1.
+    pub month: u8,
+    /// From 1.
+    pub day: u8,
+}
+
+/// The name of a value, and what becomes of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// `None` for a field that the index does not map.
+    pub(crate) kind: Option<ValueKind>,
+}
+
+/// What a record of the source turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Directive {
+    /// A record.
+    Record,
+    /// A line that says how to read the others, as the layout does now.
+    Taken,
+}
+
+/// Takes what becomes of a record: JSON objects, or why there is none.
+pub type Sink<'s> = dyn FnMut(Result<&[u8], Failure>) + 's;
+
+/// How the records of one source, or of a part of it, are read.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub(crate) format: Format,
+    pub(crate) delimiter: u8,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) hints: Arc<Hints>,
+}
+
+impl Layout {
+    /// The layout of a source of which nothing was read yet.
+    #[must_use]
+    pub fn new(format: Format, delimiter: u8, hints: Arc<Hints>) -> Layout {
+        let columns = hints
+            .columns
+            .as_deref()
+            .filter(|_| matches!(format, Format::Csv | Format::Tsv | Format::VpcFlow));
+        let columns = columns.map(|names| named(names.to_vec(), &hints));
+        Layout {
+            format,
+            delimiter,
+            columns: columns.unwrap_or_default(),
+            hints,
+        }
+    }
+
+    /// The format.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Takes a line that names the values of those after it. To be called for each record in turn;
+    /// only formats with such lines look at it.
+    pub fn take_directive(&mut self, record: &[u8]) -> Directive {
+        let names = match self.format {
+            Format::Csv | Format::Tsv if self.columns.is_empty() => {
+                parse::csv::names(record, self.delimiter)
+            }
+            Format::VpcFlow if self.columns.is_empty() => parse::vpc_flow::names(record),
+            Format::W3c if record.starts_with(b"#") => match parse::w3c::names(record) {
+                Some(names) => names,
+                None => return Directive::Taken,
+            },
+            _ => return Directive::Record,
+        };
+        if names.is_empty() {
+            return Directive::Record;
+        }
+        self.columns = named(names, &self.hints);
+        Directive::Taken
+    }
+
+    /// Whether [`Layout::take_directive`] may have something to do with a record.
+    #[must_use]
+    pub fn may_be_directive(&self, record: &[u8]) -> bool {
+        match self.format {
+            Format::Csv | Format::Tsv | Format::VpcFlow => self.columns.is_empty(),
+            Format::W3c => record.starts_with(b"#"),
+            _ => false,
+        }
+    }
+
+    /// Makes JSON objects of a record without its line ending, and gives each to `sink`, or says why
+    /// there is none. `scratch` is room that is used again.
+    pub fn parse(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
+        if self.format.is_json() {
+            return sink(Ok(record));
+        }
+        if self.format == Format::OtlpJson {
+            return parse::otlp::parse(record, scratch, sink);
+        }
+        scratch.clear();
+        let parsed = match std::str::from_utf8(record) {
+            Ok(text) => self.parse_text(text, scratch),
+            Err(error) => Err(Failure::utf8(error)),
+        };
+        sink(parsed.map(|()| scratch.as_slice()));
+    }
+
+    fn parse_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
+        match self.format {
+            Format::Csv | Format::Tsv => parse::csv::parse(text, self, out),
+            Format::AccessLog => parse::access_log::parse(text, out),
+            Format::Alb => parse::alb::parse(text, out),
+            Format::W3c => parse::w3c::parse(text, self, out),
+            Format::CloudFrontJson => parse::w3c::parse_json(text, &self.hints, out),
+            Format::VpcFlow => parse::vpc_flow::parse(text, self, out),
+            Format::Syslog => parse::syslog::parse(text, self.hints.ended, out),
+            Format::Logfmt => parse::logfmt::parse(text, &self.hints, out),
+            Format::Plain => {
+                parse::plain(text, out);
+                Ok(())
+            }
+            Format::Ndjson
+            | Format::Json
+            | Format::JsonArray
+            | Format::CloudTrail
+            | Format::OtlpJson => Ok(()),
+        }
+    }
+}
+
+/// Columns by their names. A name that was there already gets a number, so that no value is lost.
+fn named(names: Vec<String>, hints: &Hints) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::with_capacity(names.len());
+    let mut taken = std::collections::BTreeSet::new();
+    for (place, name) in names.into_iter().enumerate() {
+        let name = match name.is_empty() {
+            true => format!("column_{}", place + 1),
+            false => name,
+        };
+        let mut unique = name.clone();
+        let mut number = 2;
+        while !taken.insert(unique.clone()) {
+            unique = format!("{name}_{number}");
+            number += 1;
+        }
+        let kind = hints.fields.get(&unique).copied();
+        columns.push(Column { name: unique, kind });
+    }
+    columns
+}

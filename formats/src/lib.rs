@@ -1,0 +1,43 @@
+//! Formats of logs: how a stream is recognised, cut into records, and made into JSON objects.
+//!
+//! ```text
+//! bytes ─► recognise ─► Cutter ─► record ─► Layout::parse ─► JSON objects
+//!          (by the       (where   (some     (none of them is
+//!          beginning)    it ends)  bytes)    the index's business)
+//! ```
+//!
+//! This crate reads no file, no clock and no index config; the index builder gives it bytes and makes
+//! documents of what comes back. It never holds a stream: a cutter sees each byte once.
+//!
+//! Read in this order: [`Format`] (their names), [`recognise`], [`Cutter`], [`Layout`]; then
+//! [`presets`], the index configs that fit them, and [`samples`], which generates records of each.
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation
+    )
+)]
+
+mod cut;
+mod failure;
+mod format;
+mod json;
+mod layout;
+mod parse;
+pub mod presets;
+mod recognise;
+pub mod samples;
+#[cfg(test)]
+mod tests;
+mod time;
+
+pub use cut::{Cut, Cutter};
+pub use failure::Failure;
+pub use format::Format;
+pub use layout::{Directive, Hints, Layout, MonthDay, Sink, ValueKind};
+pub use recognise::{BEGINNING_LEN, Recognised, recognise};

@@ -1,0 +1,71 @@
+//! OTLP's `AnyValue` and `KeyValue` in JSON → plain JSON.
+//! `https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding`
+
+use serde_json::{Map, Value};
+
+/// A value without the wrapper that names its type. What is no `AnyValue` stays as it is.
+pub(crate) fn plain(value: Value) -> Value {
+    let Value::Object(wrapper) = value else {
+        return value;
+    };
+    let Some((kind, inside)) = wrapper.into_iter().next() else {
+        return Value::Null;
+    };
+    match (kind.as_str(), inside) {
+        ("intValue" | "int_value", inside) => integer(inside),
+        ("arrayValue" | "array_value", inside) => {
+            let values = array(member(inside, "values"));
+            Value::Array(values.into_iter().map(plain).collect())
+        }
+        ("kvlistValue" | "kvlist_value", inside) => {
+            Value::Object(attributes(member(inside, "values")))
+        }
+        (
+            "stringValue" | "string_value" | "boolValue" | "bool_value" | "doubleValue"
+            | "double_value" | "bytesValue" | "bytes_value",
+            inside,
+        ) => inside,
+        (_, inside) => Value::Object(Map::from_iter([(kind, inside)])),
+    }
+}
+
+/// 64-bit integers stand in strings, since JavaScript has none.
+pub(crate) fn integer(value: Value) -> Value {
+    match &value {
+        Value::String(text) => match text.parse::<i64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => value,
+        },
+        _ => value,
+    }
+}
+
+/// A list of keys and values as an object. The last of several equal keys counts, as the specification
+/// leaves open.
+pub(crate) fn attributes(list: Value) -> Map<String, Value> {
+    let mut object = Map::new();
+    for entry in array(list) {
+        let Value::Object(mut entry) = entry else {
+            continue;
+        };
+        let value = entry.remove("value").unwrap_or(Value::Null);
+        if let Some(Value::String(key)) = entry.remove("key") {
+            object.insert(key, plain(value));
+        }
+    }
+    object
+}
+
+pub(crate) fn array(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(values) => values,
+        _ => Vec::new(),
+    }
+}
+
+pub(crate) fn member(value: Value, name: &str) -> Value {
+    match value {
+        Value::Object(mut object) => object.remove(name).unwrap_or(Value::Null),
+        _ => Value::Null,
+    }
+}

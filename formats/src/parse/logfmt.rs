@@ -1,0 +1,128 @@
+//! logfmt: `ts=2024-05-01T10:00:00Z level=info msg="a line" took=12ms retry`, as Heroku began it.
+//! `https://brandur.org/logfmt`
+
+use std::borrow::Cow;
+
+use super::add_untyped;
+use crate::failure::Failure;
+use crate::json::Object;
+use crate::layout::Hints;
+
+pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), Failure> {
+    let mut object = Object::begin(out);
+    let mut num_pairs = 0;
+    for pair in Pairs::new(text) {
+        let Pair { key, value } = pair?;
+        match value {
+            Some((value, is_quoted)) => {
+                num_pairs += 1;
+                let kind = hints.fields.get(key).copied();
+                add_untyped(&mut object, key, &value, kind, is_quoted);
+            }
+            None => object.json(key, "true"),
+        }
+    }
+    object.end();
+    match num_pairs {
+        0 => Err(Failure::format("the record has no key=value")),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) struct Pair<'t> {
+    pub(crate) key: &'t str,
+    /// Whether it was in quotes; none for a key alone.
+    pub(crate) value: Option<(Cow<'t, str>, bool)>,
+}
+
+/// The pairs of a line.
+pub(crate) struct Pairs<'t> {
+    line: &'t str,
+    rest: &'t str,
+}
+
+impl<'t> Pairs<'t> {
+    pub(crate) fn new(line: &'t str) -> Pairs<'t> {
+        Pairs { line, rest: line }
+    }
+
+    fn failure(&mut self, what: &str) -> Failure {
+        let place = self.line.len() - self.rest.len();
+        self.rest = "";
+        Failure::format(format!("{what} at byte {place}"))
+    }
+}
+
+impl<'t> Iterator for Pairs<'t> {
+    type Item = Result<Pair<'t>, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rest = self.rest.trim_start_matches([' ', '\t']);
+        if self.rest.is_empty() {
+            return None;
+        }
+        let is_end = |c: char| matches!(c, ' ' | '\t' | '=' | '"');
+        let end = self.rest.find(is_end).unwrap_or(self.rest.len());
+        let (key, after) = self.rest.split_at_checked(end)?;
+        if key.is_empty() {
+            return Some(Err(self.failure("expected a key")));
+        }
+        let Some(value) = after.strip_prefix('=') else {
+            if after.starts_with('"') {
+                return Some(Err(self.failure("a key with a quote in it")));
+            }
+            self.rest = after;
+            return Some(Ok(Pair { key, value: None }));
+        };
+        let Some(quoted) = value.strip_prefix('"') else {
+            let end = value.find([' ', '\t']).unwrap_or(value.len());
+            let (value, rest) = value.split_at_checked(end)?;
+            self.rest = rest;
+            let value = Some((Cow::Borrowed(value), false));
+            return Some(Ok(Pair { key, value }));
+        };
+        let Some((value, rest)) = until_quote(quoted) else {
+            return Some(Err(
+                self.failure("a quote is opened and never closed, in the pair")
+            ));
+        };
+        self.rest = rest;
+        let value = Some((value, true));
+        Some(Ok(Pair { key, value }))
+    }
+}
+
+/// The text up to the closing quote, escapes undone, and what follows.
+fn until_quote(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    let at = text.find(['"', '\\'])?;
+    let (before, from) = text.split_at_checked(at)?;
+    if let Some(rest) = from.strip_prefix('"') {
+        return Some((Cow::Borrowed(before), rest));
+    }
+    let mut value = before.to_string();
+    let mut chars = from.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some((Cow::Owned(value), chars.as_str())),
+            '\\' => match chars.next()? {
+                'n' => value.push('\n'),
+                'r' => value.push('\r'),
+                't' => value.push('\t'),
+                'u' => {
+                    let digits = chars.as_str().get(..4);
+                    let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                    match code.and_then(char::from_u32) {
+                        Some(c) => {
+                            value.push(c);
+                            chars = chars.as_str().get(4..)?.chars();
+                        }
+                        None => value.push_str("\\u"),
+                    }
+                }
+                c @ ('"' | '\\') => value.push(c),
+                c => value.extend(['\\', c]),
+            },
+            c => value.push(c),
+        }
+    }
+}

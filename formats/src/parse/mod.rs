@@ -1,0 +1,58 @@
+//! A record → a JSON object, one file for each format. Each takes text without a line ending, writes one
+//! object, and says what is wrong with text that is not of its format.
+
+pub(crate) mod access_log;
+pub(crate) mod alb;
+pub(crate) mod any_value;
+pub(crate) mod csv;
+pub(crate) mod logfmt;
+pub(crate) mod otlp;
+pub(crate) mod syslog;
+#[cfg(test)]
+mod tests;
+pub(crate) mod vpc_flow;
+pub(crate) mod w3c;
+mod words;
+
+use crate::json::Object;
+use crate::layout::ValueKind;
+
+/// A line with nothing known about it.
+pub(crate) fn plain(text: &str, out: &mut Vec<u8>) {
+    let mut object = Object::begin(out);
+    object.string("message", text);
+    object.end();
+}
+
+/// Adds a value that has no type, as the index maps its field. `is_quoted` tells an empty string from
+/// nothing.
+fn add_untyped(
+    object: &mut Object<'_>,
+    name: &str,
+    value: &str,
+    kind: Option<ValueKind>,
+    is_quoted: bool,
+) {
+    match (kind, value) {
+        (Some(ValueKind::Text) | None, "") if is_quoted => object.string(name, ""),
+        (_, "") => {}
+        (Some(ValueKind::Text | ValueKind::Word), _) => object.string(name, value),
+        (Some(ValueKind::Bare), _) => object.bare(name, value),
+        // What was put into quotes is meant to be text.
+        (None, _) if is_quoted => object.string(name, value),
+        (None, _) => object.bare(name, value),
+    }
+}
+
+/// A name as queries like it: `cs(User-Agent)` → `cs_user_agent`.
+fn plain_name(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            ')' => {}
+            c if c.is_alphanumeric() => plain.extend(c.to_lowercase()),
+            _ => plain.push('_'),
+        }
+    }
+    plain
+}

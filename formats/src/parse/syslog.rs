@@ -1,0 +1,272 @@
+//! syslog: RFC 5424, RFC 3164 (whose time has no year), and what rsyslog writes to files, which is either
+//! without the priority, or with an RFC 3339 time in the place of the old one.
+//!
+//! ```text
+//! <34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 [a@1 k="v"] 'su root' failed
+//! <34>Oct 11 22:14:15 mymachine su[230]: 'su root' failed
+//! ```
+//! `https://www.rfc-editor.org/rfc/rfc5424`, `https://www.rfc-editor.org/rfc/rfc3164`
+
+use std::borrow::Cow;
+
+use crate::failure::Failure;
+use crate::json::Object;
+use crate::layout::MonthDay;
+use crate::time;
+
+const FACILITIES: [&str; 24] = [
+    "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv",
+    "ftp", "ntp", "audit", "alert", "clock", "local0", "local1", "local2", "local3", "local4",
+    "local5", "local6", "local7",
+];
+const SEVERITIES: [&str; 8] = [
+    "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug",
+];
+
+pub(crate) fn parse(text: &str, ended: Option<MonthDay>, out: &mut Vec<u8>) -> Result<(), Failure> {
+    let mut object = Object::begin(out);
+    let (priority, rest) = priority(text)?;
+    if let Some(priority) = priority {
+        let name = |names: &[&'static str], place: u8| -> &'static str {
+            names.get(usize::from(place)).copied().unwrap_or("unknown")
+        };
+        object.string("facility", name(&FACILITIES, priority >> 3));
+        object.string("severity", name(&SEVERITIES, priority & 7));
+        object.json("severity_number", &(priority & 7).to_string());
+    }
+    match rest.strip_prefix("1 ") {
+        Some(rest) if priority.is_some() => rfc5424(rest, &mut object)?,
+        _ => rfc3164(rest, ended, &mut object)?,
+    }
+    object.end();
+    Ok(())
+}
+
+fn priority(text: &str) -> Result<(Option<u8>, &str), Failure> {
+    let Some(inside) = text.strip_prefix('<') else {
+        return Ok((None, text));
+    };
+    let found = inside.split_once('>').and_then(|(digits, rest)| {
+        let priority: u8 = digits.parse().ok().filter(|number| *number < 192)?;
+        Some((Some(priority), rest))
+    });
+    found.ok_or_else(|| Failure::format("expected a priority such as <34> at byte 0"))
+}
+
+fn rfc5424(text: &str, object: &mut Object<'_>) -> Result<(), Failure> {
+    let mut rest = text;
+    let mut next = |what: &str| -> Result<&str, Failure> {
+        let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+        rest = after;
+        match word {
+            "" => Err(Failure::format(format!("the header has no {what}"))),
+            word => Ok(word),
+        }
+    };
+    let timestamp = next("time")?;
+    if timestamp != "-" {
+        if !time::is_rfc3339(timestamp) {
+            return Err(Failure::format(format!(
+                "{timestamp:?} is no time such as 2003-10-11T22:14:15.003Z"
+            )));
+        }
+        object.string("timestamp", timestamp);
+    }
+    for name in ["hostname", "app_name", "proc_id", "msg_id"] {
+        let value = next(name)?;
+        if value != "-" {
+            object.string(name, value);
+        }
+    }
+    let message = match rest.strip_prefix('-') {
+        Some(message) => message,
+        None if rest.starts_with('[') => structured_data(rest, object)?,
+        None => {
+            return Err(Failure::format(
+                "expected structured data in brackets (or -) after the header",
+            ));
+        }
+    };
+    let message = message.strip_prefix(' ').unwrap_or(message);
+    let message = message.strip_prefix('\u{feff}').unwrap_or(message);
+    if !message.is_empty() {
+        object.string("message", message);
+    }
+    Ok(())
+}
+
+type Element<'t> = (&'t str, Vec<(&'t str, Cow<'t, str>)>);
+
+/// `[id key="value"][…]` as an object of objects; gives back what follows.
+fn structured_data<'t>(text: &'t str, object: &mut Object<'_>) -> Result<&'t str, Failure> {
+    let mut rest = text;
+    let mut elements: Vec<Element<'t>> = Vec::new();
+    while let Some((element, after)) = rest.strip_prefix('[').and_then(element) {
+        // The same id twice is against the RFC; nothing of it is lost.
+        match elements.iter_mut().find(|(id, _)| *id == element.0) {
+            Some((_, values)) => values.extend(element.1),
+            None => elements.push(element),
+        }
+        rest = after;
+    }
+    if elements.is_empty() || rest.starts_with('[') {
+        return Err(Failure::format(
+            "the structured data is not of the form [id key=\"value\"]",
+        ));
+    }
+    let mut data = object.object("structured_data");
+    for (id, values) in elements {
+        let mut element = data.object(id);
+        let mut written: Vec<&str> = Vec::new();
+        for (key, _) in &values {
+            if written.contains(key) {
+                continue;
+            }
+            written.push(key);
+            // A key may be repeated, and then has several values.
+            let same: Vec<&str> = values
+                .iter()
+                .filter(|(other, _)| other == key)
+                .map(|(_, value)| value.as_ref())
+                .collect();
+            match same.as_slice() {
+                [one] => element.string(key, one),
+                several => {
+                    let out = element.value(key);
+                    let mut before = b'[';
+                    for value in several {
+                        out.push(before);
+                        crate::json::push_string(out, value);
+                        before = b',';
+                    }
+                    out.push(b']');
+                }
+            }
+        }
+        element.end();
+    }
+    data.end();
+    Ok(rest)
+}
+
+/// What stands after a `[`, up to and including its `]`.
+fn element(text: &str) -> Option<(Element<'_>, &str)> {
+    let end = text.find([' ', ']'])?;
+    let (id, mut rest) = text.split_at_checked(end)?;
+    if id.is_empty() || id.contains(['=', '"']) {
+        return None;
+    }
+    let mut values = Vec::new();
+    loop {
+        rest = rest.trim_start_matches(' ');
+        if let Some(after) = rest.strip_prefix(']') {
+            return Some(((id, values), after));
+        }
+        let (key, after) = rest.split_once("=\"")?;
+        if key.is_empty() || key.contains([' ', ']', '"', '=']) {
+            return None;
+        }
+        let (value, after) = value(after)?;
+        values.push((key, value));
+        rest = after;
+    }
+}
+
+/// Up to a quote that is not escaped.
+fn value(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    let mut place = 0;
+    loop {
+        place += text.get(place..)?.find(['"', '\\'])?;
+        if text.get(place..)?.starts_with('"') {
+            break;
+        }
+        place += 1 + text.get(place + 1..)?.chars().next()?.len_utf8();
+    }
+    let (value, rest) = (text.get(..place)?, text.get(place + 1..)?);
+    let value = match value.contains('\\') {
+        true => {
+            let value = value.replace("\\\"", "\"").replace("\\]", "]");
+            Cow::Owned(value.replace("\\\\", "\\"))
+        }
+        false => Cow::Borrowed(value),
+    };
+    Some((value, rest))
+}
+
+fn rfc3164(text: &str, ended: Option<MonthDay>, object: &mut Object<'_>) -> Result<(), Failure> {
+    let expected = || Failure::format("expected a time such as `Oct 11 22:14:15` before the host");
+    let rest = match text.split_once(' ') {
+        Some((timestamp, rest)) if time::is_rfc3339(timestamp) => {
+            object.string("timestamp", timestamp);
+            rest
+        }
+        _ => {
+            let (timestamp, rest) = old_time(text, ended).ok_or_else(expected)?;
+            object.string("timestamp", &timestamp);
+            rest
+        }
+    };
+    let (hostname, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    if hostname.is_empty() {
+        return Err(Failure::format("the record has no host after its time"));
+    }
+    object.string("hostname", hostname);
+    let is_tag = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '(' | ')');
+    let tag_end = rest.find(|c| !is_tag(c)).unwrap_or(rest.len());
+    let (tag, after) = rest.split_at_checked(tag_end).unwrap_or((rest, ""));
+    let (proc_id, after) = match after
+        .strip_prefix('[')
+        .and_then(|text| text.split_once(']'))
+    {
+        Some((proc_id, after)) => (Some(proc_id), after),
+        None => (None, after),
+    };
+    let message = match after.strip_prefix(':') {
+        Some(message) if !tag.is_empty() => {
+            object.string("app_name", tag);
+            if let Some(proc_id) = proc_id.filter(|id| !id.is_empty()) {
+                object.string("proc_id", proc_id);
+            }
+            message
+        }
+        _ => rest,
+    };
+    let message = message.strip_prefix(' ').unwrap_or(message);
+    if !message.is_empty() {
+        object.string("message", message);
+    }
+    Ok(())
+}
+
+/// `Oct 11 22:14:15`, with the latest year in which that was not after the end of the source. Without a
+/// known end the year is 1970, which nobody takes for a real one.
+fn old_time(text: &str, ended: Option<MonthDay>) -> Option<(String, &str)> {
+    let month = time::month(text.get(..3)?)?;
+    let day_text = text.get(3..6)?.strip_prefix(' ')?;
+    let day: u8 = day_text.trim_start().parse().ok()?;
+    if day_text.starts_with('+') || day == 0 {
+        return None;
+    }
+    let clock = text.get(7..15)?;
+    time::check_time(clock)?;
+    let rest = match text.get(6..7)? {
+        " " => text.get(15..)?.strip_prefix(' ')?,
+        _ => return None,
+    };
+    let year = match ended {
+        None => 1970,
+        Some(end) => {
+            // A day of grace: clocks and time zones differ.
+            let is_later = (month, day) > (end.month, end.day.saturating_add(1));
+            match is_later {
+                true => end.year.saturating_sub(1),
+                false => end.year,
+            }
+        }
+    };
+    // The 29th of February is only in leap years.
+    let year = (0..8)
+        .filter_map(|back| year.checked_sub(back))
+        .find(|year| day <= time::days_in(*year, month))?;
+    Some((format!("{year:04}-{month:02}-{day:02}T{clock}Z"), rest))
+}

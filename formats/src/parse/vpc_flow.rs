@@ -1,0 +1,104 @@
+//! AWS's VPC flow logs as they are delivered to S3: the first line names the values.
+//! `https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html`
+
+use super::plain_name;
+use crate::failure::Failure;
+use crate::json::Object;
+use crate::layout::{Column, Layout};
+
+/// The fields of version 2, in the default format: what is meant if the first line names none.
+const DEFAULT: [&str; 14] = [
+    "version",
+    "account_id",
+    "interface_id",
+    "srcaddr",
+    "dstaddr",
+    "srcport",
+    "dstport",
+    "protocol",
+    "packets",
+    "bytes",
+    "start",
+    "end",
+    "action",
+    "log_status",
+];
+
+/// Numbers, of those that AWS names; everything else is text, an account's id of twelve digits too.
+const NUMBERS: [&str; 15] = [
+    "version",
+    "srcport",
+    "dstport",
+    "protocol",
+    "packets",
+    "bytes",
+    "start",
+    "end",
+    "tcp_flags",
+    "traffic_path",
+    "packets_lost_no_route",
+    "packets_lost_blackhole",
+    "packets_lost_mtu_exceeded",
+    "packets_lost_ttl_expired",
+    "encryption_status",
+];
+
+/// The names on the first line: none if it has values already.
+pub(crate) fn names(record: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(record);
+    if !is_header(&text) {
+        return Vec::new();
+    }
+    text.split_ascii_whitespace().map(plain_name).collect()
+}
+
+/// Whether a line names the values of flow logs.
+pub(crate) fn is_header(line: &str) -> bool {
+    const KNOWN: [&str; 8] = [
+        "version",
+        "account-id",
+        "interface-id",
+        "srcaddr",
+        "dstaddr",
+        "srcport",
+        "dstport",
+        "log-status",
+    ];
+    let num_known = line
+        .split_ascii_whitespace()
+        .filter(|word| KNOWN.contains(word))
+        .count();
+    num_known >= 2 && !line.contains([',', ';', '"', '{'])
+}
+
+pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
+    let values: Vec<&str> = text.split_ascii_whitespace().collect();
+    let num_columns = match layout.columns.len() {
+        0 => DEFAULT.len(),
+        num => num,
+    };
+    if values.len() != num_columns {
+        return Err(Failure {
+            reason: "wrong_number_of_values",
+            message: format!("the record has {} values, not {num_columns}", values.len()),
+        });
+    }
+    let mut object = Object::begin(out);
+    let named = layout
+        .columns
+        .iter()
+        .map(|Column { name, .. }| name.as_str());
+    let default = DEFAULT.into_iter().take(match layout.columns.is_empty() {
+        true => DEFAULT.len(),
+        false => 0,
+    });
+    for (name, value) in named.chain(default).zip(values) {
+        match value {
+            "-" => {}
+            _ if NUMBERS.contains(&name) => object.number(name, value),
+            _ => object.string(name, value),
+        }
+    }
+    object.end();
+    Ok(())
+}

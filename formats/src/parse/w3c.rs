@@ -1,0 +1,112 @@
+//! The W3C's extended log format, which CloudFront and IIS write, and CloudFront's records in JSON.
+//! `https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html`
+//!
+//! Names become `x_edge_location` and `cs_user_agent`; `date` and `time` also become `timestamp`; `-` is
+//! no value. CloudFront writes user agents with `%20` for a space, which is undone.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::{add_untyped, plain_name};
+use crate::failure::Failure;
+use crate::json::Object;
+use crate::layout::{Hints, Layout, ValueKind};
+
+/// Text although it may look like a number.
+const TEXTS: [&str; 4] = ["date", "time", "cs_version", "x_edge_request_id"];
+
+/// The names of a line `#Fields: …`.
+pub(crate) fn names(record: &[u8]) -> Option<Vec<String>> {
+    let text = String::from_utf8_lossy(record);
+    let names = text.strip_prefix("#Fields:")?;
+    Some(names.split_ascii_whitespace().map(plain_name).collect())
+}
+
+pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
+    if layout.columns.is_empty() {
+        return Err(Failure::format(
+            "no line `#Fields: …` stands before the record",
+        ));
+    }
+    let delimiter = match text.contains('\t') {
+        true => '\t',
+        false => ' ',
+    };
+    let num_values = text.split(delimiter).count();
+    if num_values != layout.columns.len() {
+        return Err(Failure {
+            reason: "wrong_number_of_values",
+            message: format!(
+                "the record has {num_values} values where #Fields names {}",
+                layout.columns.len()
+            ),
+        });
+    }
+    let values = text.split(delimiter);
+    let pairs = layout
+        .columns
+        .iter()
+        .zip(values)
+        .map(|(column, value)| (column.name.as_str(), column.kind, Cow::Borrowed(value)));
+    add(pairs, out);
+    Ok(())
+}
+
+/// CloudFront's JSON: the same names, and every value a string.
+pub(crate) fn parse_json(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), Failure> {
+    let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| Failure {
+        reason: "not_json",
+        message: format!("not a JSON object: {error}"),
+    })?;
+    let pairs: Vec<(String, Value)> = object
+        .into_iter()
+        .map(|(name, value)| (plain_name(&name), value))
+        .collect();
+    let pairs = pairs.iter().map(|(name, value)| {
+        let text = match value {
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            Value::Null => Cow::Borrowed(""),
+            other => Cow::Owned(other.to_string()),
+        };
+        (name.as_str(), hints.fields.get(name).copied(), text)
+    });
+    add(pairs, out);
+    Ok(())
+}
+
+fn add<'p>(
+    pairs: impl Iterator<Item = (&'p str, Option<ValueKind>, Cow<'p, str>)>,
+    out: &mut Vec<u8>,
+) {
+    let mut object = Object::begin(out);
+    let (mut date, mut time, mut has_timestamp) = (None, None, false);
+    for (name, kind, value) in pairs {
+        if value == "-" || value.is_empty() {
+            continue;
+        }
+        match name {
+            "date" => date = Some(value.clone()),
+            "time" => time = Some(value.clone()),
+            "timestamp" => has_timestamp = true,
+            _ => {}
+        }
+        match name {
+            "cs_user_agent" => object.string(name, &spaced(&value)),
+            _ if TEXTS.contains(&name) => object.string(name, &value),
+            _ => add_untyped(&mut object, name, &value, kind, false),
+        }
+    }
+    if let (Some(date), Some(time), false) = (date, time, has_timestamp) {
+        object.string("timestamp", &format!("{date}T{time}Z"));
+    }
+    object.end();
+}
+
+/// CloudFront escapes what it escapes twice at times: `%2520`. IIS writes `+`.
+fn spaced(value: &str) -> Cow<'_, str> {
+    match value.contains('%') {
+        true => Cow::Owned(value.replace("%25", "%").replace("%20", " ")),
+        false => Cow::Borrowed(value),
+    }
+}

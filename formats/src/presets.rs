@@ -1,0 +1,75 @@
+//! Ready-made index configs, one for each layout. They are text: whoever reads index configs reads them.
+
+use crate::format::Format;
+
+/// An index config for logs of a known layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is for, in a few words.
+    pub about: &'static str,
+    /// The formats it fits.
+    pub formats: &'static [Format],
+    /// The index config, in YAML.
+    pub yaml: &'static str,
+}
+
+macro_rules! preset {
+    ($name:literal, $about:literal, [$($format:ident),+]) => {
+        Preset {
+            name: $name,
+            about: $about,
+            formats: &[$(Format::$format),+],
+            yaml: include_str!(concat!("../presets/", $name, ".yaml")),
+        }
+    };
+}
+
+/// All of them.
+pub const PRESETS: [Preset; 10] = [
+    preset!(
+        "access-log",
+        "Apache and Nginx, common and combined",
+        [AccessLog]
+    ),
+    preset!("alb", "AWS Application Load Balancer", [Alb]),
+    preset!(
+        "cloudfront",
+        "AWS CloudFront standard logs, text and JSON",
+        [W3c, CloudFrontJson]
+    ),
+    preset!("cloudtrail", "AWS CloudTrail", [CloudTrail]),
+    preset!("vpc-flow", "AWS VPC flow logs", [VpcFlow]),
+    preset!("otel-logs", "OpenTelemetry logs in OTLP's JSON", [OtlpJson]),
+    preset!("syslog", "syslog, RFC 5424 and RFC 3164", [Syslog]),
+    preset!("logfmt", "key=value pairs", [Logfmt]),
+    preset!("plain", "lines of text", [Plain]),
+    preset!(
+        "any",
+        "documents of any shape: JSON, CSV, TSV",
+        [Ndjson, Json, JsonArray, Csv, Tsv]
+    ),
+];
+
+/// The preset of that name.
+///
+/// # Errors
+/// Says which there are.
+pub fn preset(name: &str) -> Result<&'static Preset, String> {
+    PRESETS
+        .iter()
+        .find(|preset| preset.name == name)
+        .ok_or_else(|| {
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            format!("no preset {name:?}; there are {}", names.join(", "))
+        })
+}
+
+/// The preset that fits a format.
+#[must_use]
+pub fn preset_of(format: Format) -> Option<&'static Preset> {
+    PRESETS
+        .iter()
+        .find(|preset| preset.formats.contains(&format))
+}

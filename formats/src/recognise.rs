@@ -1,0 +1,265 @@
+//! Which format a stream has, by how it begins. A name says nothing here.
+//!
+//! Most of the first lines have to be of a format; one that is not does not change what the others are.
+//! What nothing else recognises is plain text.
+
+use serde_json::Value;
+use serde_json::error::Category;
+
+use crate::format::Format;
+use crate::layout::Hints;
+use crate::parse;
+use crate::{Cut, Cutter};
+
+/// So much of a stream is looked at.
+pub const BEGINNING_LEN: usize = 64 * 1024;
+const MAX_LINES: usize = 50;
+
+/// A format, and what stands between its values where that may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recognised {
+    /// The format.
+    pub format: Format,
+    /// `,` but for TSV (a tab) and CSV with `;`.
+    pub delimiter: u8,
+}
+
+impl Recognised {
+    /// A format that somebody names, and how a stream of it begins.
+    #[must_use]
+    pub fn forced(format: Format, beginning: &[u8], is_whole: bool) -> Recognised {
+        let delimiter = match format {
+            Format::Tsv => b'\t',
+            Format::Csv => [b',', b';']
+                .into_iter()
+                .max_by_key(|delimiter| {
+                    let records = records(beginning, is_whole, *delimiter);
+                    let first = records.first().copied().unwrap_or_default();
+                    // The later one of equals counts: `,` is to win.
+                    (
+                        memchr::memchr_iter(*delimiter, first).count(),
+                        *delimiter == b',',
+                    )
+                })
+                .unwrap_or(b','),
+            _ => b',',
+        };
+        Recognised { format, delimiter }
+    }
+}
+
+/// Recognises a stream by its beginning; `is_whole` says that there is no more of it.
+#[must_use]
+pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
+    let of = |format| Recognised {
+        format,
+        delimiter: b',',
+    };
+    let trimmed = beginning.trim_ascii_start();
+    match trimmed.first() {
+        None => return of(Format::Ndjson),
+        Some(b'{') => return of(of_objects(trimmed)),
+        Some(b'[') if is_array(trimmed) => return of(Format::JsonArray),
+        _ => {}
+    }
+    let lines = lines(beginning, is_whole);
+    let most = |is_of: &dyn Fn(&str) -> bool| {
+        let num = lines.iter().filter(|line| is_of(line)).count();
+        num * 5 > lines.len() * 4 || (num > 0 && num + 1 >= lines.len() && lines.len() <= 4)
+    };
+    if lines.iter().any(|line| line.starts_with("#Fields:")) {
+        return of(Format::W3c);
+    }
+    if lines
+        .first()
+        .is_some_and(|line| parse::vpc_flow::is_header(line))
+    {
+        return of(Format::VpcFlow);
+    }
+    if lines.iter().any(|line| is_json_object(line)) {
+        return of(Format::Ndjson);
+    }
+    let hints = Hints::default();
+    if most(&|line| parse::alb::parse(line, &mut Vec::new()).is_ok()) {
+        return of(Format::Alb);
+    }
+    if most(&|line| parse::access_log::parse(line, &mut Vec::new()).is_ok()) {
+        return of(Format::AccessLog);
+    }
+    if most(&|line| parse::syslog::parse(line, None, &mut Vec::new()).is_ok()) {
+        return of(Format::Syslog);
+    }
+    for (format, delimiter) in [
+        (Format::Tsv, b'\t'),
+        (Format::Csv, b','),
+        (Format::Csv, b';'),
+    ] {
+        if is_table(&records(beginning, is_whole, delimiter), delimiter) {
+            return Recognised { format, delimiter };
+        }
+    }
+    if most(&|line| is_logfmt(line, &hints)) {
+        return of(Format::Logfmt);
+    }
+    of(Format::Plain)
+}
+
+/// The first lines that are whole and not blank.
+fn lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
+    let mut lines: Vec<&[u8]> = beginning.split(|byte| *byte == b'\n').collect();
+    if !is_whole && lines.len() > 1 {
+        lines.pop();
+    }
+    lines
+        .into_iter()
+        .filter(|line| !line.trim_ascii().is_empty())
+        .take(MAX_LINES)
+        .map(|line| {
+            let text = String::from_utf8_lossy(line);
+            text.strip_suffix('\r').unwrap_or(&text).to_string()
+        })
+        .collect()
+}
+
+/// JSON that begins with `{`.
+fn of_objects(text: &[u8]) -> Format {
+    for (format, name) in [
+        (Format::CloudTrail, "\"Records\""),
+        (Format::CloudTrail, "\"records\""),
+        (Format::OtlpJson, "\"resourceLogs\""),
+        (Format::OtlpJson, "\"resource_logs\""),
+    ] {
+        if has_list(text, name) {
+            return format;
+        }
+    }
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    let first = values.next();
+    let num_used = values.byte_offset();
+    match first {
+        Some(Ok(value)) => {
+            let (used, after) = text.split_at_checked(num_used).unwrap_or((text, &[]));
+            let line = after.split(|byte| *byte == b'\n').next();
+            let follows = line.unwrap_or_default().trim_ascii();
+            let has_more = follows
+                .first()
+                .is_some_and(|byte| matches!(byte, b'{' | b','));
+            match has_more || used.contains(&b'\n') {
+                true => Format::Json,
+                false if is_cloudfront(&value) => Format::CloudFrontJson,
+                false => Format::Ndjson,
+            }
+        }
+        // Right so far, over more than one line, and the lines are no objects themselves.
+        Some(Err(error)) if error.classify() == Category::Eof => {
+            let lines = lines(text, false);
+            let num_objects = lines.iter().filter(|line| is_json_object(line)).count();
+            match text.contains(&b'\n') && num_objects * 2 < lines.len() {
+                true => Format::Json,
+                false => Format::Ndjson,
+            }
+        }
+        _ => Format::Ndjson,
+    }
+}
+
+/// Whether it begins with `{"name": [`.
+fn has_list(text: &[u8], name: &str) -> bool {
+    let after = |text: &[u8], wanted: &[u8]| -> Option<Vec<u8>> {
+        let rest = text.trim_ascii_start().strip_prefix(wanted)?;
+        Some(rest.get(..64).unwrap_or(rest).to_vec())
+    };
+    let found = after(text, b"{")
+        .and_then(|rest| after(&rest, name.as_bytes()))
+        .and_then(|rest| after(&rest, b":"))
+        .and_then(|rest| after(&rest, b"["));
+    found.is_some()
+}
+
+fn is_cloudfront(value: &Value) -> bool {
+    value.get("x-edge-location").is_some() && value.get("date").is_some()
+}
+
+fn is_array(text: &[u8]) -> bool {
+    let inside = text.get(1..).unwrap_or_default().trim_ascii_start();
+    let begins = matches!(inside.first(), None | Some(b'{' | b']'));
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    begins
+        && match values.next() {
+            Some(Ok(_)) => true,
+            Some(Err(error)) => error.classify() == Category::Eof,
+            None => false,
+        }
+}
+
+fn is_json_object(line: &str) -> bool {
+    line.trim_start().starts_with('{')
+        && serde_json::from_str::<Value>(line).is_ok_and(|value| value.is_object())
+}
+
+/// The first records of values with a delimiter, without what is cut off at the end.
+fn records(beginning: &[u8], is_whole: bool, delimiter: u8) -> Vec<&[u8]> {
+    let mut cutter = Cutter::new(Format::Csv, delimiter);
+    let mut rest = beginning;
+    let mut records = Vec::new();
+    while !rest.is_empty() && records.len() < MAX_LINES {
+        let len = match cutter.cut(rest) {
+            Cut::End(len) => len,
+            _ if is_whole => rest.len(),
+            _ => break,
+        };
+        let Some((record, after)) = rest.split_at_checked(len) else {
+            break;
+        };
+        if !record.trim_ascii().is_empty() {
+            let record = record.strip_suffix(b"\n").unwrap_or(record);
+            records.push(record.strip_suffix(b"\r").unwrap_or(record));
+        }
+        rest = after;
+    }
+    records
+}
+
+/// A first record of names, and others with as many values.
+fn is_table(records: &[&[u8]], delimiter: u8) -> bool {
+    let Some((header, others)) = records.split_first() else {
+        return false;
+    };
+    let names = parse::csv::names(header, delimiter);
+    let mut sorted = names.clone();
+    sorted.sort();
+    sorted.dedup();
+    let num_alike = others
+        .iter()
+        .filter(|record| parse::csv::names(record, delimiter).len() == names.len())
+        .count();
+    names.len() >= 2
+        && sorted.len() == names.len()
+        && names.iter().all(|name| is_name(name))
+        && !others.is_empty()
+        && (num_alike * 10 >= others.len() * 9 || (num_alike >= 2 && num_alike + 1 >= others.len()))
+}
+
+/// What may head a column: no sentence, no number, no date.
+fn is_name(name: &str) -> bool {
+    let starts_well = name
+        .chars()
+        .next()
+        .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@' | '#' | '$'));
+    let is_well = |c: char| c.is_alphanumeric() || " _-./@()#%$+".contains(c);
+    starts_well
+        && name.chars().count() <= 64
+        && name.chars().all(is_well)
+        && name.split(' ').count() <= 4
+}
+
+/// Two pairs at least, and pairs before anything else.
+fn is_logfmt(line: &str, hints: &Hints) -> bool {
+    let num_words = parse::logfmt::Pairs::new(line).count();
+    let num_pairs = parse::logfmt::Pairs::new(line)
+        .filter(|pair| matches!(pair, Ok(pair) if pair.value.is_some()))
+        .count();
+    num_pairs >= 2
+        && num_pairs * 4 >= num_words * 3
+        && parse::logfmt::parse(line, hints, &mut Vec::new()).is_ok()
+}

@@ -1,0 +1,136 @@
+//! Builds that several machines share: each builds and uploads splits, and gives a receipt; whoever has all receipts
+//! publishes them at once.
+
+use super::options::IngestOptions;
+use super::progress::{Phase, Progress};
+use super::run::{Uploaded, build};
+use crate::blocking;
+use crate::error::BuildError;
+use crate::publisher::{self, NewSplit, PublishOutcome};
+use crate::source::Source;
+use crate::storage::IndexStore;
+use canter_doc_mapper::IndexConfig;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Counts the shapes that a receipt has had.
+const VERSION: u32 = 1;
+
+/// What one part of a shared build has uploaded, and what became of its input. It is JSON to whoever carries it.
+///
+/// The same part built again (a task that is repeated, or that ran twice) has the same splits, and is published once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    version: u32,
+    /// The config that the splits were built with.
+    index_config: IndexConfig,
+    /// Splits that are uploaded and that no manifest names yet.
+    splits: Vec<NewSplit>,
+    /// Lines read.
+    pub num_lines: u64,
+    /// Lines that were rejected.
+    pub num_rejected_docs: u64,
+    /// Lines that were kept although something was wrong with them.
+    pub num_kept_docs: u64,
+    /// Bytes of all lines, after decompression and with line endings.
+    pub num_raw_bytes: u64,
+    /// How many lines were rejected for which reason.
+    pub rejects_by_reason: BTreeMap<String, u64>,
+}
+
+impl Receipt {
+    /// Reads a receipt.
+    ///
+    /// # Errors
+    /// `Data` if the text is no receipt, or one of another version.
+    pub fn from_json(json: &str) -> Result<Receipt, BuildError> {
+        let receipt: Receipt = serde_json::from_str(json).map_err(|error| {
+            BuildError::data("this is no receipt of `canter split build`").caused_by(error)
+        })?;
+        match receipt.version {
+            VERSION => Ok(receipt),
+            other => Err(BuildError::data(format!(
+                "a receipt of version {other}: this program knows version {VERSION}; build the part again"
+            ))),
+        }
+    }
+
+    /// The receipt as JSON.
+    ///
+    /// # Errors
+    /// `Internal`, never in practice.
+    pub fn to_json(&self) -> Result<String, BuildError> {
+        serde_json::to_string(self)
+            .map_err(|error| BuildError::internal("a receipt cannot be written").caused_by(error))
+    }
+
+    /// Splits that were uploaded.
+    #[must_use]
+    pub fn num_splits(&self) -> u64 {
+        self.splits.len() as u64
+    }
+
+    /// Documents in them.
+    #[must_use]
+    pub fn num_docs(&self) -> u64 {
+        self.splits.iter().map(|split| split.entry.num_docs).sum()
+    }
+}
+
+/// Builds and uploads the splits of one part of a shared build. The index stays what it is until
+/// [`publish_receipts`]; what is never published, a garbage collection removes after its grace period.
+///
+/// # Errors
+/// As [`super::ingest`].
+pub fn build_part(
+    store: &IndexStore,
+    options: &IngestOptions,
+    sources: Vec<Source>,
+    progress: &dyn Progress,
+) -> Result<Receipt, BuildError> {
+    let Uploaded {
+        config,
+        splits,
+        counters,
+        kept_by_reason,
+        rejects,
+        ..
+    } = build(store, options, sources, progress, Phase::Done)?;
+    Ok(Receipt {
+        version: VERSION,
+        index_config: config,
+        splits,
+        num_lines: counters.num_lines,
+        num_rejected_docs: counters.num_rejects,
+        num_kept_docs: kept_by_reason.values().sum(),
+        num_raw_bytes: counters.num_raw_bytes,
+        rejects_by_reason: rejects.by_reason(),
+    })
+}
+
+/// Publishes what all parts of a build have uploaded, at once. A split that stands in several receipts, or that is
+/// live already, is published once.
+///
+/// # Errors
+/// `Invalid` if the parts were built with another config than the index has; otherwise as [`IndexStore::publish`].
+pub fn publish_receipts(
+    store: &IndexStore,
+    receipts: &[Receipt],
+) -> Result<PublishOutcome, BuildError> {
+    let Some(first) = receipts.first() else {
+        return Err(BuildError::invalid("there is no receipt to publish"));
+    };
+    let config = &first.index_config;
+    if receipts
+        .iter()
+        .any(|receipt| receipt.index_config != *config)
+    {
+        return Err(BuildError::invalid(
+            "the parts were built with different configs of the index: build them again, with one",
+        ));
+    }
+    let splits = receipts.iter().flat_map(|receipt| &receipt.splits);
+    let splits: Vec<NewSplit> = splits.cloned().collect();
+    blocking::run(publisher::publish(store, Some(config), &splits))
+}

@@ -1,0 +1,68 @@
+//! Documents made of records with which something is wrong, and the time they get.
+
+use super::parser::PendingDoc;
+use canter_doc_mapper::{DocMapper, Kept};
+use std::fmt::Write;
+use tantivy::TantivyDocument;
+
+/// The document of a record that is none: its text, and what is wrong with it.
+pub(super) fn kept_document(
+    mapper: &DocMapper,
+    record: &[u8],
+    reason: &str,
+    message: &str,
+) -> TantivyDocument {
+    mapper.kept_doc(&Kept {
+        raw: &readable(record),
+        reason,
+        message,
+    })
+}
+
+/// Text with `\xff` for each byte that is none.
+fn readable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+/// The time of the last document of each source that had one of its own.
+pub(super) struct LastTimes(Vec<Option<i64>>);
+
+impl LastTimes {
+    pub(super) fn new(num_sources: usize) -> LastTimes {
+        LastTimes(vec![None; num_sources])
+    }
+
+    /// Gives documents that were kept the time of the one before them in their source, where they most
+    /// likely belong; the first of a source that of the next one in the batch; else 1970.
+    pub(super) fn fill_in(
+        &mut self,
+        mapper: &DocMapper,
+        source_ord: usize,
+        docs: &mut [PendingDoc],
+    ) {
+        let Some(last) = self.0.get_mut(source_ord) else {
+            return;
+        };
+        let first = docs.iter().find(|doc| doc.kept_for.is_none());
+        let mut time = last.or(first.map(|doc| doc.timestamp_ns)).unwrap_or(0);
+        for doc in docs {
+            match doc.kept_for {
+                Some(_) => {
+                    doc.timestamp_ns = mapper.set_timestamp(&mut doc.document, time);
+                }
+                None => {
+                    time = doc.timestamp_ns;
+                    *last = Some(time);
+                }
+            }
+        }
+    }
+}

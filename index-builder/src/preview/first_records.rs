@@ -1,0 +1,115 @@
+//! The first records of a source, and what becomes of each.
+
+use crate::error::BuildError;
+use crate::ingest::IngestOptions;
+use crate::source::{Extent, ReadSettings, RecordReader, Source};
+use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_formats::Format;
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// The first records of a source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// The source's name.
+    pub name: String,
+    /// What it was recognised as, or said to be.
+    pub format: Format,
+    /// In their order.
+    pub records: Vec<PreviewRecord>,
+}
+
+/// A record, and what becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreviewRecord {
+    /// The line it begins on, from 1.
+    pub line_num: u64,
+    /// Where it begins in the uncompressed source.
+    pub byte_offset: u64,
+    /// Its bytes, of a long one the beginning.
+    pub bytes: Vec<u8>,
+    /// Its documents: one, or several where a record holds them.
+    pub docs: Vec<PreviewDoc>,
+}
+
+/// A document, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreviewDoc {
+    /// What the format makes of the record, before the doc mapping; null if it makes nothing of it.
+    pub json: Value,
+    /// Why the doc mapping refuses it, or the format: a reason in a word, and a sentence.
+    pub refused: Option<(String, String)>,
+}
+
+/// Reads the first `num_records` records of a source and says what an index of `config` would make of
+/// them. Writes nothing.
+///
+/// # Errors
+/// `Invalid` for a source or options that cannot be used, `Unavailable` if the source cannot be read.
+pub fn preview(
+    config: &IndexConfig,
+    options: &IngestOptions,
+    source: Source,
+    num_records: usize,
+) -> Result<Preview, BuildError> {
+    let mapper = DocMapper::new(config)
+        .map_err(|error| BuildError::invalid("the doc mapping cannot be used").caused_by(error))?;
+    let settings = ReadSettings::new(options, config)?;
+    source.check()?;
+    let name = source.name().to_string();
+    let input = source.open(Arc::new(AtomicU64::new(0)))?;
+    let mut reader = RecordReader::new(input, 0, &[], &settings)?;
+    let mut preview = Preview {
+        name,
+        format: reader.format(),
+        records: Vec::new(),
+    };
+    let mut scratch = Vec::new();
+    while preview.records.len() < num_records
+        && let Some(batch) = reader.next_batch()?
+    {
+        for record in batch.iter().take(num_records - preview.records.len()) {
+            let mut docs = Vec::new();
+            let refused = match record.extent {
+                Extent::Whole => None,
+                Extent::BrokenOff => {
+                    Some(("broken_off", batch.failure.clone().unwrap_or_default()))
+                }
+                Extent::Shortened | Extent::Part => Some((
+                    "line_too_long",
+                    format!("the record has {} bytes", record.raw_num_bytes),
+                )),
+            };
+            let is_blank = record.bytes.iter().all(u8::is_ascii_whitespace);
+            match refused.or_else(|| is_blank.then(|| ("blank_line", "the line is blank".into()))) {
+                Some((reason, message)) => docs.push(PreviewDoc {
+                    json: Value::Null,
+                    refused: Some((reason.to_string(), message)),
+                }),
+                None => batch.layout.parse(record.bytes, &mut scratch, &mut |json| {
+                    docs.push(match json {
+                        Ok(json) => PreviewDoc {
+                            json: serde_json::from_slice(json).unwrap_or(Value::Null),
+                            refused: mapper.parse_doc(json).err().map(|error| {
+                                (error.reason().as_str().to_string(), error.to_string())
+                            }),
+                        },
+                        Err(failure) => PreviewDoc {
+                            json: Value::Null,
+                            refused: Some((failure.reason.to_string(), failure.message)),
+                        },
+                    });
+                }),
+            }
+            let len = record.bytes.len().min(4096);
+            preview.records.push(PreviewRecord {
+                line_num: record.line_num,
+                byte_offset: record.byte_offset,
+                bytes: record.bytes[..len].to_vec(),
+                docs,
+            });
+        }
+    }
+    Ok(preview)
+}

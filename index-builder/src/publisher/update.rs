@@ -1,0 +1,147 @@
+//! Changing the config of an index: compare, swap; again if somebody else was faster.
+//!
+//! No split is touched. What is being ingested or merged meanwhile is published as it was built: its splits are as
+//! those that were there before.
+
+use canter_doc_mapper::IndexConfig;
+use canter_doc_mapper::evolution::{Evolution, Refusal, evolve};
+use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::create::{config_of, config_value, load, manifest_bytes};
+use super::publish::{MAX_ATTEMPTS, pause};
+use crate::blocking;
+use crate::error::BuildError;
+use crate::storage::{IndexStore, Swap};
+
+/// A change of a config.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfigChange {
+    /// Where: `search_settings.default_search_fields`.
+    pub place: String,
+    /// What was there; absent if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<Value>,
+    /// What is there now; absent if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is: Option<Value>,
+    /// Both, in one line.
+    #[serde(skip)]
+    pub shown: String,
+}
+
+/// What an update did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct UpdateReport {
+    /// What changed; nothing if the index had this config already.
+    pub changes: Vec<ConfigChange>,
+    /// Paths of the fields that are new.
+    pub added_fields: Vec<String>,
+    /// What to know of the documents that are in the index already.
+    pub notes: Vec<String>,
+    /// Whether it is only what would be.
+    pub is_dry_run: bool,
+}
+
+impl UpdateReport {
+    fn of(evolution: &Evolution, is_dry_run: bool, has_documents: bool) -> Self {
+        let changes = evolution.differences.iter().map(|difference| ConfigChange {
+            place: difference.place.clone(),
+            was: difference.was.clone(),
+            is: difference.asked.clone(),
+            shown: difference.to_string(),
+        });
+        Self {
+            changes: changes.collect(),
+            added_fields: evolution.added_fields.clone(),
+            notes: match has_documents {
+                true => evolution.notes(),
+                false => Vec::new(),
+            },
+            is_dry_run,
+        }
+    }
+}
+
+/// Gives the index at `store` the config `asked`, if its splits can be kept: see
+/// [`evolve`](canter_doc_mapper::evolution::evolve). With `is_dry_run` it only says what would change.
+///
+/// # Errors
+/// `Invalid` for what cannot be changed, all of it, each with what to do; and as
+/// [`IndexStore::load_config`]; `Unavailable` if storage does not answer, or others kept changing the manifest.
+/// Either way the old config stands.
+pub fn update_index(
+    store: &IndexStore,
+    asked: &IndexConfig,
+    is_dry_run: bool,
+) -> Result<UpdateReport, BuildError> {
+    blocking::run(update(store, asked, is_dry_run))
+}
+
+pub(crate) async fn update(
+    store: &IndexStore,
+    asked: &IndexConfig,
+    is_dry_run: bool,
+) -> Result<UpdateReport, BuildError> {
+    if !is_dry_run {
+        store.ensure_conditional_writes().await?;
+    }
+    // A swap whose answer was lost looks like a conflict, and then the index has the config already.
+    let mut attempted = None;
+    for num_attempts in 1..=MAX_ATTEMPTS {
+        let loaded = load(store).await?;
+        let mut file = loaded.file;
+        let was = config_of(store, &file)?;
+        let evolution = evolve(&was, asked).map_err(|refusals| refused(store, &refusals))?;
+        let report = UpdateReport::of(&evolution, is_dry_run, has_documents(&file));
+        if is_dry_run {
+            return Ok(report);
+        }
+        if evolution.differences.is_empty() {
+            return Ok(attempted.unwrap_or(report));
+        }
+        file.manifest.index_config = config_value(&evolution.config)?;
+        let bytes = manifest_bytes(&file)?;
+        let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
+        if swap.await? == Swap::Done {
+            return Ok(report);
+        }
+        attempted = Some(report);
+        tokio::time::sleep(pause(num_attempts)).await;
+    }
+    Err(BuildError::unavailable(format!(
+        "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
+        store.uri()
+    )))
+}
+
+fn has_documents(file: &ManifestFile) -> bool {
+    file.num_splits() > 0
+}
+
+fn refused(store: &IndexStore, refusals: &[Refusal]) -> BuildError {
+    let lines: Vec<String> = refusals
+        .iter()
+        .map(|refusal| format!("\n  {refusal}"))
+        .collect();
+    BuildError::invalid(format!(
+        "the config of the index at `{}` cannot become this one, and nothing was changed:{}",
+        store.uri(),
+        lines.concat()
+    ))
+}
+
+/// Whether a config says what an index has, but for what only the index says of itself.
+pub(super) fn is_config_of(known: &IndexConfig, config: &IndexConfig) -> bool {
+    evolve(known, config).is_ok_and(|evolution| evolution.differences.is_empty())
+}
+
+/// Whether splits that were built with one config are splits of an index that has the other.
+pub(super) fn may_become(built_with: &IndexConfig, now: &IndexConfig) -> bool {
+    let (before, after) = (&built_with.doc_mapping, &now.doc_mapping);
+    after.added_fields.starts_with(&before.added_fields) && evolve(built_with, now).is_ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! A reader whose bytes may be looked at first, and given back.
+
+use std::io::{self, BufRead, Read};
+
+/// Reads what was given back, then what was looked at, then the rest.
+pub(super) struct Replay {
+    unread: Held,
+    beginning: Held,
+    /// What stopped the look at the beginning; told when its bytes are read.
+    failure: Option<io::Error>,
+    reader: Box<dyn BufRead + Send>,
+    is_whole: bool,
+}
+
+#[derive(Default)]
+struct Held {
+    bytes: Vec<u8>,
+    place: usize,
+}
+
+impl Held {
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.place..).unwrap_or_default()
+    }
+}
+
+impl Replay {
+    /// Looks at the first `len` bytes.
+    pub(super) fn new(mut reader: Box<dyn BufRead + Send>, len: usize) -> Replay {
+        let mut bytes = Vec::new();
+        // One byte more says whether there is more.
+        let read = (&mut reader).take(len as u64 + 1).read_to_end(&mut bytes);
+        Replay {
+            unread: Held::default(),
+            is_whole: read.is_ok() && bytes.len() <= len,
+            beginning: Held { bytes, place: 0 },
+            failure: read.err(),
+            reader,
+        }
+    }
+
+    /// How the stream begins, and whether that is all of it.
+    pub(super) fn beginning(&self) -> (&[u8], bool) {
+        (self.beginning.rest(), self.is_whole)
+    }
+
+    /// What was read last, to be read again.
+    pub(super) fn unread(&mut self, mut bytes: Vec<u8>) {
+        bytes.extend_from_slice(self.unread.rest());
+        self.unread = Held { bytes, place: 0 };
+    }
+}
+
+impl Read for Replay {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let len = available.len().min(out.len());
+        out[..len].copy_from_slice(&available[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl BufRead for Replay {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.unread.rest().is_empty() {
+            return Ok(self.unread.rest());
+        }
+        if !self.beginning.rest().is_empty() {
+            return Ok(self.beginning.rest());
+        }
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.reader.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, len: usize) {
+        if !self.unread.rest().is_empty() {
+            self.unread.place += len;
+        } else if !self.beginning.rest().is_empty() {
+            self.beginning.place += len;
+        } else {
+            self.reader.consume(len);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! How sources are read: what an ingest and its index say about them.
+
+use super::input::Input;
+use crate::error::BuildError;
+use crate::ingest::IngestOptions;
+use canter_doc_mapper::config::OnError;
+use canter_doc_mapper::{FieldKind, IndexConfig};
+use canter_formats::{Format, Hints, MonthDay, ValueKind};
+use regex::bytes::Regex;
+
+/// How the records of every source of an ingest are found and read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadSettings {
+    /// The format, if somebody says it.
+    pub(super) format: Option<Format>,
+    pub(super) max_record_num_bytes: usize,
+    /// A record over the limit is given in parts, and none of them is lost.
+    pub(crate) keeps_all: bool,
+    /// What the first line of a record looks like, if records have several.
+    pub(super) multiline_start: Option<Regex>,
+    hints: Hints,
+}
+
+impl ReadSettings {
+    pub(crate) fn new(
+        options: &IngestOptions,
+        config: &IndexConfig,
+    ) -> Result<ReadSettings, BuildError> {
+        let rule = options
+            .multiline_start
+            .as_ref()
+            .or(config.ingest_settings.multiline_start.as_ref());
+        let multiline_start = rule.map(|rule| Regex::new(rule)).transpose();
+        let multiline_start = multiline_start.map_err(|error| {
+            BuildError::invalid("multiline_start is no regular expression").caused_by(error)
+        })?;
+        let fields = config.doc_mapping.field_mappings.iter();
+        let fields = fields.filter_map(|field| {
+            let kind = match &field.kind {
+                FieldKind::Text(_) => ValueKind::Text,
+                FieldKind::Date(_) | FieldKind::Ip | FieldKind::Bytes(_) => ValueKind::Word,
+                FieldKind::I64(_) | FieldKind::U64(_) | FieldKind::F64(_) | FieldKind::Bool => {
+                    ValueKind::Bare
+                }
+                FieldKind::Json(_) | FieldKind::Object(_) => return None,
+            };
+            Some((field.name.clone(), kind))
+        });
+        Ok(ReadSettings {
+            format: options.format,
+            max_record_num_bytes: options.max_line_num_bytes,
+            keeps_all: config.ingest_settings.on_error == OnError::Keep,
+            multiline_start,
+            hints: Hints {
+                fields: fields.collect(),
+                columns: options.columns.clone(),
+                ended: options.year.map(|year| MonthDay {
+                    year,
+                    month: 12,
+                    day: 31,
+                }),
+            },
+        })
+    }
+
+    /// The hints for one source.
+    pub(super) fn hints(&self, input: &Input) -> Hints {
+        Hints {
+            ended: self.hints.ended.or(input.ended),
+            ..self.hints.clone()
+        }
+    }
+
+    pub(crate) fn max_record_num_bytes(&self) -> usize {
+        self.max_record_num_bytes
+    }
+}

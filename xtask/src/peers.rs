@@ -1,0 +1,42 @@
+//! `peers`: the same questions put to Canter and to other engines, over the same documents.
+
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::commands::dist;
+use crate::step::{run, run_quietly, step};
+use crate::tools;
+use crate::workspace::Workspace;
+
+/// Builds the release binary and the generator, installs the peers, and runs `benches/peers/compare.py`.
+pub(crate) fn peers(workspace: &Workspace, args: &[String]) -> Result<()> {
+    dist(workspace)?;
+    run(
+        "peers: build the generator",
+        &mut workspace.cargo(&[
+            "build",
+            "--release",
+            "--package",
+            "canter-index-builder",
+            "--example",
+            "write_corpus",
+        ]),
+    )?;
+    let python = tools::python(workspace, "benches/peers/requirements.txt")?;
+    let folder = workspace.target_dir.join("peers");
+    step("peers: compare", || {
+        run_quietly(
+            Command::new(python)
+                .arg(workspace.root.join("benches/peers/compare.py"))
+                .arg("--canter")
+                .arg(workspace.target_dir.join("dist/canter"))
+                .arg("--corpus")
+                .arg(workspace.target_dir.join("release/examples/write_corpus"))
+                .arg("--folder")
+                .arg(&folder)
+                .args(args),
+        )
+        .with_context(|| format!("what was built is in {}", folder.display()))
+    })
+}
