@@ -101,6 +101,7 @@ impl Format {
 
     /// Whether its records are JSON objects, which go to the doc mapper as they are.
     #[must_use]
+    #[inline]
     pub fn is_json(self) -> bool {
         matches!(
             self,

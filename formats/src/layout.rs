@@ -115,6 +115,7 @@ impl Layout {
 
     /// Whether [`Layout::take_directive`] may have something to do with a record.
     #[must_use]
+    #[inline]
     pub fn may_be_directive(&self, record: &[u8]) -> bool {
         match self.format {
             Format::Csv | Format::Tsv | Format::VpcFlow => self.columns.is_empty(),
@@ -125,10 +126,15 @@ impl Layout {
 
     /// Makes JSON objects of a record without its line ending, and gives each to `sink`, or says why
     /// there is none. `scratch` is room that is used again.
+    #[inline]
     pub fn parse(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
-        if self.format.is_json() {
-            return sink(Ok(record));
+        match self.format.is_json() {
+            true => sink(Ok(record)),
+            false => self.parse_other(record, scratch, sink),
         }
+    }
+
+    fn parse_other(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
         if self.format == Format::OtlpJson {
             return parse::otlp::parse(record, scratch, sink);
         }

@@ -6,6 +6,8 @@ use std::io::{self, BufRead, Read};
 pub(super) struct Replay {
     unread: Held,
     beginning: Held,
+    /// Whether either of them may have bytes left.
+    is_held: bool,
     /// What stopped the look at the beginning; told when its bytes are read.
     failure: Option<io::Error>,
     reader: Box<dyn BufRead + Send>,
@@ -32,6 +34,7 @@ impl Replay {
         let read = (&mut reader).take(len as u64 + 1).read_to_end(&mut bytes);
         Replay {
             unread: Held::default(),
+            is_held: true,
             is_whole: read.is_ok() && bytes.len() <= len,
             beginning: Held { bytes, place: 0 },
             failure: read.err(),
@@ -48,6 +51,7 @@ impl Replay {
     pub(super) fn unread(&mut self, mut bytes: Vec<u8>) {
         bytes.extend_from_slice(self.unread.rest());
         self.unread = Held { bytes, place: 0 };
+        self.is_held = true;
     }
 }
 
@@ -62,26 +66,27 @@ impl Read for Replay {
 }
 
 impl BufRead for Replay {
+    #[inline]
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.unread.rest().is_empty() {
-            return Ok(self.unread.rest());
+        if self.is_held && self.unread.rest().is_empty() && self.beginning.rest().is_empty() {
+            self.is_held = false;
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
         }
-        if !self.beginning.rest().is_empty() {
-            return Ok(self.beginning.rest());
-        }
-        match self.failure.take() {
-            Some(failure) => Err(failure),
-            None => self.reader.fill_buf(),
+        match self.is_held {
+            false => self.reader.fill_buf(),
+            true if !self.unread.rest().is_empty() => Ok(self.unread.rest()),
+            true => Ok(self.beginning.rest()),
         }
     }
 
+    #[inline]
     fn consume(&mut self, len: usize) {
-        if !self.unread.rest().is_empty() {
-            self.unread.place += len;
-        } else if !self.beginning.rest().is_empty() {
-            self.beginning.place += len;
-        } else {
-            self.reader.consume(len);
+        match self.is_held {
+            false => self.reader.consume(len),
+            true if !self.unread.rest().is_empty() => self.unread.place += len,
+            true => self.beginning.place += len,
         }
     }
 }
