@@ -62,8 +62,11 @@ fn join(object: &mut Vec<u8>, members: &[u8]) {
     }
 }
 
+/// Takes a log record, and what it shares with others.
+type Add<'a> = dyn FnMut(Map<String, Value>, &[u8]) + 'a;
+
 /// Gives each log record as an object, and as text what it shares with others.
-fn each_record(resource_logs: Value, add: &mut dyn FnMut(Map<String, Value>, &[u8])) {
+fn each_record(resource_logs: Value, add: &mut Add<'_>) {
     let Value::Object(mut resource_logs) = resource_logs else {
         return;
     };
