@@ -62,7 +62,7 @@ fn join(object: &mut Vec<u8>, members: &[u8]) {
     }
 }
 
-/// What is done with each log record, and with the text of what it shares with others.
+/// Takes a log record, and what it shares with others.
 type Add<'a> = dyn FnMut(Map<String, Value>, &[u8]) + 'a;
 
 /// Gives each log record as an object, and as text what it shares with others.
