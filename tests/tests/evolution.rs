@@ -383,7 +383,7 @@ fn so_does_one_whose_splits_stand_in_pages() {
     let engines = engines();
     for mode in ["lenient", "dynamic"] {
         let plan = Plan::random(77, mode, 260, 4);
-        let (_, store) = plan.evolve();
+        let (_folder, store) = plan.evolve();
         assert!(store.describe().unwrap().num_pages > 0);
         check(&format!("{mode}, with pages"), &plan, &engines[..1]);
     }
