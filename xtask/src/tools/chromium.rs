@@ -2,12 +2,10 @@
 //! and its relatives, and in CI or on request.
 
 use std::env;
-use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use super::{find, is_named_by};
-use crate::step::run;
+use super::{find, install_debian, is_named_by};
 use crate::workspace::Workspace;
 
 pub(super) fn install(_: &Workspace) -> Result<()> {
@@ -22,20 +20,5 @@ pub(super) fn install(_: &Workspace) -> Result<()> {
         "there is none on the path; install it, name it in CANTER_CHROMIUM, or (as root, on Debian) set \
          CANTER_INSTALL_CHROMIUM=1"
     );
-    let apt_get = |args: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-        command
-    };
-    run("tools: list packages", &mut apt_get(&["update", "-qq"]))?;
-    run(
-        "tools: install chromium",
-        &mut apt_get(&[
-            "install",
-            "-y",
-            "-qq",
-            "--no-install-recommends",
-            "chromium",
-        ]),
-    )
+    install_debian("chromium")
 }

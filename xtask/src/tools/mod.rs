@@ -20,7 +20,7 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-use crate::step::step;
+use crate::step::{run, step};
 use crate::workspace::Workspace;
 
 /// Installs what is missing, as far as this machine allows. `with_slow_ones`: also what takes many
@@ -78,6 +78,20 @@ fn once(
         install()?;
         fs::write(&marker, version).context("cannot note the version")
     })
+}
+
+/// Installs a Debian package, as root.
+fn install_debian(package: &str) -> Result<()> {
+    let apt_get = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+        command
+    };
+    run("tools: list packages", &mut apt_get(&["update", "-qq"]))?;
+    run(
+        &format!("tools: install {package}"),
+        &mut apt_get(&["install", "-y", "-qq", "--no-install-recommends", package]),
+    )
 }
 
 /// The first of these programs that runs.

@@ -1,12 +1,13 @@
 //! A Python of our own: a virtual environment with the packages that a file of requirements pins.
 
+use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use super::{find, once};
+use super::{find, install_debian, once};
 use crate::step::run_quietly;
 use crate::workspace::Workspace;
 
@@ -24,8 +25,17 @@ pub(crate) fn python(workspace: &Workspace, requirements: &str) -> Result<PathBu
     let version = packages.lines().collect::<Vec<_>>().join(", ");
     once("Python packages", &version, &folder, || {
         let python = find(&["python3"]).context("there is no python3")?;
-        run_quietly(Command::new(python).args(["-m", "venv"]).arg(&folder))
-            .context("Python's module venv is missing: on Debian it is the package python3-venv")?;
+        let mut make = Command::new(python);
+        make.args(["-m", "venv"]).arg(&folder);
+        if let Err(error) = run_quietly(&mut make) {
+            // Debian has the module apart.
+            ensure!(
+                env::var_os("CI").is_some() && find(&["apt-get"]).is_some(),
+                "{error:#}: on Debian, install python3-venv"
+            );
+            install_debian("python3-venv")?;
+            run_quietly(&mut make)?;
+        }
         run_quietly(
             Command::new(folder.join("bin/pip"))
                 .args([
