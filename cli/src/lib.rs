@@ -3,7 +3,7 @@
 //! No search logic is here: the index builder builds, the runtime searches, and this program turns
 //! arguments into calls and answers into text. Answers go to stdout, everything else to stderr.
 //!
-//! Exit codes: 0 an answer, 1 a failure, 2 wrong use (see [`exit`]).
+//! Exit codes: 0 an answer, 1 a failure, 2 wrong use (see `exit.rs`).
 
 mod amounts;
 mod cli;
