@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | wasi | fastly |
-//! lambda | example | peers | dist`.
+//! lambda | example | python | peers | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 

@@ -106,9 +106,11 @@ def _bucket(name: str, bucket: Mapping[str, Any], around: dict[str, Any]) -> Ite
                 row.update(metric)
     if not nested:
         yield row
-    del_count = {column: value for column, value in row.items() if column != "doc_count"}
+        return
+    # Each bucket inside has its own.
+    row.pop("doc_count")
     for inside, value in nested:
-        yield from _rows(inside, value, del_count)
+        yield from _rows(inside, value, row)
 
 
 def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
