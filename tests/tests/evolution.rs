@@ -73,7 +73,7 @@ fn document(rng: &mut Rng, ord: usize) -> Map<String, Value> {
     const LEVELS: [&str; 4] = ["INFO", "WARN", "ERROR", "debug"];
     let body: Vec<&str> = (0..1 + rng.below(4)).map(|_| WORDS[rng.below(5)]).collect();
     let mut doc = json!({
-        "ts": 1_700_000_000 + rng.below(100_000), "body": body.join(" "), "kind": ["a", "b"][rng.below(2)],
+        "ts": 1_700_000_000 + rng.below(100_000), "body": body.join(" "), "kind": (["a", "b"][rng.below(2)]),
         "rest": ord,
     });
     let mut some = |key: &str, value: Value, one_in: usize| {
@@ -379,7 +379,7 @@ fn so_does_one_whose_splits_stand_in_pages() {
     let engines = engines();
     for mode in ["lenient", "dynamic"] {
         let plan = Plan::random(77, mode, 260, 4);
-        let (_, store) = plan.evolve();
+        let (_folder, store) = plan.evolve();
         assert!(store.describe().unwrap().num_pages > 0);
         check(&format!("{mode}, with pages"), &plan, &engines[..1]);
     }

@@ -157,8 +157,8 @@ impl DocMapper {
                 object
                     .leaves()
                     .into_iter()
-                    // What an absent one had is below the path in `_dynamic`, if anywhere.
-                    .filter(|leaf| !leaf.is_absent)
+                    // What an absent one had is below the path in `_dynamic`, if there is that.
+                    .filter(|leaf| !leaf.is_absent || self.dynamic.is_none())
                     .map(|l| ResolvedField::new(l, String::new(), false)),
             );
         }

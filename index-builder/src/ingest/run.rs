@@ -7,12 +7,13 @@ use super::report::{IngestReport, SplitReport};
 use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::pipeline::{self, Plan};
+use crate::pipeline::{self, Built, Plan};
 use crate::publisher;
 use crate::source::Source;
 use crate::storage::IndexStore;
 use canter_doc_mapper::DocMapper;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 
 /// Ingests `sources`, one after the other, into the index at `store`.
 ///
@@ -37,8 +38,9 @@ pub fn ingest(
         source.check()?;
     }
     check_named_once(&sources)?;
-    let config = publisher::prepare(store)?;
-    let mapper = DocMapper::new(&config).map_err(|error| {
+    let prepared = publisher::prepare(store)?;
+    let config = &prepared.config;
+    let mapper = DocMapper::new(config).map_err(|error| {
         BuildError::invalid(format!(
             "the doc mapping of `{}` cannot be used",
             store.uri()
@@ -50,26 +52,32 @@ pub fn ingest(
     let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
     let plan = Plan {
         store,
-        config: &config,
+        config,
         mapper: &mapper,
         options,
         split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
         meter: &meter,
+        lookup: &|source| prepared.find_source(store, source),
     };
     let built = pipeline::run(&plan, sources, &mut rejects);
     // What was rejected before a failure helps to understand it.
     let flushed = rejects.flush();
-    let splits = built?;
+    let Built {
+        splits,
+        sources,
+        num_lines_rejected_before,
+    } = built?;
     flushed?;
 
     meter.tell(Phase::Publishing);
-    let published = blocking::run(publisher::publish(store, Some(&config), &splits))?;
+    let published = blocking::run(publisher::publish(store, Some(config), &splits, &sources))?;
     meter.tell(Phase::Done);
     let counters = meter.counters(Phase::Done);
+    let num_skipped_docs = meter.tally.num_known_docs.load(Ordering::Relaxed);
     Ok(IngestReport {
         num_lines: counters.num_lines,
         num_ingested_docs: published.num_published_docs,
-        num_known_docs: published.num_known_docs,
+        num_known_docs: published.num_known_docs + num_skipped_docs,
         num_rejected_docs: counters.num_rejects,
         num_raw_bytes: counters.num_raw_bytes,
         num_split_bytes: counters.num_split_bytes,
@@ -83,7 +91,7 @@ pub fn ingest(
         num_known_splits: published.num_known_splits,
         num_live_splits: published.num_live_splits,
         num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits),
+        warnings: warnings_of(store, &published, &splits, num_lines_rejected_before),
     })
 }
 

@@ -18,6 +18,7 @@ pub(super) fn warnings_of(
     store: &IndexStore,
     published: &PublishOutcome,
     splits: &[NewSplit],
+    num_lines_rejected_before: u64,
 ) -> Vec<IngestWarning> {
     let found = [
         near_max_manifest_bytes(published),
@@ -25,12 +26,26 @@ pub(super) fn warnings_of(
         unsafe_store(store),
         probe_left_behind(store),
         unconfirmed(published),
+        rejected_before(num_lines_rejected_before),
     ];
     found.into_iter().flatten().collect()
 }
 
 fn warning(name: &'static str, message: String) -> Option<IngestWarning> {
     Some(IngestWarning { name, message })
+}
+
+fn rejected_before(num_lines: u64) -> Option<IngestWarning> {
+    if num_lines == 0 {
+        return None;
+    }
+    warning(
+        "rejected_before",
+        format!(
+            "{num_lines} lines were rejected when their source was ingested before, and would be documents now: a source \
+             that is known is not looked at again; to have them, ingest these lines from another file"
+        ),
+    )
 }
 
 fn near_max_manifest_bytes(published: &PublishOutcome) -> Option<IngestWarning> {

@@ -20,4 +20,4 @@ mod sorter;
 mod splitter;
 mod uploader;
 
-pub(crate) use run::{Plan, run};
+pub(crate) use run::{Built, Plan, run};

@@ -21,6 +21,10 @@ pub(super) struct PendingDoc {
 pub(super) struct ParsedBatch {
     pub(super) source_ord: usize,
     pub(super) docs: Vec<PendingDoc>,
+    /// Documents of lines that were ingested before: they are not built again.
+    pub(super) num_known_docs: u64,
+    /// The last line that is a document, whether known or not; 0 if none is.
+    pub(super) last_doc_line: u64,
     pub(super) rejects: Vec<Reject>,
     /// Bytes of all lines of the batch.
     pub(super) raw_num_bytes: u64,
@@ -35,6 +39,8 @@ pub(super) fn parse_batch(
     let mut parsed = ParsedBatch {
         source_ord: batch.source_ord,
         docs: Vec::with_capacity(batch.len()),
+        num_known_docs: 0,
+        last_doc_line: 0,
         rejects: Vec::new(),
         raw_num_bytes: 0,
     };
@@ -51,6 +57,11 @@ pub(super) fn parse_batch(
         } else {
             match mapper.parse_doc(line.bytes) {
                 Ok(doc) => {
+                    parsed.last_doc_line = line.line_num;
+                    if line.line_num <= batch.num_known_lines {
+                        parsed.num_known_docs += 1;
+                        continue;
+                    }
                     parsed.docs.push(PendingDoc {
                         timestamp_ns: doc.timestamp.map_or(0, |time| time.into_timestamp_nanos()),
                         identity: DocIdentity {

@@ -8,10 +8,11 @@ use super::uploader::{Numbered, upload_all};
 use crate::error::BuildError;
 use crate::ingest::{IngestOptions, Meter, Phase, RejectsFile};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
-use crate::publisher::NewSplit;
-use crate::source::{LineBatch, LineReader, Source};
+use crate::publisher::{NewSplit, SourceStep};
+use crate::source::{LineBatch, LineReader, Lookup, Source, SourceRead};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::SourceProgress;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
@@ -26,14 +27,25 @@ pub(crate) struct Plan<'a> {
     pub(crate) options: &'a IngestOptions,
     pub(crate) split_num_docs: u64,
     pub(crate) meter: &'a Meter<'a>,
+    /// How much of which source was ingested before.
+    pub(crate) lookup: &'a Lookup<'a>,
 }
 
-/// Builds and uploads the splits of `sources`, and returns them in the order of the input.
+/// What came of an input: its splits in its order, and how far its sources are ingested then.
+pub(crate) struct Built {
+    pub(crate) splits: Vec<NewSplit>,
+    pub(crate) sources: Vec<SourceStep>,
+    /// Lines that were rejected when they were ingested before, and would be documents now.
+    pub(crate) num_lines_rejected_before: u64,
+}
+
+/// Builds and uploads the splits of `sources`.
 pub(crate) fn run(
     plan: &Plan<'_>,
     sources: Vec<Source>,
     rejects: &mut RejectsFile,
-) -> Result<Vec<NewSplit>, BuildError> {
+) -> Result<Built, BuildError> {
+    let is_kept: Vec<bool> = sources.iter().map(Source::is_kept).collect();
     let names: Vec<String> = sources
         .iter()
         .map(|source| source.name().to_string())
@@ -64,15 +76,64 @@ pub(crate) fn run(
         let uploader = scope.spawn(move || upload_all(plan.store, &from_indexers, plan.meter));
 
         // Channels close as their owners return, so every thread below ends.
-        let collected = collect(plan, &names, &from_parsers, to_indexers, rejects);
+        let mut docs = vec![DocsOfSource::default(); names.len()];
+        let collected = collect(plan, &names, &from_parsers, to_indexers, rejects, &mut docs);
         drop(from_parsers);
         let read = joined(reader);
         let parsed = parsers.into_iter().map(joined).fold(Ok(()), Result::and);
         let indexed = indexers.into_iter().map(joined).fold(Ok(()), Result::and);
         let uploaded = joined(uploader);
-        collected.and(read).and(parsed).and(indexed)?;
-        uploaded
+        collected?;
+        let read = read?;
+        parsed.and(indexed)?;
+        let num_lines_rejected_before = read.iter().flatten().zip(&docs).map(|(read, docs)| {
+            let num_known = read.known.map_or(0, |known| known.num_docs);
+            docs.num_known.saturating_sub(num_known)
+        });
+        let num_lines_rejected_before = num_lines_rejected_before.sum();
+        let steps = read.into_iter().zip(is_kept).zip(docs);
+        let steps = steps.filter_map(|((read, is_kept), docs)| {
+            let read = read.filter(|_| is_kept)?;
+            docs.step_of(read, plan.options.ingested_at_ms)
+        });
+        Ok(Built {
+            splits: uploaded?,
+            sources: steps.collect(),
+            num_lines_rejected_before,
+        })
     })
+}
+
+/// The documents of one source.
+#[derive(Clone, Copy, Debug, Default)]
+struct DocsOfSource {
+    num_docs: u64,
+    /// Of lines that were ingested before.
+    num_known: u64,
+    last_line: u64,
+}
+
+impl DocsOfSource {
+    /// How far the source is ingested when its documents are published; `None` if that is no further than before. A last
+    /// line that is no document, and that nothing ends, does not count: what was written of it may be a part.
+    fn step_of(self, read: SourceRead, at_ms: u64) -> Option<SourceStep> {
+        let is_part = self.last_line < read.num_lines;
+        let (num_lines, hash) = match read.hash_before_open_line.filter(|_| is_part) {
+            Some(before) => (read.num_lines - 1, before),
+            None => (read.num_lines, read.hash),
+        };
+        let num_known = read.known.map_or(0, |known| known.num_lines);
+        (num_lines > num_known).then_some(SourceStep {
+            source: read.source_id,
+            from: read.known,
+            to: SourceProgress {
+                num_lines,
+                num_docs: self.num_docs,
+                hash,
+                at_ms,
+            },
+        })
+    }
 }
 
 type Channels<T> = (Vec<SyncSender<T>>, Vec<Receiver<T>>);
@@ -94,28 +155,31 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, BuildError>>) -> Result<T, B
     })
 }
 
-/// Gives batches to the parsers in turn.
+/// Gives batches to the parsers in turn. Returns what was read of each source.
 fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
     parsers: &[SyncSender<LineBatch>],
-) -> Result<(), BuildError> {
+) -> Result<Vec<Option<SourceRead>>, BuildError> {
     let mut in_turn = parsers.iter().cycle();
+    let mut all_read = Vec::new();
     for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
         let input = source.open(plan.meter.tally.num_stored_bytes.clone())?;
         let max_line_num_bytes = plan.options.max_line_num_bytes;
-        let mut lines = LineReader::new(input, source_ord, origin, max_line_num_bytes);
+        let lookup = plan.lookup;
+        let mut lines = LineReader::new(input, source_ord, origin, max_line_num_bytes, lookup);
         while let Some(batch) = lines.next_batch()? {
             let is_received = in_turn
                 .next()
                 .is_some_and(|parser| parser.send(batch).is_ok());
             if !is_received {
-                return Ok(());
+                return Ok(all_read);
             }
         }
+        all_read.push(lines.finish()?);
     }
-    Ok(())
+    Ok(all_read)
 }
 
 fn parse(
@@ -140,6 +204,7 @@ fn collect(
     parsers: &[Receiver<ParsedBatch>],
     indexers: Vec<SyncSender<CollectedSplit>>,
     rejects: &mut RejectsFile,
+    docs: &mut [DocsOfSource],
 ) -> Result<(), BuildError> {
     let mut splitter = Splitter::new(plan.split_num_docs, plan.options.max_split_raw_num_bytes);
     let mut in_turn = indexers.iter().cycle();
@@ -156,7 +221,13 @@ fn collect(
         .map_while(|parser| parser.recv().ok())
     {
         plan.meter.add(&tally.num_raw_bytes, batch.raw_num_bytes);
-        plan.meter.add(&tally.num_docs, batch.docs.len() as u64);
+        let num_docs = batch.docs.len() as u64 + batch.num_known_docs;
+        plan.meter.add(&tally.num_docs, num_docs);
+        plan.meter.add(&tally.num_known_docs, batch.num_known_docs);
+        let of_source = &mut docs[batch.source_ord];
+        of_source.num_docs += num_docs;
+        of_source.num_known += batch.num_known_docs;
+        of_source.last_line = of_source.last_line.max(batch.last_doc_line);
         plan.meter
             .add(&tally.num_rejects, batch.rejects.len() as u64);
         plan.meter.tell(Phase::Indexing);

@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use crate::error::BuildError;
-use canter_split_format::SourceId;
+use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use std::io::{self, BufRead};
 use std::ops::Range;
 
@@ -23,6 +23,8 @@ pub(crate) struct LineBatch {
     pub(crate) source_id: SourceId,
     /// The number of the first line, from 1.
     pub(crate) first_line_num: u64,
+    /// So many lines of the source were ingested before.
+    pub(crate) num_known_lines: u64,
     bytes: Vec<u8>,
     lines: Vec<LineSpan>,
 }
@@ -34,7 +36,27 @@ struct LineSpan {
     /// How many bytes it took in the source, with its ending.
     raw_num_bytes: u64,
     is_too_long: bool,
+    /// Whether a line feed ends it, and not the source.
+    is_ended: bool,
 }
+
+/// What was read of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SourceRead {
+    /// Which source, for ever.
+    pub(crate) source_id: SourceId,
+    /// How much of it was ingested before.
+    pub(crate) known: Option<SourceProgress>,
+    /// All of its lines.
+    pub(crate) num_lines: u64,
+    pub(crate) hash: LinesHash,
+    /// The hash without the last line, if nothing ends that: more of it may come.
+    pub(crate) hash_before_open_line: Option<LinesHash>,
+}
+
+/// Says how much of a source was ingested before.
+pub(crate) type Lookup<'a> =
+    dyn Fn(SourceId) -> Result<Option<SourceProgress>, BuildError> + Sync + 'a;
 
 /// One line without its ending.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +87,12 @@ impl LineBatch {
 }
 
 /// Reads the lines of one source.
-pub(crate) struct LineReader {
+pub(crate) struct LineReader<'a> {
     input: Input,
+    lookup: &'a Lookup<'a>,
+    known: Option<SourceProgress>,
+    hash: LinesHash,
+    hash_before_open_line: Option<LinesHash>,
     source_ord: usize,
     origin: Vec<u8>,
     /// Known from the first line on.
@@ -76,16 +102,21 @@ pub(crate) struct LineReader {
     failure: Option<BuildError>,
 }
 
-impl LineReader {
+impl<'a> LineReader<'a> {
     /// Reads `input`, which comes from `origin`.
     pub(crate) fn new(
         input: Input,
         source_ord: usize,
         origin: Vec<u8>,
         max_line_num_bytes: usize,
-    ) -> LineReader {
+        lookup: &'a Lookup<'a>,
+    ) -> LineReader<'a> {
         LineReader {
             input,
+            lookup,
+            known: None,
+            hash: LinesHash::default(),
+            hash_before_open_line: None,
             source_ord,
             origin,
             source_id: None,
@@ -105,6 +136,7 @@ impl LineReader {
             source_ord: self.source_ord,
             source_id: self.source_id(&[]),
             first_line_num: self.num_lines + 1,
+            num_known_lines: 0,
             bytes: Vec::with_capacity(BATCH_NUM_BYTES + 4096),
             lines: Vec::with_capacity(1024),
         };
@@ -115,8 +147,12 @@ impl LineReader {
                 self.max_line_num_bytes,
             ) {
                 Ok(Some(span)) => {
-                    batch.lines.push(span);
+                    if self.num_lines == 0 {
+                        self.begin(&batch.bytes[span.range.clone()])?;
+                    }
                     self.num_lines += 1;
+                    self.hash_line(&batch.bytes[span.range.clone()], &span)?;
+                    batch.lines.push(span);
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -125,13 +161,8 @@ impl LineReader {
                 }
             }
         }
-        let first_line = batch.iter().next().map(|line| line.bytes);
-        let source_id =
-            first_line.map(|line| self.source_id(&line[..line.len().min(BEGINNING_LEN)]));
-        if let Some(source_id) = source_id {
-            batch.source_id = source_id;
-            self.source_id = Some(source_id);
-        }
+        batch.source_id = self.source_id(&[]);
+        batch.num_known_lines = self.known.map_or(0, |known| known.num_lines);
         match self.failure.take() {
             Some(failure) if batch.lines.is_empty() => Err(failure),
             failure => {
@@ -139,6 +170,63 @@ impl LineReader {
                 Ok((!batch.lines.is_empty()).then_some(batch))
             }
         }
+    }
+
+    /// Finds out which source it is, and how much of it is known.
+    fn begin(&mut self, first_line: &[u8]) -> Result<(), BuildError> {
+        let source_id = self.source_id(&first_line[..first_line.len().min(BEGINNING_LEN)]);
+        self.source_id = Some(source_id);
+        self.known = (self.lookup)(source_id)?;
+        Ok(())
+    }
+
+    /// Takes a line into account, and compares with what is known where that ends.
+    fn hash_line(&mut self, text: &[u8], span: &LineSpan) -> Result<(), BuildError> {
+        let before = self.hash;
+        self.hash = before.with(text, span.raw_num_bytes - u64::from(span.is_ended));
+        self.hash_before_open_line = (!span.is_ended).then_some(before);
+        match self.known {
+            Some(known) if known.num_lines == self.num_lines && known.hash != self.hash => {
+                Err(self.is_another(&format!(
+                    "its first {} lines are not those that were ingested before",
+                    known.num_lines
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_another(&self, problem: &str) -> BuildError {
+        BuildError::invalid(format!(
+            "`{}` begins as a source that was ingested before, but {problem}: nothing was published; if it is another \
+             one, give it another name (or --ingest-id)",
+            self.input.name
+        ))
+    }
+
+    /// What was read, at the end; nothing of a source without a line.
+    ///
+    /// # Errors
+    /// `Invalid` if there is less than was ingested before.
+    pub(crate) fn finish(self) -> Result<Option<SourceRead>, BuildError> {
+        let Some(source_id) = self.source_id else {
+            return Ok(None);
+        };
+        if let Some(known) = self.known
+            && known.num_lines > self.num_lines
+        {
+            return Err(self.is_another(&format!(
+                "it has {} lines, and {} of that one were ingested",
+                self.num_lines, known.num_lines
+            )));
+        }
+        Ok(Some(SourceRead {
+            source_id,
+            known: self.known,
+            num_lines: self.num_lines,
+            hash: self.hash,
+            hash_before_open_line: self.hash_before_open_line,
+        }))
     }
 
     /// The id of the source, if it begins like this.
@@ -155,6 +243,7 @@ fn read_line(
     max_num_bytes: usize,
 ) -> io::Result<Option<LineSpan>> {
     let start = bytes.len();
+    let mut is_ended = false;
     let keep = max_num_bytes.saturating_add(2);
     let mut raw_num_bytes = 0_u64;
     loop {
@@ -172,6 +261,7 @@ fn read_line(
         raw_num_bytes += used as u64;
         reader.consume(used);
         if newline.is_some() {
+            is_ended = true;
             break;
         }
     }
@@ -194,5 +284,6 @@ fn read_line(
         range: start..start + len,
         raw_num_bytes,
         is_too_long,
+        is_ended,
     }))
 }

@@ -9,4 +9,4 @@ mod lines;
 mod tests;
 
 pub use input::Source;
-pub(crate) use lines::{LineBatch, LineReader};
+pub(crate) use lines::{LineBatch, LineReader, Lookup, SourceRead};

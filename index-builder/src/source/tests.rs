@@ -11,7 +11,9 @@ type Lines = (Vec<(u64, Vec<u8>, bool)>, Option<BuildError>);
 
 fn read_source(source: Source, max_line_num_bytes: usize) -> Lines {
     let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
-    let mut reader = LineReader::new(input, 0, b"test".to_vec(), max_line_num_bytes);
+    let mut reader = LineReader::new(input, 0, b"test".to_vec(), max_line_num_bytes, &|_| {
+        Ok(None)
+    });
     let mut lines = Vec::new();
     loop {
         match reader.next_batch() {
