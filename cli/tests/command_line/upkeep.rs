@@ -113,3 +113,135 @@ fn a_damaged_index_is_told() {
     let (_, stderr) = run(folder, "index gc --index nowhere", 2);
     assert!(stderr.contains("nowhere"), "{stderr}");
 }
+
+#[test]
+fn an_index_gets_a_field_and_what_cannot_be_is_refused() {
+    let folder = fed();
+    let folder = folder.path();
+    let update = "index update --index live --index-config new.yaml";
+    let old = std::fs::read_to_string(folder.join("logs.yaml")).unwrap();
+    let field = "field_mappings:\n    - name: team\n      type: text\n      fast: true\n";
+    let new = old.replace("field_mappings:\n", field);
+    std::fs::write(folder.join("new.yaml"), &new).unwrap();
+    let (stdout, _) = run(folder, &format!("{update} --dry-run"), 0);
+    let line = "  doc_mapping.field_mappings.team: nothing → a field of type text\n";
+    assert!(
+        stdout.starts_with("would change at ") && stdout.contains(line),
+        "{stdout}"
+    );
+    let (stdout, _) = run(folder, update, 0);
+    assert!(
+        stdout.starts_with("changed at ") && stdout.contains("note: "),
+        "{stdout}"
+    );
+    let (stdout, _) = run(folder, update, 0);
+    assert!(stdout.starts_with("nothing to change: "), "{stdout}");
+    let found = json(
+        folder,
+        "search --index live --query team:* --engine native",
+        0,
+    );
+    assert_eq!(
+        (&found["num_hits"], &found["errors"]),
+        (&0.into(), &Value::Array(vec![]))
+    );
+
+    let other = new.replace("type: text\n      fast: true", "type: u64");
+    std::fs::write(folder.join("new.yaml"), other).unwrap();
+    let (_, stderr) = run(folder, update, 2);
+    let refusal =
+        "doc_mapping.field_mappings.team.type was \"text\", and \"u64\" is asked for: leave it";
+    assert!(stderr.contains(refusal), "{stderr}");
+    let (_, stderr) = run(
+        folder,
+        "index ingest --index live --index-config logs.yaml --input 0.ndjson",
+        2,
+    );
+    assert!(stderr.contains("canter index update"), "{stderr}");
+}
+
+#[test]
+fn an_ingest_merges_a_little_and_fails_for_no_merge() {
+    let folder = fed();
+    let folder = folder.path();
+    let ingest = "index ingest --index live --input 0.ndjson";
+    let report = json(
+        folder,
+        &format!("{ingest} --merge --max-merge-bytes 1000"),
+        0,
+    );
+    assert_eq!(report["merge"]["done"]["num_splits"], 12);
+    let report = json(folder, &format!("{ingest} --merge"), 0);
+    assert_eq!(report["merge"]["done"]["num_splits"], 1, "{report}");
+    assert_eq!(report["num_known_docs"], 50);
+    let (stdout, _) = run(folder, &format!("{ingest} --merge"), 0);
+    assert!(stdout.ends_with("no merge is due\n"), "{stdout}");
+}
+
+#[test]
+fn a_merge_that_fails_behind_an_ingest_is_told() {
+    let folder = fed();
+    let folder = folder.path();
+    for split in std::fs::read_dir(folder.join("live/splits")).unwrap() {
+        let path = split.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(path, bytes).unwrap();
+    }
+    let lines = std::fs::read_to_string(folder.join("0.ndjson")).unwrap();
+    std::fs::write(folder.join("new.ndjson"), lines).unwrap();
+    let line = "index ingest --index live --input new.ndjson --merge";
+    let (stdout, stderr) = run(folder, line, 0);
+    assert!(stdout.contains("published to"), "{stdout}");
+    assert!(
+        stderr.contains("the documents are published, but"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn sources_are_known_until_they_are_forgotten() {
+    let folder = fed();
+    let folder = folder.path();
+    let ingest = "index ingest --index live --input 3.ndjson --split-num-docs 7";
+    assert_eq!(json(folder, ingest, 0)["num_ingested_docs"], 0);
+    let forget = "index gc --index live --forget-sources-before";
+    assert_eq!(
+        json(folder, &format!("{forget} 2020-01-01"), 0)["num_forgotten_sources"],
+        0
+    );
+    let (stdout, _) = run(folder, &format!("{forget} 2099-01-01 --dry-run"), 0);
+    assert!(
+        stdout.starts_with("would be forgotten: 12 sources\n"),
+        "{stdout}"
+    );
+    assert_eq!(json(folder, ingest, 0)["num_ingested_docs"], 0);
+    let (stdout, _) = run(folder, &format!("{forget} 2099-01-01"), 0);
+    assert!(stdout.starts_with("forgotten: 12 sources\n"), "{stdout}");
+    assert_eq!(json(folder, ingest, 0)["num_ingested_docs"], 50);
+    run(folder, &format!("{forget} soon"), 2);
+}
+
+#[test]
+fn a_description_shows_times_and_what_is_to_be_done() {
+    let folder = fed();
+    let folder = folder.path();
+    let report = json(folder, "index describe --index live --garbage", 0);
+    assert_eq!(report["due_merges"]["num_splits"], 12);
+    assert_eq!(report["garbage"]["num_condemned"], 0);
+    assert_eq!(report["cold_query"]["now"]["num_splits"], 12);
+    assert_eq!(report["cold_query"]["after_due_merges"]["num_requests"], 2);
+    let (stdout, _) = run(folder, "index describe --index live --format table", 0);
+    for part in [
+        "documents  ",
+        "splits     ",
+        "1 due, of 12 splits",
+        "after the merges that are due",
+    ] {
+        assert!(stdout.contains(part), "{part}: {stdout}");
+    }
+    run(folder, "index merge --index live", 0);
+    let report = json(folder, "index describe --index live --garbage", 0);
+    assert_eq!(report["due_merges"]["num_merges"], 0);
+    assert_eq!(report["garbage"]["num_condemned"], 12);
+}

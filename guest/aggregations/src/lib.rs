@@ -37,7 +37,7 @@ mod respond;
 mod rollup;
 mod top_hits;
 
-pub use collect::{BitSet, Collector, Ranked, Split};
+pub use collect::{BitSet, Collector, Ranked, Split, column_handles};
 pub use error::{Error, Result};
 pub use partial::{Merger, Partial};
 pub use request::{Aggregations, Bounds, PlacedFilter, check_name};

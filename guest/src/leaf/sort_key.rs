@@ -5,6 +5,7 @@
 
 use std::net::Ipv6Addr;
 
+use canter_aggregations::column_handles;
 use tantivy::columnar::{
     BytesColumn, Column, ColumnType, DynamicColumn, MonotonicallyMappableToU64, StrColumn,
 };
@@ -49,7 +50,7 @@ impl KeyReader {
             SortTarget::Field(name) => name,
         };
         let mut columns = Vec::new();
-        for handle in segment.fast_fields().dynamic_column_handles(name)? {
+        for handle in column_handles(segment, name)? {
             let Some(values) = handle.open_u64_lenient()? else {
                 continue;
             };

@@ -4,7 +4,7 @@ use std::future::ready;
 use std::io;
 
 use futures_util::future::{BoxFuture, FutureExt, try_join_all};
-use tantivy::SegmentReader;
+use tantivy::{SegmentReader, TantivyError};
 
 use crate::query::Needs;
 
@@ -75,7 +75,11 @@ pub(super) async fn warm_up(segment: &SegmentReader, needs: &Needs) -> tantivy::
 /// Loads every column under a fast field's name.
 async fn warm_up_column(segment: &SegmentReader, name: &str) -> tantivy::Result<()> {
     let columns = segment.fast_fields();
-    let mut handles = columns.list_dynamic_column_handles(name).await?;
+    let mut handles = match columns.list_dynamic_column_handles(name).await {
+        // In a split of before the field was mapped, what stands in for it is not fast.
+        Err(TantivyError::InvalidArgument(_)) => return Ok(()),
+        handles => handles?,
+    };
     handles.extend(columns.list_subpath_dynamic_column_handles(name).await?);
     try_join_all(
         handles

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use tantivy::SegmentReader;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
-use tantivy::columnar::{ColumnIndex, ColumnType, Dictionary, MonotonicallyMappableToU64};
+use tantivy::columnar::{
+    ColumnIndex, ColumnType, Dictionary, DynamicColumnHandle, MonotonicallyMappableToU64,
+};
+use tantivy::{SegmentReader, TantivyError};
 
 use super::block::{Block, Docs, Groups};
 use crate::columns::{Values, open_dictionary};
@@ -26,7 +28,7 @@ impl Field {
         is_taken: impl Fn(ColumnType) -> bool,
     ) -> Result<Self> {
         let mut columns = Vec::new();
-        for handle in segment.fast_fields().dynamic_column_handles(field)? {
+        for handle in column_handles(segment, field)? {
             let column_type = handle.column_type();
             if !is_taken(column_type) {
                 continue;
@@ -49,6 +51,21 @@ impl Field {
         }
         columns.sort_by_key(|column| column.column_type);
         Ok(Self { columns })
+    }
+}
+
+/// The columns of a field that is fast; none in a segment that was built before it was mapped as that.
+///
+/// # Errors
+/// What tantivy says; a read that missed.
+pub fn column_handles(
+    segment: &SegmentReader,
+    field: &str,
+) -> tantivy::Result<Vec<DynamicColumnHandle>> {
+    match segment.fast_fields().dynamic_column_handles(field) {
+        // What stands in for it there is not fast.
+        Err(TantivyError::InvalidArgument(_)) => Ok(Vec::new()),
+        handles => handles,
     }
 }
 

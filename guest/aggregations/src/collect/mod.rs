@@ -24,6 +24,7 @@ mod table;
 mod tuples;
 
 pub use build::{BitSet, Split};
+pub use field::column_handles;
 pub(crate) use tuples::TupleOrder;
 
 use std::ops::Range;
