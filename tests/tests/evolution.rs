@@ -20,6 +20,8 @@ use canter_tests::{run, run_divided};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+type Document = Map<String, Value>;
+
 /// Numbers that look random.
 struct Rng(u64);
 
@@ -68,7 +70,7 @@ fn config(mode: &str, later: &[Value], default_fields: &[&str]) -> IndexConfig {
     IndexConfig::from_json(config.to_string().as_bytes()).unwrap()
 }
 
-fn document(rng: &mut Rng, ord: usize) -> Map<String, Value> {
+fn document(rng: &mut Rng, ord: usize) -> Document {
     const WORDS: [&str; 5] = ["lost", "block", "found", "disk", "late"];
     const LEVELS: [&str; 4] = ["INFO", "WARN", "ERROR", "debug"];
     let body: Vec<&str> = (0..1 + rng.below(4)).map(|_| WORDS[rng.below(5)]).collect();
@@ -94,7 +96,7 @@ fn document(rng: &mut Rng, ord: usize) -> Map<String, Value> {
     doc.as_object().unwrap().clone()
 }
 
-fn ingest_lines(store: &IndexStore, id: &str, docs: &[Map<String, Value>], split_num_docs: u64) {
+fn ingest_lines(store: &IndexStore, id: &str, docs: &[Document], split_num_docs: u64) {
     let lines: Vec<String> = docs
         .iter()
         .map(|doc| Value::from(doc.clone()).to_string())
@@ -240,7 +242,7 @@ fn engines() -> Vec<Arc<dyn Engine>> {
 struct Plan {
     mode: &'static str,
     /// Which of the later fields each phase adds, by their places, and its documents.
-    phases: Vec<(Vec<usize>, Vec<Map<String, Value>>)>,
+    phases: Vec<(Vec<usize>, Vec<Document>)>,
     default_fields: Vec<&'static str>,
     split_num_docs: u64,
 }

@@ -120,8 +120,9 @@ fn an_index_gets_a_field_and_what_cannot_be_is_refused() {
     let folder = folder.path();
     let update = "index update --index live --index-config new.yaml";
     let old = std::fs::read_to_string(folder.join("logs.yaml")).unwrap();
-    let field = "field_mappings:\n    - name: team\n      type: text\n      fast: true\n";
-    let new = old.replace("field_mappings:\n", field);
+    let list = "\n  field_mappings:\n";
+    let field = format!("{list}    - name: team\n      type: text\n      fast: true\n");
+    let new = old.replace(list, &field);
     std::fs::write(folder.join("new.yaml"), &new).unwrap();
     let (stdout, _) = run(folder, &format!("{update} --dry-run"), 0);
     let line = "  doc_mapping.field_mappings.team: nothing → a field of type text\n";

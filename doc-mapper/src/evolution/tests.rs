@@ -1,3 +1,5 @@
+//! What may change, what is refused, and what is remembered.
+
 use serde_json::json;
 
 use super::*;

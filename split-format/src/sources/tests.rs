@@ -1,3 +1,5 @@
+//! Many sources, damage, and what the hash of lines tells.
+
 use std::collections::BTreeMap;
 
 use super::*;

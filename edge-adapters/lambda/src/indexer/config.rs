@@ -141,6 +141,21 @@ mod tests {
     }
 
     #[test]
+    fn merges_are_made_by_those_who_ask_for_them() {
+        let merge = |more: &[(&'static str, &'static str)]| {
+            let variables = [&[(INDEX, "s3://b/p")], more].concat();
+            IndexerConfig::from_env(&Environment::of(variables))
+                .unwrap()
+                .merge
+        };
+        assert_eq!(merge(&[]), None);
+        let some = merge(&[(MAX_MERGES, "2"), (MAX_MERGE_BYTES, "1MiB")]).unwrap();
+        assert_eq!((some.max_merges, some.max_bytes), (Some(2), Some(1 << 20)));
+        let by_default = merge(&[(MAX_MERGES, "1")]).unwrap().max_bytes;
+        assert_eq!(by_default, Some(DEFAULT_MAX_MERGE_BYTES));
+    }
+
+    #[test]
     fn what_is_wrong_is_said_by_name() {
         for (variables, expect) in [
             (&[][..], "CANTER_INDEX is not set"),
