@@ -135,8 +135,6 @@ struct World<'a> {
     /// By id.
     live: BTreeSet<u64>,
     num_batches: u64,
-    /// The first batch that was ingested with the config that the index has.
-    first_of_config: u64,
     /// Fields that the config has got, one with each update.
     num_added_fields: u64,
 }
@@ -153,7 +151,6 @@ impl<'a> World<'a> {
             rng: Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             live: BTreeSet::new(),
             num_batches: 0,
-            first_of_config: 0,
             num_added_fields: 0,
         };
         for _ in 0..NUM_FIRST {
@@ -200,7 +197,6 @@ impl<'a> World<'a> {
             Deed::Gc => words("index gc --grace 0s"),
             Deed::Update => {
                 self.num_added_fields += 1;
-                self.first_of_config = self.num_batches;
                 let file = self.folder.join("config.yaml");
                 fs::write(&file, self.config())?;
                 let mut args = words("index update --index-config");
@@ -471,14 +467,9 @@ impl<'a> World<'a> {
         Ok((was_killed, is_done, num_requests))
     }
 
-    /// An old input again: whatever became of its documents, nothing changes. With another config it would make other
-    /// splits, which the ledger does not know.
+    /// An old input again: whatever became of its documents, nothing changes.
     fn repeat_an_ingest(&mut self) -> Result<()> {
-        let num_known = self.num_batches - self.first_of_config;
-        if num_known == 0 {
-            return Ok(());
-        }
-        let batch = self.first_of_config + self.rng.below(num_known);
+        let batch = self.rng.below(self.num_batches);
         let plan = Plan {
             args: self.ingest_args(batch),
             after: self.live.clone(),

@@ -42,8 +42,8 @@ pub use packager::{PackagedSplit, SplitFacts, package_split};
 pub use preview::{Preview, PreviewDoc, PreviewRecord, preview, suggest};
 pub use publisher::{
     ConfigChange, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement,
-    UpdateReport, create_index, create_index_with, open_or_create_index, open_or_create_index_with,
-    update_index,
+    UpdateReport, create_index, create_index_with, forget_sources, open_or_create_index,
+    open_or_create_index_with, update_index,
 };
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};

@@ -134,9 +134,78 @@ fn the_same_list_of_sources_again_is_known() {
     assert_eq!(counts(&first), (13, 0));
     let again = bench.ingest(5, &[&one, &two]);
     assert_eq!(counts(&again), (0, 13));
-    assert_eq!((again.num_published_splits, again.num_known_splits), (0, 3));
-    assert_eq!(again.splits, first.splits);
+    assert_eq!((again.num_published_splits, again.splits.len()), (0, 0));
+    assert_eq!((first.splits.len(), bench.num_docs()), (3, 13));
+    // However it is cut, in whatever order, and together with others.
+    for split_num_docs in [1, 3, 100] {
+        assert_eq!(
+            counts(&bench.ingest(split_num_docs, &[&two, &one])),
+            (0, 13)
+        );
+        assert_eq!(counts(&bench.ingest(split_num_docs, &[&one])), (0, 7));
+    }
+    let three = bench.file("three", &LINE.repeat(2));
+    assert_eq!(counts(&bench.ingest(4, &[&one, &three, &two])), (2, 13));
+    assert_eq!(bench.num_docs(), 15);
+}
+
+#[test]
+fn of_a_file_that_grew_the_new_lines_are_taken_once() {
+    let bench = Bench::new();
+    let mut text = LINE.repeat(3);
+    let path = bench.file("app.log", &text);
+    assert_eq!(counts(&bench.ingest(10, &[&path])), (3, 0));
+    for turn in 1..5 {
+        text.push_str(&LINE.repeat(turn));
+        let path = bench.file("app.log", &text);
+        let known = bench.num_docs();
+        assert_eq!(counts(&bench.ingest(2, &[&path])), (turn as u64, known));
+        assert_eq!(counts(&bench.ingest(3, &[&path])), (0, known + turn as u64));
+    }
     assert_eq!(bench.num_docs(), 13);
+
+    // A line that is still being written is a reject, and a document when it is whole.
+    let (begun, rest) = LINE.split_at(LINE.len() / 2);
+    let path = bench.file("app.log", &format!("{text}{begun}"));
+    let report = bench.ingest(10, &[&path]);
+    assert_eq!((counts(&report), report.num_rejected_docs), ((0, 13), 1));
+    let path = bench.file("app.log", &format!("{text}{begun}{rest}"));
+    assert_eq!(counts(&bench.ingest(10, &[&path])), (1, 13));
+    // One that is whole but for its line feed is a document, once.
+    let path = bench.file("app.log", &format!("{text}{LINE}{}", LINE.trim_end()));
+    assert_eq!(counts(&bench.ingest(10, &[&path])), (1, 14));
+    let path = bench.file("app.log", &format!("{text}{LINE}{LINE}"));
+    assert_eq!(counts(&bench.ingest(10, &[&path])), (0, 15));
+    assert_eq!(bench.num_docs(), 15);
+}
+
+#[test]
+fn a_file_that_begins_as_one_that_is_known_and_is_another_is_refused() {
+    let bench = Bench::new();
+    let path = bench.file("app.log", &LINE.repeat(4));
+    assert_eq!(counts(&bench.ingest(10, &[&path])), (4, 0));
+    let other = LINE.replace("beat", "other");
+    for (text, problem) in [
+        (LINE.repeat(3), "it has 3 lines, and 4"),
+        (
+            format!("{LINE}{other}{}", LINE.repeat(5)),
+            "its first 4 lines are not",
+        ),
+    ] {
+        let path = bench.file("app.log", &text);
+        let error = bench
+            .try_ingest(10, vec![Source::file(&path)])
+            .expect_err("a refusal");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains(problem), "{error}");
+        assert_eq!(bench.num_docs(), 4);
+    }
+    // By another id it is another source.
+    let source = Source::file(&path).with_id("after the rotation");
+    assert_eq!(
+        counts(&bench.try_ingest(10, vec![source]).expect("an ingest")),
+        (7, 0)
+    );
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub enum ObjectKind {
     Deletes,
     /// `filters/<id>.bits`
     Filters,
+    /// `sources/<id>.lines`
+    Sources,
 }
 
 /// Names an object that never changes.
@@ -57,12 +59,13 @@ pub type Condemned = BTreeMap<ObjectName, Sentence>;
 
 impl ObjectKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Split,
         Self::Page,
         Self::Ledger,
         Self::Deletes,
         Self::Filters,
+        Self::Sources,
     ];
 
     /// The folder of these objects, relative to the index's URI.
@@ -73,6 +76,7 @@ impl ObjectKind {
             Self::Ledger => "ledger",
             Self::Deletes => "deletes",
             Self::Filters => "filters",
+            Self::Sources => "sources",
         }
     }
 
@@ -83,6 +87,7 @@ impl ObjectKind {
             Self::Ledger => 2,
             Self::Deletes => 3,
             Self::Filters => 4,
+            Self::Sources => 5,
         }
     }
 }
@@ -114,6 +119,7 @@ impl ObjectName {
             ObjectKind::Ledger => ledger_object(&self.id),
             ObjectKind::Deletes => crate::version::deletes_object(&self.id),
             ObjectKind::Filters => crate::version::filters_object(&self.id),
+            ObjectKind::Sources => crate::version::sources_object(&self.id),
         }
     }
 }

@@ -32,6 +32,7 @@ mod limits;
 mod manifest;
 mod page;
 mod rollup;
+mod sources;
 mod split;
 mod time_index;
 mod version;
@@ -55,6 +56,9 @@ pub use page::{
     PackedHead, PagePart, PageRef, PageSplit, PagedSplit, Totals, WrittenPage, write_page,
 };
 pub use rollup::{FieldRollup, Rollup};
+pub use sources::{
+    LinesHash, SourceEntries, SourceProgress, Sources, SourcesRef, WrittenSources, add_sources,
+};
 pub use split::{WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{

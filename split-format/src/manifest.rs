@@ -13,7 +13,8 @@
 //! the whole index. A split whose head is not inlined is opened by a range read of its own object.
 //!
 //! An index of many splits names most of them in pages ([`crate::PageRef`]), to which the table refers; the
-//! JSON then has the newest only. Without pages and ledger there is no table, and the version is 1.
+//! JSON then has the newest only. Without pages and ledgers there is no table, and the version is 1; without a ledger
+//! of sources it is 2.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,7 @@ use crate::codec::{Reader, Writer};
 use crate::condemned::Condemned;
 use crate::ledger::Ledger;
 use crate::page::{MAX_PACKED_HEAD, PageRef};
+use crate::sources::Sources;
 use crate::version::{
     MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64, is_split_id,
 };
@@ -31,7 +33,7 @@ use crate::{DeletesRef, FormatError, TimeRange};
 
 mod table;
 
-use table::Table;
+use table::{Table, TableContents};
 
 const NAME: &str = "manifest";
 
@@ -156,6 +158,8 @@ pub struct ManifestFile {
     pub ledger: Ledger,
     /// Objects that nothing refers to any more, and that are on their way out.
     pub condemned: Condemned,
+    /// How much of which source was ingested.
+    pub sources: Sources,
     /// Heads by split id.
     heads: BTreeMap<String, Vec<u8>>,
 }
@@ -168,6 +172,7 @@ impl ManifestFile {
             pages: Vec::new(),
             ledger: Ledger::default(),
             condemned: Condemned::new(),
+            sources: Sources::default(),
             heads: BTreeMap::new(),
         }
     }
@@ -266,9 +271,9 @@ impl ManifestFile {
         let mut manifest = self.manifest.clone();
         manifest.sort_splits();
         let table = Table::of(self);
-        let budget = match table {
-            None => INLINE_BUDGET,
-            Some(_) => INLINE_BUDGET_WITH_PAGES,
+        let budget = match self.pages.is_empty() {
+            true => INLINE_BUDGET,
+            false => INLINE_BUDGET_WITH_PAGES,
         };
         let mut pack: Vec<u8> = Vec::new();
         for split in manifest.splits.iter_mut().rev() {
@@ -285,9 +290,9 @@ impl ManifestFile {
             .map_err(|error| FormatError::new(NAME, error.to_string()))?;
         let mut out = Writer::default();
         out.raw(&MANIFEST_MAGIC);
-        out.u32(match table {
+        out.u32(match &table {
             None => MANIFEST_WITHOUT_PAGES,
-            Some(_) => MANIFEST_VERSION,
+            Some(table) => table.version(),
         });
         out.u64(json.len() as u64);
         out.u64(checksum64(&json));
@@ -324,9 +329,14 @@ impl ManifestFile {
         }
         let manifest: Manifest =
             serde_json::from_slice(json).map_err(|error| reader.error(error.to_string()))?;
-        let (pages, ledger, condemned) = match version {
-            MANIFEST_WITHOUT_PAGES => (Vec::new(), Ledger::default(), Condemned::new()),
-            _ => Table::read(&mut reader)?,
+        let TableContents {
+            pages,
+            ledger,
+            condemned,
+            sources,
+        } = match version {
+            MANIFEST_WITHOUT_PAGES => TableContents::default(),
+            _ => Table::read(&mut reader, version)?,
         };
         let pack = reader.raw(reader.remaining())?;
         let mut heads = BTreeMap::new();
@@ -349,6 +359,7 @@ impl ManifestFile {
             pages,
             ledger,
             condemned,
+            sources,
             heads,
         })
     }

@@ -22,10 +22,19 @@ pub(crate) const LEDGER_NAME: &str = "ledger";
 /// Version of an object of the ledger.
 pub(crate) const LEDGER_VERSION: u32 = 1;
 
+/// First eight bytes of every object of the ledger of sources.
+pub(crate) const SOURCES_MAGIC: [u8; 8] = *b"CANTERSR";
+/// What the ledger of sources is called in errors.
+pub(crate) const SOURCES_NAME: &str = "ledger of sources";
+/// Version of an object of the ledger of sources.
+pub(crate) const SOURCES_VERSION: u32 = 1;
+
 /// Version of the split's frame: prefix and component directory.
 pub(crate) const SPLIT_VERSION: u32 = 1;
 /// Newest version of the manifest's frame.
-pub(crate) const MANIFEST_VERSION: u32 = 2;
+pub(crate) const MANIFEST_VERSION: u32 = 3;
+/// A manifest that knows of no source.
+pub(crate) const MANIFEST_WITHOUT_SOURCES: u32 = 2;
 /// A manifest that names all of its splits itself.
 pub(crate) const MANIFEST_WITHOUT_PAGES: u32 = 1;
 
@@ -60,6 +69,11 @@ pub fn page_object(id: &str) -> String {
 /// Name of an object of the ledger, relative to the index's URI.
 pub(crate) fn ledger_object(id: &str) -> String {
     format!("ledger/{id}.ids")
+}
+
+/// Name of an object of the ledger of sources, relative to the index's URI.
+pub(crate) fn sources_object(id: &str) -> String {
+    format!("sources/{id}.lines")
 }
 
 /// What deleted documents are called in errors.

@@ -185,10 +185,10 @@ fn an_unknown_version_is_named_and_refused() {
     assert_eq!(Head::open(&head).unwrap_err().to_string(), problem);
 
     let mut manifest = sample::manifest().to_bytes().unwrap();
-    manifest[8] = 3;
+    manifest[8] = 4;
     let problem = ManifestFile::from_bytes(&manifest).unwrap_err().to_string();
     assert!(
-        problem.contains("version 3 is not known (this reader knows 1 to 2)"),
+        problem.contains("version 4 is not known (this reader knows 1 to 3)"),
         "{problem}"
     );
 }

@@ -184,8 +184,8 @@ fn what_was_deleted_is_not_ingested_again() {
     let source = Source::reader("lines", reader).with_id("lines");
     let report = ingest(&stored.store, &options, vec![source], &()).unwrap();
     assert_eq!(
-        (report.num_published_splits, report.num_known_splits),
-        (0, 6)
+        (report.num_published_splits, report.num_known_docs),
+        (0, 6_000)
     );
     assert_eq!(stored.store.describe().unwrap().num_docs, 0);
     // The documents are in the store until a garbage collection.

@@ -199,3 +199,50 @@ fn a_merge_that_fails_behind_an_ingest_is_told() {
         "{stderr}"
     );
 }
+
+#[test]
+fn sources_are_known_until_they_are_forgotten() {
+    let folder = fed();
+    let folder = folder.path();
+    let ingest = "index ingest --index live --input 3.ndjson --split-num-docs 7";
+    assert_eq!(json(folder, ingest, 0)["num_ingested_docs"], 0);
+    let forget = "index gc --index live --forget-sources-before";
+    assert_eq!(
+        json(folder, &format!("{forget} 2020-01-01"), 0)["num_forgotten_sources"],
+        0
+    );
+    let (stdout, _) = run(folder, &format!("{forget} 2099-01-01 --dry-run"), 0);
+    assert!(
+        stdout.starts_with("would be forgotten: 12 sources\n"),
+        "{stdout}"
+    );
+    assert_eq!(json(folder, ingest, 0)["num_ingested_docs"], 0);
+    let (stdout, _) = run(folder, &format!("{forget} 2099-01-01"), 0);
+    assert!(stdout.starts_with("forgotten: 12 sources\n"), "{stdout}");
+    assert_eq!(json(folder, ingest, 0)["num_ingested_docs"], 50);
+    run(folder, &format!("{forget} soon"), 2);
+}
+
+#[test]
+fn a_description_shows_times_and_what_is_to_be_done() {
+    let folder = fed();
+    let folder = folder.path();
+    let report = json(folder, "index describe --index live --garbage", 0);
+    assert_eq!(report["due_merges"]["num_splits"], 12);
+    assert_eq!(report["garbage"]["num_condemned"], 0);
+    assert_eq!(report["cold_query"]["now"]["num_splits"], 12);
+    assert_eq!(report["cold_query"]["after_due_merges"]["num_requests"], 2);
+    let (stdout, _) = run(folder, "index describe --index live --format table", 0);
+    for part in [
+        "documents  ",
+        "splits     ",
+        "1 due, of 12 splits",
+        "after the merges that are due",
+    ] {
+        assert!(stdout.contains(part), "{part}: {stdout}");
+    }
+    run(folder, "index merge --index live", 0);
+    let report = json(folder, "index describe --index live --garbage", 0);
+    assert_eq!(report["due_merges"]["num_merges"], 0);
+    assert_eq!(report["garbage"]["num_condemned"], 12);
+}

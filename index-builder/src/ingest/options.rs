@@ -31,6 +31,8 @@ pub struct IngestOptions {
     pub rejects_path: Option<PathBuf>,
     /// More rejected lines than this stop the ingest, and nothing is published (no limit).
     pub max_rejects: Option<u64>,
+    /// The time, in milliseconds since 1970, for the ledger of what was ingested: what is older can be forgotten.
+    pub ingested_at_ms: u64,
     /// Threads that turn lines into documents (a half of the cores).
     pub num_parsers: usize,
     /// Threads that turn documents into splits, each with a split in memory (one, or two from four
@@ -51,6 +53,7 @@ impl Default for IngestOptions {
             max_line_num_bytes: 1 << 20,
             rejects_path: None,
             max_rejects: None,
+            ingested_at_ms: 0,
             num_parsers: (num_cores / 2).clamp(1, 8),
             num_indexers: (num_cores / 2).clamp(1, 2),
         }

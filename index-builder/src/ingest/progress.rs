@@ -58,6 +58,8 @@ pub(crate) struct Tally {
     pub(crate) num_stored_bytes: Arc<AtomicU64>,
     pub(crate) num_raw_bytes: AtomicU64,
     pub(crate) num_docs: AtomicU64,
+    /// A part of these.
+    pub(crate) num_known_docs: AtomicU64,
     pub(crate) num_rejects: AtomicU64,
     pub(crate) num_splits_packaged: AtomicU64,
     pub(crate) num_splits_uploaded: AtomicU64,

@@ -6,7 +6,7 @@ use super::progress::{Phase, Progress};
 use super::run::{Uploaded, build};
 use crate::blocking;
 use crate::error::BuildError;
-use crate::publisher::{self, NewSplit, PublishOutcome};
+use crate::publisher::{self, NewSplit, PublishOutcome, SourceStep};
 use crate::source::Source;
 use crate::storage::IndexStore;
 use canter_doc_mapper::IndexConfig;
@@ -27,6 +27,8 @@ pub struct Receipt {
     index_config: IndexConfig,
     /// Splits that are uploaded and that no manifest names yet.
     splits: Vec<NewSplit>,
+    /// How far their sources are ingested when they are published.
+    sources: Vec<SourceStep>,
     /// Lines read.
     pub num_lines: u64,
     /// Lines that were rejected.
@@ -92,6 +94,7 @@ pub fn build_part(
     let Uploaded {
         config,
         splits,
+        sources,
         counters,
         kept_by_reason,
         rejects,
@@ -101,6 +104,7 @@ pub fn build_part(
         version: VERSION,
         index_config: config,
         splits,
+        sources,
         num_lines: counters.num_lines,
         num_rejected_docs: counters.num_rejects,
         num_kept_docs: kept_by_reason.values().sum(),
@@ -130,7 +134,29 @@ pub fn publish_receipts(
             "the parts were built with different configs of the index: build them again, with one",
         ));
     }
-    let splits = receipts.iter().flat_map(|receipt| &receipt.splits);
-    let splits: Vec<NewSplit> = splits.cloned().collect();
-    blocking::run(publisher::publish(store, Some(config), &splits))
+    let prepared = publisher::prepare(store)?;
+    let mut published = PublishOutcome::default();
+    let (mut splits, mut steps): (Vec<NewSplit>, Vec<SourceStep>) = (Vec::new(), Vec::new());
+    for receipt in receipts {
+        // A part that is published, or that stands here twice, is left out as a whole: its sources are where it would
+        // take them.
+        let mut is_known = !receipt.sources.is_empty();
+        for step in &receipt.sources {
+            let now = prepared.find_source(store, step.source)?;
+            is_known &= step.is_done(now) || steps.iter().any(|other| other.is_same(step));
+        }
+        if is_known {
+            published.num_known_splits += receipt.num_splits();
+            published.num_known_docs += receipt.num_docs();
+        } else {
+            splits.extend(receipt.splits.iter().cloned());
+            steps.extend(&receipt.sources);
+        }
+    }
+    let outcome = blocking::run(publisher::publish(store, Some(config), &splits, &steps))?;
+    Ok(PublishOutcome {
+        num_known_splits: outcome.num_known_splits + published.num_known_splits,
+        num_known_docs: outcome.num_known_docs + published.num_known_docs,
+        ..outcome
+    })
 }

@@ -8,11 +8,12 @@ use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Plan, ReadInput};
-use crate::publisher::{self, NewSplit};
+use crate::publisher::{self, NewSplit, SourceStep};
 use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 
 /// Ingests `sources`, one after the other, into the index at `store`.
 ///
@@ -34,19 +35,22 @@ pub fn ingest(
     let Uploaded {
         config,
         splits,
+        sources: steps,
         inputs,
         kept_by_reason,
+        num_rejected_before,
         meter,
         rejects,
         ..
     } = build(store, options, sources, progress, Phase::Publishing)?;
-    let published = blocking::run(publisher::publish(store, Some(&config), &splits))?;
+    let published = blocking::run(publisher::publish(store, Some(&config), &splits, &steps))?;
     meter.tell(Phase::Done);
     let counters = meter.counters(Phase::Done);
+    let num_skipped_docs = meter.tally.num_known_docs.load(Ordering::Relaxed);
     Ok(IngestReport {
         num_lines: counters.num_lines,
         num_ingested_docs: published.num_published_docs,
-        num_known_docs: published.num_known_docs,
+        num_known_docs: published.num_known_docs + num_skipped_docs,
         num_rejected_docs: counters.num_rejects,
         num_kept_docs: kept_by_reason.values().sum(),
         kept_by_reason,
@@ -62,7 +66,7 @@ pub fn ingest(
         num_known_splits: published.num_known_splits,
         num_live_splits: published.num_live_splits,
         num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits, &inputs),
+        warnings: warnings_of(store, &published, &splits, &inputs, num_rejected_before),
         inputs: inputs.into_iter().map(InputReport::of).collect(),
     })
 }
@@ -71,9 +75,13 @@ pub fn ingest(
 pub(super) struct Uploaded<'a> {
     pub(super) config: IndexConfig,
     pub(super) splits: Vec<NewSplit>,
+    /// How far the sources are ingested when they are published.
+    pub(super) sources: Vec<SourceStep>,
     /// One for each source.
     pub(super) inputs: Vec<ReadInput>,
     pub(super) kept_by_reason: BTreeMap<String, u64>,
+    /// Records that were rejected when they were ingested before, and would be documents now.
+    pub(super) num_rejected_before: u64,
     pub(super) meter: Meter<'a>,
     pub(super) counters: Counters,
     pub(super) rejects: RejectsFile,
@@ -92,41 +100,44 @@ pub(super) fn build<'a>(
         source.check()?;
     }
     check_named_once(&sources)?;
-    let config = publisher::prepare(store)?;
-    let mapper = DocMapper::new(&config).map_err(|error| {
+    let prepared = publisher::prepare(store)?;
+    let config = &prepared.config;
+    let mapper = DocMapper::new(config).map_err(|error| {
         BuildError::invalid(format!(
             "the doc mapping of `{}` cannot be used",
             store.uri()
         ))
         .caused_by(error)
     })?;
-    let settings = ReadSettings::new(options, &config)?;
+    let settings = ReadSettings::new(options, config)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let meter = Meter::new(total_stored_bytes, progress);
     let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
     let plan = Plan {
         store,
-        config: &config,
+        config,
         mapper: &mapper,
         options,
         settings: &settings,
         split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
         meter: &meter,
+        lookup: &|source| prepared.find_source(store, source),
     };
     let built = pipeline::run(&plan, sources, &mut rejects);
     // What was rejected before a failure helps to understand it.
     let flushed = rejects.flush();
     let built = built?;
-    let splits = built.splits;
     flushed?;
 
     meter.tell(then);
     Ok(Uploaded {
         counters: meter.counters(then),
-        config,
-        splits,
+        config: prepared.config,
+        splits: built.splits,
+        sources: built.sources,
         inputs: built.inputs,
         kept_by_reason: built.kept_by_reason,
+        num_rejected_before: built.num_rejected_before,
         meter,
         rejects,
     })

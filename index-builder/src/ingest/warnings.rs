@@ -20,6 +20,7 @@ pub(super) fn warnings_of(
     published: &PublishOutcome,
     splits: &[NewSplit],
     inputs: &[ReadInput],
+    num_rejected_before: u64,
 ) -> Vec<IngestWarning> {
     let found = [
         near_max_manifest_bytes(published),
@@ -27,6 +28,7 @@ pub(super) fn warnings_of(
         unsafe_store(store),
         probe_left_behind(store),
         unconfirmed(published),
+        rejected_before(num_rejected_before),
     ];
     let broken = inputs.iter().filter_map(broken_off);
     found.into_iter().flatten().chain(broken).collect()
@@ -38,6 +40,19 @@ fn warning(name: &'static str, message: String) -> Option<IngestWarning> {
 
 fn broken_off(input: &ReadInput) -> Option<IngestWarning> {
     warning("broken_off", input.broken_off.clone()?)
+}
+
+fn rejected_before(num_lines: u64) -> Option<IngestWarning> {
+    if num_lines == 0 {
+        return None;
+    }
+    warning(
+        "rejected_before",
+        format!(
+            "{num_lines} lines were rejected when their source was ingested before, and would be documents now: a source \
+             that is known is not looked at again; to have them, ingest these lines from another file"
+        ),
+    )
 }
 
 fn near_max_manifest_bytes(published: &PublishOutcome) -> Option<IngestWarning> {

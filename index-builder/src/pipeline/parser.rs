@@ -21,12 +21,16 @@ pub(super) struct PendingDoc {
     /// Why it is no ordinary document, if it was kept although something is wrong with it. It has no time
     /// of its own.
     pub(super) kept_for: Option<&'static str>,
+    /// Whether it was ingested before: it is not built again.
+    pub(super) is_known: bool,
 }
 
 /// What became of a batch of records.
 pub(super) struct ParsedBatch {
     pub(super) source_ord: usize,
     pub(super) docs: Vec<PendingDoc>,
+    /// The last record that is a document, by its place in the source from 1; 0 if none is.
+    pub(super) last_doc_record: u64,
     pub(super) rejects: Vec<Reject>,
     /// Bytes of all records of the batch, and of what stands between them.
     pub(super) raw_num_bytes: u64,
@@ -50,13 +54,20 @@ impl Parser<'_> {
             rejects: Vec::new(),
             raw_num_bytes: batch.raw_num_bytes,
             broken_off: None,
+            last_doc_record: 0,
         };
         let mut scratch = Vec::new();
-        for record in batch.iter() {
+        for (ord, record) in (batch.first_record..).zip(batch.iter()) {
             let first_doc = parsed.docs.len();
             self.parse_record(batch, &record, &mut scratch, &mut parsed);
             if let Some(docs) = parsed.docs.get_mut(first_doc..) {
                 share(record.raw_num_bytes, docs);
+                if ord <= batch.num_known_records {
+                    docs.iter_mut().for_each(|doc| doc.is_known = true);
+                }
+                if !docs.is_empty() {
+                    parsed.last_doc_record = ord;
+                }
             }
         }
         parsed
@@ -85,6 +96,7 @@ impl Parser<'_> {
                         raw_num_bytes: 0,
                         document: doc.document,
                         kept_for: None,
+                        is_known: false,
                     });
                     return;
                 }
@@ -138,6 +150,7 @@ impl Parser<'_> {
                 raw_num_bytes: 0,
                 document,
                 kept_for: Some(reason),
+                is_known: false,
             });
             return;
         }

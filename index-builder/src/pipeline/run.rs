@@ -9,11 +9,12 @@ use super::uploader::{Numbered, upload_all};
 use crate::error::BuildError;
 use crate::ingest::{IngestOptions, Meter, Phase, RejectsFile};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
-use crate::publisher::NewSplit;
-use crate::source::{ReadSettings, RecordBatch, RecordReader, Source};
+use crate::publisher::{NewSplit, SourceStep};
+use crate::source::{Lookup, ReadSettings, RecordBatch, RecordReader, Source, SourceRead};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
+use canter_split_format::SourceProgress;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
@@ -30,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) settings: &'a ReadSettings,
     pub(crate) split_num_docs: u64,
     pub(crate) meter: &'a Meter<'a>,
+    /// How much of which source was ingested before.
+    pub(crate) lookup: &'a Lookup<'a>,
 }
 
 /// What came of the sources.
@@ -40,6 +43,10 @@ pub(crate) struct Built {
     pub(crate) inputs: Vec<ReadInput>,
     /// How many documents were kept although something was wrong with them, by what it was.
     pub(crate) kept_by_reason: BTreeMap<String, u64>,
+    /// How far the sources are ingested when the splits are published.
+    pub(crate) sources: Vec<SourceStep>,
+    /// Records that were rejected when they were ingested before, and would be documents now.
+    pub(crate) num_rejected_before: u64,
 }
 
 /// What a source was.
@@ -59,6 +66,7 @@ pub(crate) fn run(
     sources: Vec<Source>,
     rejects: &mut RejectsFile,
 ) -> Result<Built, BuildError> {
+    let is_kept: Vec<bool> = sources.iter().map(Source::is_kept).collect();
     let names: Vec<String> = sources
         .iter()
         .map(|source| source.name().to_string())
@@ -96,23 +104,35 @@ pub(crate) fn run(
         let parsed = parsers.into_iter().map(joined).fold(Ok(()), Result::and);
         let indexed = indexers.into_iter().map(joined).fold(Ok(()), Result::and);
         let uploaded = joined(uploader);
-        let (collected, formats) = match (collected, read) {
-            (Ok(collected), Ok(formats)) => (collected, formats),
+        let (collected, read) = match (collected, read) {
+            (Ok(collected), Ok(read)) => (collected, read),
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
         parsed.and(indexed)?;
-        let inputs = names.into_iter().zip(formats).zip(collected.counts);
-        let inputs = inputs.map(|((name, format), count)| ReadInput {
-            name,
-            format,
-            num_docs: count.num_docs,
-            num_rejects: count.num_rejects,
-            broken_off: count.broken_off,
-        });
+        let (mut steps, mut num_rejected_before) = (Vec::new(), 0);
+        let mut inputs = Vec::with_capacity(read.len());
+        let sources = names.into_iter().zip(is_kept).zip(read);
+        for (((name, is_kept), (format, read)), count) in sources.zip(collected.counts) {
+            if let Some(read) = read {
+                let num_known = read.known.map_or(0, |known| known.num_docs);
+                num_rejected_before += count.num_known_docs.saturating_sub(num_known);
+                let step = count.step_of(read, plan.options.ingested_at_ms);
+                steps.extend(step.filter(|_| is_kept));
+            }
+            inputs.push(ReadInput {
+                name,
+                format,
+                num_docs: count.num_docs,
+                num_rejects: count.num_rejects,
+                broken_off: count.broken_off,
+            });
+        }
         Ok(Built {
-            inputs: inputs.collect(),
+            inputs,
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
+            sources: steps,
+            num_rejected_before,
         })
     })
 }
@@ -141,24 +161,26 @@ fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
     parsers: &[SyncSender<RecordBatch>],
-) -> Result<Vec<Format>, BuildError> {
-    let mut formats = Vec::with_capacity(sources.len());
+) -> Result<Vec<(Format, Option<SourceRead>)>, BuildError> {
+    let mut all_read = Vec::with_capacity(sources.len());
     let mut in_turn = parsers.iter().cycle();
     for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
         let input = source.open(plan.meter.tally.num_stored_bytes.clone())?;
-        let mut records = RecordReader::new(input, source_ord, &origin, plan.settings)?;
-        formats.push(records.format());
+        let (settings, lookup) = (plan.settings, plan.lookup);
+        let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
+        let format = records.format();
         while let Some(batch) = records.next_batch()? {
             let is_received = in_turn
                 .next()
                 .is_some_and(|parser| parser.send(batch).is_ok());
             if !is_received {
-                return Ok(formats);
+                return Ok(all_read);
             }
         }
+        all_read.push((format, records.finish()?));
     }
-    Ok(formats)
+    Ok(all_read)
 }
 
 fn parse(
@@ -189,8 +211,35 @@ struct Collected {
 #[derive(Clone, Default)]
 struct Count {
     num_docs: u64,
+    /// Of records that were ingested before.
+    num_known_docs: u64,
     num_rejects: u64,
+    /// The last record that is a document, by its place from 1.
+    last_doc_record: u64,
     broken_off: Option<String>,
+}
+
+impl Count {
+    /// How far the source is ingested when its documents are published; `None` if that is no further than before. A last
+    /// record that is no document, and that nothing ends, does not count: what was written of it may be a part.
+    fn step_of(&self, read: SourceRead, at_ms: u64) -> Option<SourceStep> {
+        let is_part = self.last_doc_record < read.num_records;
+        let (num_lines, hash) = match read.hash_before_open_record.filter(|_| is_part) {
+            Some(before) => (read.num_records - 1, before),
+            None => (read.num_records, read.hash),
+        };
+        let num_known = read.known.map_or(0, |known| known.num_lines);
+        (num_lines > num_known).then_some(SourceStep {
+            source: read.source_id,
+            from: read.known,
+            to: SourceProgress {
+                num_lines,
+                num_docs: self.num_docs,
+                hash,
+                at_ms,
+            },
+        })
+    }
 }
 
 /// Takes batches from the parsers in turn, so in the order of the input, writes rejects, and gives
@@ -233,10 +282,18 @@ fn collect(
         let count = &mut collected.counts[batch.source_ord];
         let first_position = count.num_docs + count.num_rejects;
         count.num_docs += batch.docs.len() as u64;
+        let num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
+        count.num_known_docs += num_known_docs;
+        plan.meter.add(&tally.num_known_docs, num_known_docs);
+        count.last_doc_record = count.last_doc_record.max(batch.last_doc_record);
         count.num_rejects += batch.rejects.len() as u64;
         count.broken_off = count.broken_off.take().or(batch.broken_off);
         for mut doc in batch.docs {
             doc.identity.position += first_position;
+            // It was needed to know the time and the place of those after it.
+            if doc.is_known {
+                continue;
+            }
             if let Some(reason) = doc.kept_for {
                 *collected
                     .kept_by_reason

@@ -59,7 +59,7 @@ pub fn preview(
     source.check()?;
     let name = source.name().to_string();
     let input = source.open(Arc::new(AtomicU64::new(0)))?;
-    let mut reader = RecordReader::new(input, 0, &[], &settings)?;
+    let mut reader = RecordReader::new(input, 0, &[], &settings, &|_| Ok(None))?;
     let mut preview = Preview {
         name,
         format: reader.format(),

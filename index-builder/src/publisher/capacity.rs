@@ -1,30 +1,71 @@
 //! How much more an index takes: what searches read by default is what builders write.
 
 use super::create::{config_of, load};
+use super::sources::SourcesReader;
 use crate::blocking;
-use crate::error::BuildError;
+use crate::error::{BuildError, ErrorKind};
 use crate::storage::IndexStore;
 use canter_doc_mapper::IndexConfig;
-use canter_split_format::MAX_MANIFEST_BYTES;
+use canter_split_format::{MAX_MANIFEST_BYTES, SourceId, SourceProgress, Sources};
+use std::sync::{Mutex, PoisonError};
 
 /// What to do about an index that is full.
 pub(crate) const ADVICE: &str =
     "list fewer tag_fields, or divide the documents among several indexes";
 
 /// What an ingest looks at before it reads any input: whether the store can be written to safely and
-/// the index takes another split. Returns the index's config.
+/// the index takes another split.
 ///
 /// # Errors
 /// `Invalid` for a store or an index that cannot be written to, `Limit` for one that is full, and as
 /// [`IndexStore::load_config`].
-pub(crate) fn prepare(store: &IndexStore) -> Result<IndexConfig, BuildError> {
+pub(crate) fn prepare(store: &IndexStore) -> Result<Prepared, BuildError> {
     blocking::run(async {
         let loaded = load(store).await?;
         let config = config_of(store, &loaded.file)?;
         check_capacity(store, loaded.len)?;
         store.ensure_conditional_writes().await?;
-        Ok(config)
+        Ok(Prepared {
+            config,
+            sources: loaded.file.sources,
+            reader: Mutex::default(),
+        })
     })
+}
+
+/// What an ingest knows of the index that it began with.
+pub(crate) struct Prepared {
+    pub(crate) config: IndexConfig,
+    sources: Sources,
+    reader: Mutex<SourcesReader>,
+}
+
+impl Prepared {
+    /// How far a source was ingested then.
+    ///
+    /// # Errors
+    /// `Data` for a part of the ledger that is missing or damaged; `Unavailable` if storage does not answer.
+    pub(crate) fn find_source(
+        &self,
+        store: &IndexStore,
+        source: SourceId,
+    ) -> Result<Option<SourceProgress>, BuildError> {
+        if self.sources.is_empty() {
+            return Ok(None);
+        }
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let reader = &mut *reader;
+        blocking::run(async {
+            match reader.find(store, &self.sources, source).await {
+                // A ledger that was rewritten since, and whose old parts are gone.
+                Err(error) if error.kind() == ErrorKind::Data => {
+                    let now = load(store).await?.file.sources;
+                    reader.find(store, &now, source).await
+                }
+                found => found,
+            }
+        })
+    }
 }
 
 /// Refuses a manifest that searches would refuse.

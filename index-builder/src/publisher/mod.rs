@@ -12,6 +12,7 @@ mod description;
 mod pages;
 mod publish;
 mod replace;
+pub(crate) mod sources;
 mod spare;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -29,6 +30,8 @@ pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish};
 pub use publish::{NewSplit, PublishOutcome};
 pub(crate) use replace::replace;
 pub use replace::{ReplaceOutcome, Replacement};
+pub(crate) use sources::SourceStep;
+pub use sources::forget_sources;
 #[cfg(test)]
 pub(crate) use update::update;
 pub use update::{ConfigChange, UpdateReport, update_index};

@@ -19,6 +19,7 @@ use canter_split_format::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 
+use super::sources::settle_sources;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
@@ -46,6 +47,7 @@ pub(super) async fn move_overflow(
     if !taken.is_empty() {
         page_out(store, file, taken).await?;
     }
+    settle_sources(store, file).await?;
     // Merges and deletions put ids into the ledger, too.
     settle_ledger(store, file).await
 }
@@ -314,7 +316,7 @@ pub(super) async fn settle_ledger(
     Ok(())
 }
 
-async fn read_whole(store: &IndexStore, name: &str) -> Result<Bytes, BuildError> {
+pub(super) async fn read_whole(store: &IndexStore, name: &str) -> Result<Bytes, BuildError> {
     let found = store.get(name).await?;
     found
         .map(|(bytes, _)| bytes)
@@ -328,7 +330,7 @@ fn missing(store: &IndexStore, name: &str) -> BuildError {
     ))
 }
 
-fn damaged(store: &IndexStore, name: &str) -> BuildError {
+pub(super) fn damaged(store: &IndexStore, name: &str) -> BuildError {
     BuildError::data(format!(
         "`{}/{name}` cannot be read: restore it from a copy of the index",
         store.uri()

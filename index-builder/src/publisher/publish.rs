@@ -3,6 +3,7 @@
 use super::capacity::check_capacity;
 use super::create::{LoadedManifest, config_of, load, manifest_bytes};
 use super::pages::{LedgerReader, move_overflow};
+use super::sources::{Found, SourceStep, SourcesReader, advance};
 use super::spare::spare_what_is_referenced;
 use super::update::may_become;
 use crate::blocking;
@@ -80,33 +81,39 @@ impl IndexStore {
     /// `Internal` if an object is not there or has another length; `Unavailable` if storage does not
     /// answer, or others kept changing the manifest. Either way the old manifest stands.
     pub fn publish(&self, splits: &[NewSplit]) -> Result<PublishOutcome, BuildError> {
-        blocking::run(publish(self, None, splits))
+        blocking::run(publish(self, None, splits, &[]))
     }
 }
 
 /// See [`IndexStore::publish`]. `index_config` is the config that the splits were built with, if it
-/// is to be compared with the manifest's.
+/// is to be compared with the manifest's, and `sources` says how far the sources of the splits are ingested then.
 pub(crate) async fn publish(
     store: &IndexStore,
     index_config: Option<&IndexConfig>,
     splits: &[NewSplit],
+    sources: &[SourceStep],
 ) -> Result<PublishOutcome, BuildError> {
     store.ensure_conditional_writes().await?;
     let ids: BTreeSet<SplitNumber> = splits.iter().filter_map(number_of).collect();
     let mut ledger = LedgerReader::default();
+    let mut sources_reader = SourcesReader::default();
     let mut published_before = None;
     for num_attempts in 1..=MAX_ATTEMPTS {
-        let loaded = load(store).await?;
+        let mut loaded = load(store).await?;
         let version = loaded.version.clone();
         check_config(store, index_config, &loaded.file)?;
-        let known = ledger.known(store, &loaded.file, &ids).await;
-        let outcome = match known {
-            Ok(known) => {
-                let before = &mut published_before;
-                publish_once(store, splits, loaded, known, num_attempts, before).await
+        let outcome = async {
+            let mut known = ledger.known(store, &loaded.file, &ids).await?;
+            let reader = &mut sources_reader;
+            let found = advance(store, &mut loaded.file, sources, reader).await?;
+            if found == Found::Done {
+                known.clone_from(&ids);
             }
-            Err(error) => Err(error),
+            let is_new = found == Found::Advanced && !sources.is_empty();
+            let before = &mut published_before;
+            publish_once(store, splits, loaded, (known, is_new), num_attempts, before).await
         };
+        let outcome = outcome.await;
         match outcome {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
@@ -127,7 +134,7 @@ async fn publish_once(
     store: &IndexStore,
     splits: &[NewSplit],
     loaded: LoadedManifest,
-    mut known: BTreeSet<SplitNumber>,
+    (mut known, has_new_sources): (BTreeSet<SplitNumber>, bool),
     num_attempts: u32,
     published_before: &mut Option<(u64, u64)>,
 ) -> Result<Option<PublishOutcome>, BuildError> {
@@ -151,7 +158,8 @@ async fn publish_once(
         num_manifest_bytes: loaded.len,
         is_unconfirmed: false,
     };
-    if new.is_empty() {
+    // Lines of which none is a document are no reason to write.
+    if new.is_empty() && (splits.is_empty() || !has_new_sources) {
         return Ok(Some(outcome));
     }
     // Behind the manifest that is replaced: what a garbage collection has removed since changed that.

@@ -27,6 +27,8 @@ pub(super) fn spare_what_is_referenced<'a>(
     let filters = filters.map(|filters| ObjectName::new(ObjectKind::Filters, &filters.id));
     let ledger = file.ledger.objects.iter();
     let ledger = ledger.map(|object| ObjectName::new(ObjectKind::Ledger, &object.id));
+    let sources = file.sources.objects.iter();
+    let sources = sources.map(|object| ObjectName::new(ObjectKind::Sources, &object.id));
     let deletes = file
         .manifest
         .splits
@@ -38,6 +40,7 @@ pub(super) fn spare_what_is_referenced<'a>(
         .chain(pages)
         .chain(filters)
         .chain(ledger)
+        .chain(sources)
         .chain(deletes)
         .collect();
     spare(store, file, referenced)

@@ -163,7 +163,7 @@ fn splits_of_another_config_are_not_published() {
         index_id: "other".to_string(),
         ..config()
     };
-    let error = blocking::run(publish(&store, Some(&other), &[made_up(0)])).unwrap_err();
+    let error = blocking::run(publish(&store, Some(&other), &[made_up(0)], &[])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(ids(&store.load_manifest().unwrap()).is_empty());
 }

@@ -12,6 +12,10 @@ pub(crate) struct RecordBatch {
     pub(crate) source_ord: usize,
     /// Which source, for ever.
     pub(crate) source_id: SourceId,
+    /// Which record of the source the first one is, from 1.
+    pub(crate) first_record: u64,
+    /// So many records of the source were ingested before.
+    pub(crate) num_known_records: u64,
     /// How they are read.
     pub(crate) layout: Arc<Layout>,
     /// All bytes that were read for them, what stands between them included.
@@ -31,6 +35,8 @@ pub(super) struct RecordSpan {
     /// How many bytes it took in the source, with its ending.
     pub(super) raw_num_bytes: u64,
     pub(super) extent: Extent,
+    /// Whether something ends it, and not the source.
+    pub(super) is_ended: bool,
 }
 
 /// How much of a record there is.

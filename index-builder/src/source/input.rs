@@ -130,6 +130,11 @@ impl Source {
         .unwrap_or_else(never_before)
     }
 
+    /// Whether it can be told when it comes again.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.id.is_some() || (matches!(self.origin, Origin::File(_)) && self.place().is_some())
+    }
+
     /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
     pub(crate) fn open(self, num_stored_bytes: Arc<AtomicU64>) -> Result<Input, BuildError> {
         let mut ended = None;

@@ -15,5 +15,5 @@ mod tests;
 
 pub(crate) use batch::{Extent, Record, RecordBatch};
 pub use input::Source;
-pub(crate) use records::RecordReader;
+pub(crate) use records::{Lookup, RecordReader, SourceRead};
 pub(crate) use settings::ReadSettings;

@@ -5,7 +5,7 @@ use super::input::Input;
 use super::settings::ReadSettings;
 use crate::error::{BuildError, ErrorKind};
 use canter_formats::{Cut, Cutter, Directive, Format, Layout, Recognised, recognise};
-use canter_split_format::SourceId;
+use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
@@ -20,8 +20,30 @@ const FIRST_RECORD_LEN: usize = 4096;
 /// A record that holds many documents may have so many bytes, if no more are allowed for each.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
 
+/// What was read of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SourceRead {
+    /// Which source, for ever.
+    pub(crate) source_id: SourceId,
+    /// How much of it was ingested before.
+    pub(crate) known: Option<SourceProgress>,
+    /// All of its records.
+    pub(crate) num_records: u64,
+    pub(crate) hash: LinesHash,
+    /// The hash without the last record, if nothing ends that: more of it may come.
+    pub(crate) hash_before_open_record: Option<LinesHash>,
+}
+
+/// Says how much of a source was ingested before.
+pub(crate) type Lookup<'a> =
+    dyn Fn(SourceId) -> Result<Option<SourceProgress>, BuildError> + Sync + 'a;
+
 /// Reads the records of one source.
 pub(crate) struct RecordReader {
+    known: Option<SourceProgress>,
+    num_records: u64,
+    hash: LinesHash,
+    hash_before_open_record: Option<LinesHash>,
     input: Input,
     source_ord: usize,
     source_id: SourceId,
@@ -43,12 +65,13 @@ pub(crate) struct RecordReader {
 }
 
 impl RecordReader {
-    /// Reads `input`, which comes from `origin`.
+    /// Reads `input`, which comes from `origin`. `lookup` says how much of that is known.
     pub(crate) fn new(
         input: Input,
         source_ord: usize,
         origin: &[u8],
         settings: &ReadSettings,
+        lookup: &Lookup<'_>,
     ) -> Result<RecordReader, BuildError> {
         let (beginning, is_whole) = input.reader.beginning();
         let recognised = match settings.format {
@@ -75,6 +98,10 @@ impl RecordReader {
             known_by(beginning, &layout, &cutter, settings.max_record_num_bytes),
         );
         Ok(RecordReader {
+            known: lookup(source_id)?,
+            num_records: 0,
+            hash: LinesHash::default(),
+            hash_before_open_record: None,
             byte_offset: input.first_byte_offset,
             input,
             source_ord,
@@ -107,6 +134,8 @@ impl RecordReader {
         let mut batch = RecordBatch {
             source_ord: self.source_ord,
             source_id: self.source_id,
+            first_record: self.num_records + 1,
+            num_known_records: self.known.map_or(0, |known| known.num_lines),
             layout: Arc::clone(&self.layout),
             raw_num_bytes: 0,
             failure: None,
@@ -131,6 +160,7 @@ impl RecordReader {
                             break;
                         }
                     }
+                    self.count(&batch.bytes[span.range.clone()], &span)?;
                     batch.records.push(span);
                 }
                 Ok(None) => {
@@ -159,6 +189,61 @@ impl RecordReader {
         Ok(Some(batch))
     }
 
+    /// Takes a record into account, and compares with what is known where that ends.
+    fn count(&mut self, record: &[u8], span: &RecordSpan) -> Result<(), BuildError> {
+        if span.extent == Extent::BrokenOff {
+            return Ok(());
+        }
+        // Of one that is shortened the rest counts by its length.
+        let len = match span.extent {
+            Extent::Shortened => span.raw_num_bytes,
+            _ => record.len() as u64,
+        };
+        let before = self.hash;
+        self.num_records += 1;
+        self.hash = before.with(record, len);
+        self.hash_before_open_record = (!span.is_ended).then_some(before);
+        match self.known {
+            Some(known) if known.num_lines == self.num_records && known.hash != self.hash => {
+                Err(self.is_another(&format!(
+                    "its first {} records are not those that were ingested before",
+                    known.num_lines
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_another(&self, problem: &str) -> BuildError {
+        BuildError::invalid(format!(
+            "`{}` begins as a source that was ingested before, but {problem}: nothing was published; if it is another \
+             one, give it another name (or --ingest-id)",
+            self.input.name
+        ))
+    }
+
+    /// What was read, at the end; nothing of a source without a record.
+    ///
+    /// # Errors
+    /// `Invalid` if there is less than was ingested before.
+    pub(crate) fn finish(self) -> Result<Option<SourceRead>, BuildError> {
+        if let Some(known) = self.known
+            && known.num_lines > self.num_records
+        {
+            return Err(self.is_another(&format!(
+                "it has {} records, and {} of that one were ingested",
+                self.num_records, known.num_lines
+            )));
+        }
+        Ok((self.num_records > 0).then_some(SourceRead {
+            source_id: self.source_id,
+            known: self.known,
+            num_records: self.num_records,
+            hash: self.hash,
+            hash_before_open_record: self.hash_before_open_record,
+        }))
+    }
+
     /// Ends the source: a damaged one with a record that says so, one that cannot be read with a
     /// failure of the whole.
     fn broken_off(
@@ -183,6 +268,7 @@ impl RecordReader {
             byte_offset: self.byte_offset.saturating_sub(len as u64),
             raw_num_bytes: (bytes.len() - start) as u64,
             extent: Extent::BrokenOff,
+            is_ended: false,
         })
     }
 
@@ -242,6 +328,7 @@ impl RecordReader {
             byte_offset,
             raw_num_bytes,
             extent: Extent::Whole,
+            is_ended,
         };
         let is_whole = raw_num_bytes <= keep as u64;
         if is_whole {
@@ -341,6 +428,8 @@ impl RecordReader {
         }
         bytes.truncate(record.range.end);
         self.is_continued = record.extent == Extent::Part;
+        // Only the line that begins the next one ends a record.
+        record.is_ended = self.next_line.is_some();
         Ok(Some(record))
     }
 
@@ -372,6 +461,7 @@ impl RecordReader {
             byte_offset: self.byte_offset,
             raw_num_bytes: 0,
             extent: Extent::Whole,
+            is_ended: true,
         };
         loop {
             let available = match self.input.reader.fill_buf() {
@@ -379,6 +469,7 @@ impl RecordReader {
                 other => other?,
             };
             let is_at_end = available.is_empty();
+            span.is_ended = !is_at_end;
             // In small steps, so that little has to be given back.
             let available = &available[..available.len().min(64 * 1024)];
             let cut = match is_at_end {

@@ -23,7 +23,7 @@ pub(super) fn settings(max_line_num_bytes: usize, on_error: &str) -> ReadSetting
 
 pub(super) fn records_of(source: Source, settings: &ReadSettings) -> Vec<RecordBatch> {
     let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
-    let mut reader = RecordReader::new(input, 0, b"test", settings).unwrap();
+    let mut reader = RecordReader::new(input, 0, b"test", settings, &|_| Ok(None)).unwrap();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_batch().unwrap() {
         batches.push(batch);
@@ -227,7 +227,7 @@ fn what_cannot_be_read_fails_the_whole() {
         let source = Source::reader("failing", Failing(Cursor::new(bytes)));
         let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
         let settings = settings(100, "rejects");
-        let mut reader = RecordReader::new(input, 0, b"test", &settings).unwrap();
+        let mut reader = RecordReader::new(input, 0, b"test", &settings, &|_| Ok(None)).unwrap();
         let mut num = 0;
         let failure = loop {
             match reader.next_batch() {

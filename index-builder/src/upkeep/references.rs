@@ -57,6 +57,8 @@ impl References {
         objects.extend(filters);
         let ledger = file.ledger.objects.iter();
         objects.extend(ledger.map(|object| ObjectName::new(ObjectKind::Ledger, &object.id)));
+        let sources = file.sources.objects.iter();
+        objects.extend(sources.map(|object| ObjectName::new(ObjectKind::Sources, &object.id)));
         Ok(Self { objects, splits })
     }
 }

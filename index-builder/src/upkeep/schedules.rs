@@ -16,8 +16,9 @@ use super::gc::{GcOptions, collect};
 use super::references::References;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
+use crate::publisher::sources::tests::step;
 use crate::publisher::tests::{config, grown, made_up, on_the_brink, upload};
-use crate::publisher::{NewSplit, Replacement, publish, replace, update};
+use crate::publisher::{NewSplit, Replacement, SourceStep, publish, replace, update};
 use crate::storage::IndexStore;
 use crate::storage::scheduled::{ScheduledStore, Turns};
 
@@ -37,6 +38,21 @@ fn merged_of(ord: u64, from: &[SplitEntry]) -> NewSplit {
         .reduce(|left, right| left.union(right));
     split.entry.num_docs = from.iter().map(|entry| entry.num_docs).sum();
     split
+}
+
+/// Another cut of the source that 60_000 is of.
+const SAME_SOURCE: u64 = 60_002;
+
+/// What stands for the documents of a split that was ingested.
+fn docs_of(ord: u64) -> u64 {
+    match ord {
+        SAME_SOURCE => 60_000,
+        other => other,
+    }
+}
+
+fn step_of(ord: u64) -> SourceStep {
+    step(docs_of(ord), 7)
 }
 
 /// Uploads as an ingest and a merge do.
@@ -69,9 +85,14 @@ async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
             let split = made_up(*ord);
             upload_now(&store, &split).await?;
             // Built before any update.
-            publish(&store, Some(&config()), std::slice::from_ref(&split))
-                .await
-                .map(|_| true)
+            publish(
+                &store,
+                Some(&config()),
+                std::slice::from_ref(&split),
+                &[step_of(*ord)],
+            )
+            .await
+            .map(|_| true)
         }
         Deed::Merge { into, from } => {
             let split = merged_of(*into, from);
@@ -137,7 +158,7 @@ fn deeds(rng: &mut Rng, live: &[SplitEntry]) -> Vec<Deed> {
     match rng.below(3) {
         0 => deeds.push(Deed::Ingest(60_001)),
         1 => deeds.push(Deed::Ingest(60_000)),
-        _ => {}
+        _ => deeds.push(Deed::Ingest(SAME_SOURCE)),
     }
     if rng.below(4) > 0 {
         deeds.push(Deed::Collect { now_ms: 5_000 });
@@ -221,7 +242,7 @@ fn check(seed: u64, start: &InMemory) {
     for ord in &live {
         match stands_for.get(ord) {
             Some(of) => docs.extend(of),
-            None => docs.push(*ord),
+            None => docs.push(docs_of(*ord)),
         }
     }
     docs.sort_unstable();
@@ -237,7 +258,9 @@ fn check(seed: u64, start: &InMemory) {
     }
     for (deed, done) in deeds.iter().zip(&done) {
         match deed {
-            Deed::Ingest(ord) if *done => assert!(live.contains(ord), "seed {seed}: {ord}"),
+            Deed::Ingest(ord) if *done => {
+                assert!(once.contains(&docs_of(*ord)), "seed {seed}: {ord}")
+            }
             Deed::Update(field) if *done => {
                 let added = &store.load_config().unwrap().doc_mapping.added_fields;
                 assert_eq!(
@@ -272,9 +295,16 @@ fn check(seed: u64, start: &InMemory) {
             )
             .unwrap();
             upload(&store, &made_up(*ord));
-            store.publish(&[made_up(*ord)]).unwrap();
+            let (split, step) = (made_up(*ord), step_of(*ord));
+            let (splits, steps) = (std::slice::from_ref(&split), std::slice::from_ref(&step));
+            blocking::run(publish(&store, None, splits, steps)).unwrap();
         }
     }
+    let splits = store.describe().unwrap().splits;
+    let of_source = splits
+        .iter()
+        .filter(|split| docs_of(number_of(&split.id)) == 60_000);
+    assert_eq!(of_source.count(), 1, "seed {seed}: a source is live once");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The table of a manifest with pages: what it refers to.
 //!
 //! ```text
-//!   u64 len │ u64 checksum │ count · page references │ ledger │ condemned objects
+//!   u64 len │ u64 checksum │ count · page references │ ledger │ condemned objects │ sources (version 3)
 //! ```
 
 use std::collections::BTreeSet;
@@ -12,26 +12,49 @@ use crate::codec::{Reader, Writer};
 use crate::condemned::{self, Condemned};
 use crate::ledger::Ledger;
 use crate::page::{MIN_REF_LEN, PageRef};
-use crate::version::checksum64;
+use crate::sources::Sources;
+use crate::version::{MANIFEST_VERSION, MANIFEST_WITHOUT_SOURCES, checksum64};
 
 /// What a manifest's table is written from.
 pub(super) struct Table<'a> {
     pages: &'a [PageRef],
     ledger: &'a Ledger,
     condemned: &'a Condemned,
+    sources: &'a Sources,
+}
+
+/// What a table was read into.
+#[derive(Default)]
+pub(super) struct TableContents {
+    pub(super) pages: Vec<PageRef>,
+    pub(super) ledger: Ledger,
+    pub(super) condemned: Condemned,
+    pub(super) sources: Sources,
 }
 
 impl<'a> Table<'a> {
     /// None if there is nothing to refer to, and nothing that the first version of manifests has no words for.
     pub(super) fn of(file: &'a ManifestFile) -> Option<Self> {
-        let is_empty = file.pages.is_empty() && file.ledger.is_empty() && file.condemned.is_empty();
+        let is_empty = file.pages.is_empty()
+            && file.ledger.is_empty()
+            && file.condemned.is_empty()
+            && file.sources.is_empty();
         let mut splits = file.manifest.splits.iter();
         let is_of_first_version = is_empty && splits.all(SplitEntry::is_of_first_version);
         (!is_of_first_version).then_some(Self {
             pages: &file.pages,
             ledger: &file.ledger,
             condemned: &file.condemned,
+            sources: &file.sources,
         })
+    }
+
+    /// The version of a manifest with this table.
+    pub(super) fn version(&self) -> u32 {
+        match self.sources.is_empty() {
+            true => MANIFEST_WITHOUT_SOURCES,
+            false => MANIFEST_VERSION,
+        }
     }
 
     pub(super) fn write(&self, out: &mut Writer) -> Result<(), FormatError> {
@@ -44,6 +67,9 @@ impl<'a> Table<'a> {
         }
         self.ledger.write(&mut table)?;
         condemned::write(self.condemned, &mut table)?;
+        if !self.sources.is_empty() {
+            self.sources.write(&mut table)?;
+        }
         let table = table.into_bytes();
         out.u64(table.len() as u64);
         out.u64(checksum64(&table));
@@ -53,7 +79,8 @@ impl<'a> Table<'a> {
 
     pub(super) fn read(
         reader: &mut Reader<'_>,
-    ) -> Result<(Vec<PageRef>, Ledger, Condemned), FormatError> {
+        version: u32,
+    ) -> Result<TableContents, FormatError> {
         let len = usize::try_from(reader.u64()?).unwrap_or(usize::MAX);
         let checksum = reader.u64()?;
         let table = reader.raw(len)?;
@@ -75,7 +102,16 @@ impl<'a> Table<'a> {
         }
         let ledger = Ledger::read(&mut table)?;
         let condemned = condemned::read(&mut table)?;
+        let sources = match version {
+            MANIFEST_VERSION => Sources::read(&mut table)?,
+            _ => Sources::default(),
+        };
         table.finish()?;
-        Ok((pages, ledger, condemned))
+        Ok(TableContents {
+            pages,
+            ledger,
+            condemned,
+            sources,
+        })
     }
 }

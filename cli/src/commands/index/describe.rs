@@ -1,16 +1,22 @@
-//! `canter index describe`: an index in numbers, and its splits.
+//! `canter index describe`: an index in numbers, its splits on a time line, and what is to be done about it.
+
+mod outlook;
+mod time_line;
 
 use std::io::{self, Write};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use canter_index_builder::{IndexDescription, IndexStore};
 use canter_runtime::fetch::{ByteRange, FetchErrorKind, OpenOptions, open_uri};
 use canter_runtime::observe::redact_urls;
 use canter_runtime::{ErrorKind, SearchError};
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile, TimeRange};
 use clap::Args;
+use serde::Serialize;
 
+use self::outlook::Outlook;
 use crate::cli::{Format, FormatArg};
+use crate::exit::WrongUse;
 use crate::open::{about_index, tokio_runtime};
 use crate::render::dates::{date_of, short_date_of};
 use crate::render::{Align, Cell, Colour, Column, Screen, Table, numbers};
@@ -22,25 +28,55 @@ pub(crate) struct DescribeArgs {
     #[arg(long, value_name = "URI")]
     index: String,
 
+    /// Look for garbage, too: objects that nothing refers to. Lists the store.
+    #[arg(long)]
+    garbage: bool,
+
     #[command(flatten)]
     format: FormatArg,
 }
 
+/// An index and what is to be done about it, as JSON.
+#[derive(Serialize)]
+struct Described<'a> {
+    #[serde(flatten)]
+    index: &'a IndexDescription,
+    #[serde(flatten)]
+    outlook: Option<&'a Outlook>,
+}
+
 /// Describes the index.
 pub(crate) fn run(args: &DescribeArgs, screen: &Screen) -> Result<()> {
-    let description = describe(&args.index)?;
+    // What is due is nothing to those who can only read.
+    let (description, outlook) = match is_on_web(&args.index) {
+        true if args.garbage => bail!(WrongUse(
+            "--garbage lists the store, which a web server has no way to: give the index as a folder or bucket".to_owned()
+        )),
+        true => (describe_on_web(&args.index)?, None),
+        false => {
+            let store = IndexStore::open(&args.index)?;
+            let description = store.describe()?;
+            let outlook = outlook::look(&store, &description, args.garbage)?;
+            (description, Some(outlook))
+        }
+    };
+    let described = Described {
+        index: &description,
+        outlook: outlook.as_ref(),
+    };
     let mut out = io::stdout().lock();
     match args.format.on(screen) {
-        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&description)?)?,
-        Format::Table => out.write_all(table_of(&description, screen).as_bytes())?,
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&described)?)?,
+        Format::Table => out.write_all(table_of(&described, screen).as_bytes())?,
     }
     Ok(out.flush()?)
 }
 
-fn describe(uri: &str) -> Result<IndexDescription> {
-    if !uri.starts_with("http://") && !uri.starts_with("https://") {
-        return Ok(IndexStore::open(uri)?.describe()?);
-    }
+fn is_on_web(uri: &str) -> bool {
+    uri.starts_with("http://") || uri.starts_with("https://")
+}
+
+fn describe_on_web(uri: &str) -> Result<IndexDescription> {
     // The builder does not write to web servers, so it does not read from them either.
     let fetcher = open_uri(uri, &OpenOptions::default())?;
     let runtime = tokio_runtime()?;
@@ -75,7 +111,8 @@ fn describe(uri: &str) -> Result<IndexDescription> {
     ))
 }
 
-fn table_of(index: &IndexDescription, screen: &Screen) -> String {
+fn table_of(described: &Described<'_>, screen: &Screen) -> String {
+    let index = described.index;
     let mut facts = Table::new(vec![
         Column::new("", Align::Left),
         Column::new("", Align::Left),
@@ -135,11 +172,25 @@ fn table_of(index: &IndexDescription, screen: &Screen) -> String {
         fact("from", date_of(range.start_ns));
         fact("to", date_of(range.end_ns));
     }
-    let splits = split_table(index);
-    match splits.is_empty() {
-        true => facts.text(screen, ""),
-        false => format!("{}\n{}", facts.text(screen, ""), splits.text(screen, "")),
+    for (name, text) in described.outlook.map(outlook::lines).unwrap_or_default() {
+        fact(name, text);
     }
+    let mut parts = vec![facts.text(screen, "")];
+    if index.num_splits > 0 {
+        parts.push(time_line::time_line(
+            &index.splits,
+            index.time_range,
+            screen,
+        ));
+        parts.extend(
+            described
+                .outlook
+                .map(|outlook| outlook::cost_table(outlook, screen)),
+        );
+        parts.push(split_table(index).text(screen, ""));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
 }
 
 fn split_table(index: &IndexDescription) -> Table {

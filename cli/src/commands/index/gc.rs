@@ -4,8 +4,11 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use canter_index_builder::{GcOptions, GcReport, IndexStore, WriteOptions, collect_garbage};
+use canter_index_builder::{
+    GcOptions, GcReport, IndexStore, WriteOptions, collect_garbage, forget_sources,
+};
 use clap::Args;
+use serde::Serialize;
 
 use crate::amounts::parse_duration;
 use crate::cli::Format;
@@ -39,6 +42,11 @@ pub(crate) struct GcArgs {
     #[arg(long)]
     no_retention: bool,
 
+    /// Forget which sources were ingested before this day, such as 2026-01-31 (in UTC), so that they can be ingested
+    /// again. Nothing else forgets them: not merges, not deletions, not retention.
+    #[arg(long, value_name = "DATE", value_parser = parse_day)]
+    forget_sources_before: Option<u64>,
+
     /// Show what would be removed, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -50,6 +58,23 @@ pub(crate) struct GcArgs {
     /// How to show the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+}
+
+/// A day, as milliseconds since 1970 at its beginning.
+fn parse_day(text: &str) -> Result<u64, String> {
+    let day = text.parse::<jiff::civil::Date>().ok();
+    let start = day.and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok());
+    let start = start.and_then(|start| u64::try_from(start.timestamp().as_millisecond()).ok());
+    start.ok_or_else(|| "not a day such as 2026-01-31".to_owned())
+}
+
+/// A collection's report, and what was forgotten.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a GcReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_forgotten_sources: Option<u64>,
 }
 
 /// Collects, and says what was removed.
@@ -66,11 +91,29 @@ pub(crate) fn run(args: &GcArgs) -> Result<()> {
         dry_run: args.dry_run,
         applies_retention: !args.no_retention,
     };
+    // First, so that what it leaves behind is found by the collection.
+    let forget = |before_ms| forget_sources(&store, before_ms, args.dry_run);
+    let num_forgotten = args.forget_sources_before.map(forget).transpose()?;
     let report = collect_garbage(&store, &options)?;
     let mut out = io::stdout().lock();
     match args.format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
-        Format::Table => out.write_all(text_of(args, &report).as_bytes())?,
+        Format::Json => {
+            let told = Told {
+                report: &report,
+                num_forgotten_sources: num_forgotten,
+            };
+            writeln!(out, "{}", serde_json::to_string(&told)?)?;
+        }
+        Format::Table => {
+            if let Some(num) = num_forgotten {
+                let verb = match args.dry_run {
+                    true => "would be forgotten",
+                    false => "forgotten",
+                };
+                writeln!(out, "{verb}: {}", numbers::counted(num, "source"))?;
+            }
+            out.write_all(text_of(args, &report).as_bytes())?;
+        }
     }
     Ok(out.flush()?)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use canter_doc_mapper::{DocMapper, IndexConfig};
@@ -26,10 +26,10 @@ was. Each record becomes a document or a reject; rejected ones go to the rejects
 place and reason, or with `on_error: keep` in the index config become documents that say so.
 
 The same list of inputs again, after a failure or by mistake, changes nothing: what was published
-before is told and left alone. A file is known by its path and its first line, so a copy of it is
-another input and equal lines of two files are all kept; a file that grew is read from its beginning,
-so give only what is new. Standard input is known by --ingest-id alone: without it, every ingest adds
-all of its lines.
+before is told and left alone, whatever the options are. A file is known by its path and its first
+line, so a copy of it is another input and equal lines of two files are all kept; of a file that grew
+only the new lines are added. Standard input is known by --ingest-id alone: without it, every ingest
+adds all of its lines.
 
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
@@ -243,11 +243,20 @@ pub(crate) fn options_of(args: &IngestArgs) -> IngestOptions {
             .map_or(defaults.max_line_num_bytes, |len| len as usize),
         rejects_path: Some(args.rejects.clone()),
         max_rejects: args.max_rejects,
+        ingested_at_ms: now_ms(),
         num_parsers: or(args.num_parsers, defaults.num_parsers),
         num_indexers: or(args.num_indexers, defaults.num_indexers),
         ..defaults
     };
     args.reading.apply(options)
+}
+
+/// The time; of a clock before 1970, none.
+fn now_ms() -> u64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Shows what the first records become.
@@ -352,12 +361,6 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
         line(format_args!(
             "{} of them had been published before and stay as they are",
             numbers::count(report.num_known_splits)
-        ));
-    }
-    if report.num_known_docs > 0 && ingested > 0 {
-        line(format_args!(
-            "this list of inputs was not ingested before, but a part of it was: lines around where \
-             that part ends may now be in the index twice"
         ));
     }
     if rejected > 0 {

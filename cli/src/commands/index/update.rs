@@ -18,9 +18,6 @@ difference is refused, and nothing is changed then. No split is touched, and sea
 Documents that are in the index already are not indexed again. In dynamic mode they are found by a new field as
 dynamic_mapping indexed it before; in other modes they have nothing of it.
 
-Inputs that were ingested before are known only to ingests with the same config: what was interrupted, repeat
-before you update. An old input that is ingested again afterwards is in the index twice.
-
 Examples:
   canter index update --index s3://bucket/logs --index-config logs.yaml --dry-run   # what differs
   canter index update --index s3://bucket/logs --index-config logs.yaml";

@@ -139,7 +139,7 @@ fn splits_of_before_an_update_are_published_after_it_and_those_of_another_index_
     let mut other = config();
     other.doc_mapping.index_field_presence = !other.doc_mapping.index_field_presence;
     for (built_with, is_taken) in [(other, false), (config(), true), (now, true)] {
-        let published = publish(&store, Some(&built_with), std::slice::from_ref(&split));
+        let published = publish(&store, Some(&built_with), std::slice::from_ref(&split), &[]);
         assert_eq!(crate::blocking::run(published).is_ok(), is_taken);
     }
 }

@@ -1,0 +1,248 @@
+//! How much of which source is ingested: what a publication says in the swap that makes its splits live.
+//!
+//! A publication names how far each of its sources was ingested when it began. If one is further by now, somebody else
+//! has ingested the same meanwhile, and nothing is published.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use canter_split_format::{
+    Ledger, MANIFEST_OBJECT, ManifestFile, SourceEntries, SourceId, SourceProgress, Sources,
+    SourcesRef, add_sources, split_number,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::create::{load, manifest_bytes};
+use super::pages::{damaged, read_paged_entries, read_whole, settle_ledger};
+use super::publish::{MAX_ATTEMPTS, is_outdated, pause};
+use super::spare::spare_what_is_referenced;
+use crate::blocking;
+use crate::error::BuildError;
+use crate::storage::{IndexStore, Swap};
+
+/// How far a publication takes a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SourceStep {
+    pub(crate) source: SourceId,
+    /// How far it was ingested when the publication began.
+    pub(crate) from: Option<SourceProgress>,
+    pub(crate) to: SourceProgress,
+}
+
+impl SourceStep {
+    /// Whether a source that is this far has gone it already. When it was ingested says nothing of how far.
+    pub(crate) fn is_done(&self, now: Option<SourceProgress>) -> bool {
+        now.is_some_and(|now| (now.num_lines, now.hash) == (self.to.num_lines, self.to.hash))
+    }
+
+    /// Whether two builds of one part would go it.
+    pub(crate) fn is_same(&self, other: &SourceStep) -> bool {
+        self.source == other.source && self.is_done(Some(other.to))
+    }
+}
+
+/// What of the ledger of sources was read: its objects never change.
+#[derive(Default)]
+pub(crate) struct SourcesReader {
+    read: BTreeMap<String, SourceEntries>,
+}
+
+impl SourcesReader {
+    /// How far a source is ingested.
+    ///
+    /// # Errors
+    /// `Data` for a part of the ledger that is missing or damaged; `Unavailable` if storage does not answer.
+    pub(crate) async fn find(
+        &mut self,
+        store: &IndexStore,
+        sources: &Sources,
+        source: SourceId,
+    ) -> Result<Option<SourceProgress>, BuildError> {
+        let number = source.to_u128();
+        let mut found = SourceEntries::new();
+        found.extend(
+            sources
+                .recent
+                .get(&number)
+                .map(|progress| (number, *progress)),
+        );
+        for object in sources.objects_for(source) {
+            if !self.read.contains_key(&object.id) {
+                let entries = read_sources(store, object).await?;
+                self.read.insert(object.id.clone(), entries);
+            }
+            let entries = self.read.get(&object.id);
+            let entry = entries.and_then(|entries| entries.get(&number));
+            add_sources(&mut found, entry.map(|progress| (number, *progress)));
+        }
+        Ok(found.get(&number).copied())
+    }
+}
+
+async fn read_sources(
+    store: &IndexStore,
+    object: &SourcesRef,
+) -> Result<SourceEntries, BuildError> {
+    let name = object.object();
+    let bytes = read_whole(store, &name).await?;
+    object
+        .open(&bytes)
+        .map_err(|error| damaged(store, &name).caused_by(error))
+}
+
+/// What a publication finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Its sources are where they were when it began: they are where it takes them now.
+    Advanced,
+    /// They are there already: by itself, in a swap whose answer was lost, or by somebody who published the same.
+    Done,
+}
+
+/// Takes sources further in a manifest.
+///
+/// # Errors
+/// `Unavailable` if another publication has taken one of them further; otherwise as [`SourcesReader::find`].
+pub(super) async fn advance(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+    steps: &[SourceStep],
+    reader: &mut SourcesReader,
+) -> Result<Found, BuildError> {
+    let mut num_done = 0;
+    for step in steps {
+        let now = reader.find(store, &file.sources, step.source).await?;
+        // When it was ingested says nothing of how far.
+        let how_far = |progress: SourceProgress| (progress.num_lines, progress.hash);
+        if now.map(how_far) == Some(how_far(step.to)) {
+            num_done += 1;
+        } else if now.map(how_far) != step.from.map(how_far) {
+            return Err(elsewhere(store));
+        }
+    }
+    match num_done {
+        0 => {}
+        num if num == steps.len() => return Ok(Found::Done),
+        // Of a list of sources another list had a part.
+        _ => return Err(elsewhere(store)),
+    }
+    let new = steps.iter().map(|step| (step.source.to_u128(), step.to));
+    add_sources(&mut file.sources.recent, new);
+    Ok(Found::Advanced)
+}
+
+fn elsewhere(store: &IndexStore) -> BuildError {
+    BuildError::unavailable(format!(
+        "a source of this ingest was ingested into `{}` by another at the same time, and nothing was published: run \
+         the same ingest again, which takes what is left",
+        store.uri()
+    ))
+}
+
+/// Writes the recent entries into objects, if they are many.
+///
+/// # Errors
+/// As [`SourcesReader::find`].
+pub(super) async fn settle_sources(
+    store: &IndexStore,
+    file: &mut ManifestFile,
+) -> Result<(), BuildError> {
+    if !file.sources.is_due() {
+        return Ok(());
+    }
+    let mut merged = SourceEntries::new();
+    for object in file.sources.objects_to_merge() {
+        add_sources(&mut merged, read_sources(store, object).await?);
+    }
+    for written in file.sources.settle(merged) {
+        let name = written.object.object();
+        store
+            .put_immutable(&name, Bytes::from(written.bytes))
+            .await?;
+    }
+    Ok(())
+}
+
+/// Forgets the sources that were ingested before a time, in milliseconds since 1970, and of which none has been ingested
+/// since; says how many there are. With `is_dry_run` it only counts. What is forgotten can be ingested again.
+///
+/// # Errors
+/// `Data` for a part of the ledger or a page that is missing or damaged; `Unavailable` if storage does not answer, or
+/// others kept changing the manifest.
+pub fn forget_sources(
+    store: &IndexStore,
+    before_ms: u64,
+    is_dry_run: bool,
+) -> Result<u64, BuildError> {
+    blocking::run(forget(store, before_ms, is_dry_run))
+}
+
+pub(crate) async fn forget(
+    store: &IndexStore,
+    before_ms: u64,
+    is_dry_run: bool,
+) -> Result<u64, BuildError> {
+    let mut num_attempted = 0;
+    for num_attempts in 1..=MAX_ATTEMPTS {
+        let loaded = load(store).await?;
+        match forget_once(store, loaded.file, before_ms).await {
+            Ok((_, 0)) => return Ok(num_attempted),
+            Ok((_, num_forgotten)) if is_dry_run => return Ok(num_forgotten),
+            Ok((file, num_forgotten)) => {
+                store.ensure_conditional_writes().await?;
+                let bytes = manifest_bytes(&file)?;
+                let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
+                if swap.await? == Swap::Done {
+                    return Ok(num_forgotten);
+                }
+                // A swap whose answer was lost looks like a conflict, and then nothing is left to forget.
+                num_attempted = num_forgotten;
+            }
+            Err(error) if is_outdated(store, &error, &loaded.version).await? => {}
+            Err(error) => return Err(error),
+        }
+        tokio::time::sleep(pause(num_attempts)).await;
+    }
+    Err(BuildError::unavailable(format!(
+        "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
+        store.uri()
+    )))
+}
+
+/// A manifest that has forgotten, with its objects uploaded, and how many sources it has forgotten.
+async fn forget_once(
+    store: &IndexStore,
+    mut file: ManifestFile,
+    before_ms: u64,
+) -> Result<(ManifestFile, u64), BuildError> {
+    let mut all = file.sources.recent.clone();
+    for object in &file.sources.objects {
+        add_sources(&mut all, read_sources(store, object).await?);
+    }
+    let num_all = all.len() as u64;
+    all.retain(|_, progress| progress.at_ms >= before_ms);
+    let num_forgotten = num_all - all.len() as u64;
+    if num_forgotten == 0 {
+        return Ok((file, 0));
+    }
+    for written in file.sources.rewrite(all) {
+        let name = written.object.object();
+        store
+            .put_immutable(&name, Bytes::from(written.bytes))
+            .await?;
+    }
+    // Splits that are no more would be known by their ids. What is live must stay known.
+    let live = read_paged_entries(store, &file).await?;
+    let live = live.iter().filter_map(|entry| split_number(&entry.id));
+    file.ledger = Ledger {
+        recent: live.collect(),
+        objects: Vec::new(),
+    };
+    settle_ledger(store, &mut file).await?;
+    spare_what_is_referenced(store, &mut file, std::iter::empty())?;
+    Ok((file, num_forgotten))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

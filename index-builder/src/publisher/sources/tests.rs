@@ -1,0 +1,151 @@
+//! A source is published once, and forgetting it leaves everything else as it was.
+
+use std::sync::Arc;
+
+use canter_split_format::LinesHash;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+
+use super::*;
+use crate::error::ErrorKind;
+use crate::publisher::tests::{config, made_up, on_the_brink, upload};
+use crate::publisher::{NewSplit, PublishOutcome, publish};
+use crate::storage::failing::{FailingStore, Failure};
+
+/// The first ingest of a made-up source.
+pub(crate) fn step(source: u64, num_lines: u64) -> SourceStep {
+    SourceStep {
+        source: SourceId::of(&source.to_le_bytes(), b"line"),
+        from: None,
+        to: progress(num_lines),
+    }
+}
+
+fn progress(num_lines: u64) -> SourceProgress {
+    SourceProgress {
+        num_lines,
+        num_docs: num_lines,
+        hash: LinesHash(num_lines),
+        at_ms: num_lines,
+    }
+}
+
+fn of(bucket: &Arc<InMemory>) -> IndexStore {
+    IndexStore::new(bucket.clone(), Path::from("logs"), "memory")
+}
+
+fn try_publish(
+    store: &IndexStore,
+    ords: &[u64],
+    steps: &[SourceStep],
+) -> Result<PublishOutcome, BuildError> {
+    let splits: Vec<NewSplit> = ords.iter().copied().map(made_up).collect();
+    splits.iter().for_each(|split| upload(store, split));
+    blocking::run(publish(store, None, &splits, steps))
+}
+
+#[test]
+fn a_source_is_published_once_however_it_is_cut_and_taken_further_from_where_it_is() {
+    let store = of(&Arc::new(InMemory::new()));
+    store.create_manifest(&config()).unwrap();
+    assert_eq!(
+        try_publish(&store, &[1, 2], &[step(1, 14)])
+            .unwrap()
+            .num_published_splits,
+        2
+    );
+    let again = try_publish(&store, &[3], &[step(1, 14)]).unwrap();
+    assert_eq!((again.num_published_splits, again.num_known_splits), (0, 1));
+    // Somebody who began before the first was done, and found more or less of it, is told to look again.
+    for steps in [
+        vec![step(1, 20)],
+        vec![step(1, 7)],
+        vec![step(1, 14), step(2, 7)],
+    ] {
+        let error = try_publish(&store, &[4], &steps).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    }
+    let further = SourceStep {
+        from: Some(progress(14)),
+        ..step(1, 20)
+    };
+    assert_eq!(
+        try_publish(&store, &[4], &[further])
+            .unwrap()
+            .num_published_splits,
+        1
+    );
+    let file = store.load_manifest().unwrap();
+    assert_eq!(file.manifest.splits.len(), 3);
+    let mut reader = SourcesReader::default();
+    let found = reader.find(&store, &file.sources, further.source);
+    assert_eq!(blocking::run(found).unwrap(), Some(progress(20)));
+}
+
+#[test]
+fn many_sources_stand_in_objects_and_each_is_found() {
+    let bucket = Arc::new(InMemory::new());
+    let store = of(&bucket);
+    store.create_manifest(&config()).unwrap();
+    for ord in 0..300 {
+        try_publish(&store, &[ord], &[step(ord, ord + 1)]).unwrap();
+    }
+    let file = store.load_manifest().unwrap();
+    assert!(!file.sources.objects.is_empty() && file.sources.recent.len() < 130);
+    for ord in 0..300 {
+        let again = try_publish(&store, &[1_000 + ord], &[step(ord, ord + 1)]).unwrap();
+        assert_eq!(again.num_published_splits, 0);
+    }
+
+    // Those of before a time are forgotten, and what is live stays known by its name.
+    assert_eq!(forget_sources(&store, 201, true).unwrap(), 200);
+    assert_eq!(store.load_manifest().unwrap(), file);
+    assert_eq!(forget_sources(&store, 201, false).unwrap(), 200);
+    assert_eq!(forget_sources(&store, 201, false).unwrap(), 0);
+    let known = try_publish(&store, &[5, 250], &[]).unwrap();
+    assert_eq!(known.num_known_splits, 2);
+    assert_eq!(
+        try_publish(&store, &[2_000], &[step(250, 251)])
+            .unwrap()
+            .num_published_splits,
+        0
+    );
+    assert_eq!(
+        try_publish(&store, &[2_000], &[step(5, 6)])
+            .unwrap()
+            .num_published_splits,
+        1
+    );
+    assert_eq!(store.describe().unwrap().num_splits, 301);
+}
+
+#[test]
+fn a_crash_while_sources_are_forgotten_leaves_all_or_none_of_them() {
+    for failure in [
+        Failure::CrashBefore,
+        Failure::CrashAfter,
+        Failure::LostAnswer,
+    ] {
+        let start = Arc::new(on_the_brink());
+        try_publish(&of(&start), &[98], &[step(1, 10), step(2, 20)]).unwrap();
+        for fail_at in 0.. {
+            let bucket = Arc::new(start.fork());
+            let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
+            let store = IndexStore::new(failing.clone(), Path::from("logs"), "memory");
+            let told = forget_sources(&store, 15, false);
+            let working = of(&bucket);
+            assert_eq!(working.describe().unwrap().num_splits, 129);
+            let num_left = forget_sources(&working, 15, true).unwrap();
+            assert!(told.is_err() || num_left == 0);
+            if failing.num_ops() <= fail_at {
+                assert!(
+                    told.unwrap() == 1 && fail_at > 8,
+                    "only {fail_at} operations"
+                );
+                break;
+            }
+            assert_eq!(forget_sources(&working, 15, false).unwrap(), num_left);
+            assert_eq!(forget_sources(&working, 99, true).unwrap(), 1);
+        }
+    }
+}
