@@ -59,7 +59,8 @@ async function inTime<T>(work: Promise<T>, io: SearchIo): Promise<T> {
 
 /** The error of a search whose time is up, or whose caller has gone. */
 export function tooLate(startedMs: number): CanterError {
-  const ms = Math.round(performance.now() - startedMs);
+  // Upwards: a timer may fire a fraction of a millisecond early.
+  const ms = Math.ceil(performance.now() - startedMs);
   const what = `there is no answer after ${ms} ms; raise deadline_ms or narrow the query`;
   return new CanterError("unavailable", what, 504);
 }
