@@ -1,6 +1,7 @@
 //! The entry: what to ingest and how (options), what is told on the way (progress), what is left
 //! over (rejects) and what came of it (report).
 
+mod checkpoint;
 mod options;
 mod progress;
 mod receipt;
@@ -11,6 +12,9 @@ mod run;
 mod tests;
 mod warnings;
 
+pub(crate) use checkpoint::{
+    CheckpointWriter, Checkpoints, FoundCheckpoints, Resumed, find_checkpoints,
+};
 pub use options::IngestOptions;
 pub(crate) use progress::Meter;
 pub use progress::{Counters, Phase, Progress};

@@ -33,6 +33,9 @@ pub struct IngestOptions {
     pub max_rejects: Option<u64>,
     /// The time, in milliseconds since 1970, for the ledger of what was ingested: what is older can be forgotten.
     pub ingested_at_ms: u64,
+    /// After so many bytes of input, before any is published, what is uploaded is noted in the index, so that the same
+    /// ingest goes on from there if it is interrupted (256 MiB).
+    pub checkpoint_raw_num_bytes: u64,
     /// Threads that turn lines into documents (a half of the cores).
     pub num_parsers: usize,
     /// Threads that turn documents into splits, each with a split in memory (one, or two from four
@@ -54,6 +57,7 @@ impl Default for IngestOptions {
             rejects_path: None,
             max_rejects: None,
             ingested_at_ms: 0,
+            checkpoint_raw_num_bytes: 256 << 20,
             num_parsers: (num_cores / 2).clamp(1, 8),
             num_indexers: (num_cores / 2).clamp(1, 2),
         }
@@ -72,6 +76,9 @@ impl IngestOptions {
         }
         if self.max_split_raw_num_bytes == 0 {
             return Err(zero("max_split_raw_num_bytes"));
+        }
+        if self.checkpoint_raw_num_bytes == 0 {
+            return Err(zero("checkpoint_raw_num_bytes"));
         }
         if self.num_parsers == 0 || self.num_indexers == 0 {
             return Err(zero("num_parsers or num_indexers"));

@@ -93,21 +93,21 @@ pub fn build_part(
 ) -> Result<Receipt, BuildError> {
     let Uploaded {
         config,
-        splits,
-        sources,
+        built,
+        mut checkpoints,
         counters,
-        kept_by_reason,
         rejects,
         ..
     } = build(store, options, sources, progress, Phase::Done)?;
+    checkpoints.remove();
     Ok(Receipt {
         version: VERSION,
         index_config: config,
-        splits,
-        sources,
+        splits: built.splits,
+        sources: built.sources,
         num_lines: counters.num_lines,
         num_rejected_docs: counters.num_rejects,
-        num_kept_docs: kept_by_reason.values().sum(),
+        num_kept_docs: built.kept_by_reason.values().sum(),
         num_raw_bytes: counters.num_raw_bytes,
         rejects_by_reason: rejects.by_reason(),
     })

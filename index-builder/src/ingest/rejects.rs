@@ -101,6 +101,12 @@ impl RejectsFile {
         Ok(())
     }
 
+    /// Takes over what an interrupted run has counted, and told in the same file.
+    pub(crate) fn resume(&mut self, by_reason: BTreeMap<String, u64>) {
+        self.num_rejects = by_reason.values().sum();
+        self.by_reason = by_reason;
+    }
+
     fn write(&mut self, source_name: &str, reject: &Reject) -> Result<(), BuildError> {
         let Some(path) = &self.path else {
             return Ok(());
@@ -177,7 +183,7 @@ impl RejectsFile {
 
     /// The file, if a line was written to it.
     pub(crate) fn written_path(&self) -> Option<PathBuf> {
-        self.writer.as_ref().and(self.path.clone())
+        self.path.clone().filter(|_| self.num_rejects > 0)
     }
 
     pub(crate) fn by_reason(&self) -> BTreeMap<String, u64> {

@@ -16,6 +16,8 @@ pub struct IngestReport {
     pub num_lines: u64,
     /// Lines that this ingest made documents that can be found.
     pub num_ingested_docs: u64,
+    /// Of the documents, those that an earlier run of the same ingest, which was interrupted, had put into splits.
+    pub num_resumed_docs: u64,
     /// Lines that were such documents already, because the same source was ingested before.
     pub num_known_docs: u64,
     /// Lines that were rejected.

@@ -1,5 +1,6 @@
 //! One ingest from beginning to end: check, build and upload, publish.
 
+use super::checkpoint::Checkpoints;
 use super::options::IngestOptions;
 use super::progress::{Counters, Meter, Phase, Progress};
 use super::rejects::RejectsFile;
@@ -7,8 +8,8 @@ use super::report::{IngestReport, InputReport, SplitReport};
 use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::pipeline::{self, Plan, ReadInput};
-use crate::publisher::{self, NewSplit, SourceStep};
+use crate::pipeline::{self, Built, Plan};
+use crate::publisher;
 use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
@@ -34,17 +35,23 @@ pub fn ingest(
 ) -> Result<IngestReport, BuildError> {
     let Uploaded {
         config,
-        splits,
-        sources: steps,
-        inputs,
-        kept_by_reason,
-        num_rejected_before,
+        built,
+        mut checkpoints,
         meter,
         rejects,
         ..
     } = build(store, options, sources, progress, Phase::Publishing)?;
-    let published = blocking::run(publisher::publish(store, Some(&config), &splits, &steps))?;
+    let Built { splits, inputs, .. } = &built;
+    let published = publisher::publish(store, Some(&config), splits, &built.sources);
+    let published = blocking::run(published)?;
+    checkpoints.remove();
     meter.tell(Phase::Done);
+    let warnings = warnings_of(store, &published, splits, inputs, built.num_rejected_before);
+    let num_resumed = usize::try_from(built.num_resumed_splits).unwrap_or(usize::MAX);
+    let resumed = splits.iter().take(num_resumed);
+    let num_resumed_docs = resumed.map(|split| split.entry.num_docs).sum();
+    let splits = splits.iter().map(|split| SplitReport::of(&split.entry));
+    let splits = splits.collect();
     let counters = meter.counters(Phase::Done);
     let num_skipped_docs = meter.tally.num_known_docs.load(Ordering::Relaxed);
     Ok(IngestReport {
@@ -52,36 +59,29 @@ pub fn ingest(
         num_ingested_docs: published.num_published_docs,
         num_known_docs: published.num_known_docs + num_skipped_docs,
         num_rejected_docs: counters.num_rejects,
-        num_kept_docs: kept_by_reason.values().sum(),
-        kept_by_reason,
+        num_kept_docs: built.kept_by_reason.values().sum(),
+        kept_by_reason: built.kept_by_reason,
+        num_resumed_docs,
         num_raw_bytes: counters.num_raw_bytes,
         num_split_bytes: counters.num_split_bytes,
         rejects_by_reason: rejects.by_reason(),
         rejects_path: rejects.written_path(),
-        splits: splits
-            .iter()
-            .map(|split| SplitReport::of(&split.entry))
-            .collect(),
+        splits,
         num_published_splits: published.num_published_splits,
         num_known_splits: published.num_known_splits,
         num_live_splits: published.num_live_splits,
         num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits, &inputs, num_rejected_before),
-        inputs: inputs.into_iter().map(InputReport::of).collect(),
+        warnings,
+        inputs: built.inputs.into_iter().map(InputReport::of).collect(),
     })
 }
 
 /// Splits that are uploaded and not published.
 pub(super) struct Uploaded<'a> {
     pub(super) config: IndexConfig,
-    pub(super) splits: Vec<NewSplit>,
-    /// How far the sources are ingested when they are published.
-    pub(super) sources: Vec<SourceStep>,
-    /// One for each source.
-    pub(super) inputs: Vec<ReadInput>,
-    pub(super) kept_by_reason: BTreeMap<String, u64>,
-    /// Records that were rejected when they were ingested before, and would be documents now.
-    pub(super) num_rejected_before: u64,
+    pub(super) built: Built,
+    /// To be removed when nobody needs them any more.
+    pub(super) checkpoints: Checkpoints<'a>,
     pub(super) meter: Meter<'a>,
     pub(super) counters: Counters,
     pub(super) rejects: RejectsFile,
@@ -89,8 +89,8 @@ pub(super) struct Uploaded<'a> {
 
 /// Builds and uploads all splits of `sources`. `then` is the phase that follows.
 pub(super) fn build<'a>(
-    store: &IndexStore,
-    options: &IngestOptions,
+    store: &'a IndexStore,
+    options: &'a IngestOptions,
     sources: Vec<Source>,
     progress: &'a dyn Progress,
     then: Phase,
@@ -111,35 +111,56 @@ pub(super) fn build<'a>(
     })?;
     let settings = ReadSettings::new(options, config)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
-    let meter = Meter::new(total_stored_bytes, progress);
-    let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
-    let plan = Plan {
-        store,
-        config,
-        mapper: &mapper,
-        options,
-        settings: &settings,
-        split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
-        meter: &meter,
-        lookup: &|source| prepared.find_source(store, source),
+    let mut checkpoints = Checkpoints::new(store, options, config, &sources)?;
+    let attempt = |sources, checkpoints: &mut Checkpoints<'_>, resumed| {
+        let meter = Meter::new(total_stored_bytes, progress);
+        let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
+        let plan = Plan {
+            store,
+            config,
+            mapper: &mapper,
+            options,
+            settings: &settings,
+            split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
+            meter: &meter,
+            lookup: &|source| prepared.find_source(store, source),
+        };
+        let built = pipeline::run(&plan, sources, &mut rejects, checkpoints, resumed);
+        // What was rejected before a failure helps to understand it.
+        let flushed = rejects.flush();
+        let built = built?;
+        flushed?;
+        Ok::<_, BuildError>((built, meter, rejects))
     };
-    let built = pipeline::run(&plan, sources, &mut rejects);
-    // What was rejected before a failure helps to understand it.
-    let flushed = rejects.flush();
-    let built = built?;
-    flushed?;
+    let resumed = checkpoints.load(total_stored_bytes)?;
+    let again: Option<Vec<Source>> = match &resumed {
+        Some(_) => sources.iter().map(Source::again).collect(),
+        None => None,
+    };
+    let (built, meter, rejects) = match attempt(sources, &mut checkpoints, resumed)? {
+        (Some(built), meter, rejects) => (built, meter, rejects),
+        (None, ..) => {
+            checkpoints.remove();
+            let changed = || {
+                BuildError::unavailable(
+                    "the input is not what it was when the same ingest was interrupted: what was noted of that is \
+                     forgotten now, so run it again",
+                )
+            };
+            let (built, meter, rejects) =
+                attempt(again.ok_or_else(changed)?, &mut checkpoints, None)?;
+            (built.ok_or_else(changed)?, meter, rejects)
+        }
+    };
 
     meter.tell(then);
     Ok(Uploaded {
         counters: meter.counters(then),
-        config: prepared.config,
-        splits: built.splits,
-        sources: built.sources,
-        inputs: built.inputs,
-        kept_by_reason: built.kept_by_reason,
-        num_rejected_before: built.num_rejected_before,
+        checkpoints,
+        built,
         meter,
         rejects,
+        config: prepared.config,
     })
 }
 

@@ -40,6 +40,18 @@ impl LastTimes {
         LastTimes(vec![None; num_sources])
     }
 
+    /// The time of the last document of a source, if one had its own.
+    pub(super) fn of(&self, source_ord: usize) -> Option<i64> {
+        self.0.get(source_ord).copied().flatten()
+    }
+
+    /// The same, as an interrupted run had it.
+    pub(super) fn set(&mut self, source_ord: usize, time_ns: Option<i64>) {
+        if let Some(last) = self.0.get_mut(source_ord) {
+            *last = time_ns;
+        }
+    }
+
     /// Gives documents that were kept the time of the one before them in their source, where they most
     /// likely belong; the first of a source that of the next one in the batch; else 1970.
     pub(super) fn fill_in(

@@ -13,12 +13,15 @@
 //!
 //! A thread that fails returns its error; its neighbours see a closed channel and end quietly.
 
+mod collector;
 mod indexer;
 mod kept;
 mod parser;
 mod run;
 mod sorter;
 mod splitter;
+mod standing;
 mod uploader;
 
-pub(crate) use run::{Plan, ReadInput, run};
+pub(crate) use run::{Built, Plan, ReadInput, run};
+pub(crate) use standing::Standing;

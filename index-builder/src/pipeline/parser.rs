@@ -2,6 +2,7 @@
 //! reason, or in an index that keeps everything a document of its own kind.
 
 use super::kept::kept_document;
+use super::standing::Place;
 use crate::ingest::Reject;
 use crate::source::{Extent, Record, RecordBatch};
 use canter_doc_mapper::DocMapper;
@@ -28,6 +29,7 @@ pub(super) struct PendingDoc {
 /// What became of a batch of records.
 pub(super) struct ParsedBatch {
     pub(super) source_ord: usize,
+    pub(super) place: Place,
     pub(super) docs: Vec<PendingDoc>,
     /// The last record that is a document, by its place in the source from 1; 0 if none is.
     pub(super) last_doc_record: u64,
@@ -47,9 +49,10 @@ pub(super) struct Parser<'p> {
 
 impl Parser<'_> {
     /// Turns each record into documents and rejects.
-    pub(super) fn parse(&self, batch: &RecordBatch) -> ParsedBatch {
+    pub(super) fn parse(&self, place: Place, batch: &RecordBatch) -> ParsedBatch {
         let mut parsed = ParsedBatch {
             source_ord: batch.source_ord,
+            place,
             docs: Vec::with_capacity(batch.len()),
             rejects: Vec::new(),
             raw_num_bytes: batch.raw_num_bytes,

@@ -1,20 +1,20 @@
 //! The threads and channels of one ingest.
 
+use super::collector::Collector;
 use super::indexer::build_segment;
-use super::kept::LastTimes;
 use super::parser::{ParsedBatch, Parser};
 use super::sorter::sort_by_place;
-use super::splitter::{CollectedSplit, Splitter};
+use super::splitter::CollectedSplit;
+use super::standing::{Place, fingerprint};
 use super::uploader::{Numbered, upload_all};
 use crate::error::BuildError;
-use crate::ingest::{IngestOptions, Meter, Phase, RejectsFile};
+use crate::ingest::{CheckpointWriter, Checkpoints, IngestOptions, Meter, RejectsFile, Resumed};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::publisher::{NewSplit, SourceStep};
 use crate::source::{Lookup, ReadSettings, RecordBatch, RecordReader, Source, SourceRead};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
-use canter_split_format::SourceProgress;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
@@ -47,6 +47,8 @@ pub(crate) struct Built {
     pub(crate) sources: Vec<SourceStep>,
     /// Records that were rejected when they were ingested before, and would be documents now.
     pub(crate) num_rejected_before: u64,
+    /// Splits that an interrupted run had uploaded.
+    pub(crate) num_resumed_splits: u64,
 }
 
 /// What a source was.
@@ -60,19 +62,29 @@ pub(crate) struct ReadInput {
     pub(crate) broken_off: Option<String>,
 }
 
-/// Builds and uploads the splits of `sources`.
+/// Builds and uploads the splits of `sources`, from where an interrupted run came to. Nothing if the input is not what
+/// it was then.
 pub(crate) fn run(
     plan: &Plan<'_>,
     sources: Vec<Source>,
     rejects: &mut RejectsFile,
-) -> Result<Built, BuildError> {
+    checkpoints: &mut Checkpoints<'_>,
+    resumed: Option<Resumed>,
+) -> Result<Option<Built>, BuildError> {
+    let writer = CheckpointWriter::new(checkpoints, resumed.as_ref());
+    let (already, standing) = match resumed {
+        Some(Resumed { splits, standing }) => (splits, Some(standing)),
+        None => (Vec::new(), None),
+    };
+    let place = standing.as_ref().map(|standing| standing.place);
+    let num_already = already.len() as u64;
     let is_kept: Vec<bool> = sources.iter().map(Source::is_kept).collect();
     let names: Vec<String> = sources
         .iter()
         .map(|source| source.name().to_string())
         .collect();
     let (to_parsers, from_reader) =
-        channels::<RecordBatch>(plan.options.num_parsers, QUEUED_BATCHES);
+        channels::<PlacedBatch>(plan.options.num_parsers, QUEUED_BATCHES);
     let (to_splitter, from_parsers) =
         channels::<ParsedBatch>(plan.options.num_parsers, QUEUED_BATCHES);
     // A split is handed over, never queued: the indexers hold all the memory they may.
@@ -80,7 +92,7 @@ pub(crate) fn run(
     let (to_uploader, from_indexers) = sync_channel::<Numbered>(0);
 
     thread::scope(|scope| {
-        let reader = scope.spawn(move || read(plan, sources, &to_parsers));
+        let reader = scope.spawn(move || read(plan, sources, place, &to_parsers));
         let parsers: Vec<_> = from_reader
             .into_iter()
             .zip(to_splitter)
@@ -91,14 +103,19 @@ pub(crate) fn run(
             .enumerate()
             .map(|(indexer_ord, splits)| {
                 let to_uploader = to_uploader.clone();
-                scope.spawn(move || index(plan, indexer_ord, &splits, &to_uploader))
+                scope.spawn(move || {
+                    let first_ord = num_already + indexer_ord as u64;
+                    index(plan, first_ord, &splits, &to_uploader)
+                })
             })
             .collect();
         drop(to_uploader);
-        let uploader = scope.spawn(move || upload_all(plan.store, &from_indexers, plan.meter));
+        let uploader = scope
+            .spawn(move || upload_all(plan.store, already, &from_indexers, writer, plan.meter));
 
         // Channels close as their owners return, so every thread below ends.
-        let collected = collect(plan, &names, &from_parsers, to_indexers, rejects);
+        let collector = Collector::new(plan, &names, rejects, standing);
+        let collected = collector.run(&from_parsers, to_indexers);
         drop(from_parsers);
         let read = joined(reader);
         let parsed = parsers.into_iter().map(joined).fold(Ok(()), Result::and);
@@ -109,6 +126,9 @@ pub(crate) fn run(
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
         parsed.and(indexed)?;
+        let Some(read) = read else {
+            return Ok(None);
+        };
         let (mut steps, mut num_rejected_before) = (Vec::new(), 0);
         let mut inputs = Vec::with_capacity(read.len());
         let sources = names.into_iter().zip(is_kept).zip(read);
@@ -127,13 +147,14 @@ pub(crate) fn run(
                 broken_off: count.broken_off,
             });
         }
-        Ok(Built {
+        Ok(Some(Built {
             inputs,
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
             sources: steps,
             num_rejected_before,
-        })
+            num_resumed_splits: num_already,
+        }))
     })
 }
 
@@ -156,36 +177,54 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, BuildError>>) -> Result<T, B
     })
 }
 
-/// Gives batches to the parsers in turn.
+/// A batch of records, and where it begins.
+type PlacedBatch = (Place, RecordBatch);
+
+/// Gives batches to the parsers in turn, from `resume_at` on. Nothing if the input does not come to that.
 fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
-    parsers: &[SyncSender<RecordBatch>],
-) -> Result<Vec<(Format, Option<SourceRead>)>, BuildError> {
+    mut resume_at: Option<Place>,
+    parsers: &[SyncSender<PlacedBatch>],
+) -> Result<Option<Vec<(Format, Option<SourceRead>)>>, BuildError> {
     let mut all_read = Vec::with_capacity(sources.len());
     let mut in_turn = parsers.iter().cycle();
+    let mut before = 0;
     for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
         let input = source.open(plan.meter.tally.num_stored_bytes.clone())?;
         let (settings, lookup) = (plan.settings, plan.lookup);
         let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
         let format = records.format();
-        while let Some(batch) = records.next_batch()? {
+        loop {
+            let so_far = records.so_far();
+            let Some(batch) = records.next_batch()? else {
+                break;
+            };
+            let place = Place::new(source_ord, batch.first_record, before, so_far);
+            match resume_at {
+                Some(wanted) if place == wanted => resume_at = None,
+                Some(wanted) if place.is_beyond(&wanted) => return Ok(None),
+                // Its documents are in splits.
+                Some(_) => continue,
+                None => {}
+            }
             let is_received = in_turn
                 .next()
-                .is_some_and(|parser| parser.send(batch).is_ok());
+                .is_some_and(|parser| parser.send((place, batch)).is_ok());
             if !is_received {
-                return Ok(all_read);
+                return Ok(Some(all_read));
             }
         }
+        before = fingerprint(before, records.so_far());
         all_read.push((format, records.finish()?));
     }
-    Ok(all_read)
+    Ok(resume_at.is_none().then_some(all_read))
 }
 
 fn parse(
     plan: &Plan<'_>,
-    batches: &Receiver<RecordBatch>,
+    batches: &Receiver<PlacedBatch>,
     splitter: &SyncSender<ParsedBatch>,
 ) -> Result<(), BuildError> {
     let parser = Parser {
@@ -193,139 +232,27 @@ fn parse(
         max_record_num_bytes: plan.settings.max_record_num_bytes(),
         keeps_all: plan.settings.keeps_all,
     };
-    for batch in batches {
-        if splitter.send(parser.parse(&batch)).is_err() {
+    for (place, batch) in batches {
+        if splitter.send(parser.parse(place, &batch)).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// What the splitter counted.
-struct Collected {
-    counts: Vec<Count>,
-    kept_by_reason: BTreeMap<String, u64>,
-}
-
-/// Of one source.
-#[derive(Clone, Default)]
-struct Count {
-    num_docs: u64,
-    /// Of records that were ingested before.
-    num_known_docs: u64,
-    num_rejects: u64,
-    /// The last record that is a document, by its place from 1.
-    last_doc_record: u64,
-    broken_off: Option<String>,
-}
-
-impl Count {
-    /// How far the source is ingested when its documents are published; `None` if that is no further than before. A last
-    /// record that is no document, and that nothing ends, does not count: what was written of it may be a part.
-    fn step_of(&self, read: SourceRead, at_ms: u64) -> Option<SourceStep> {
-        let is_part = self.last_doc_record < read.num_records;
-        let (num_lines, hash) = match read.hash_before_open_record.filter(|_| is_part) {
-            Some(before) => (read.num_records - 1, before),
-            None => (read.num_records, read.hash),
-        };
-        let num_known = read.known.map_or(0, |known| known.num_lines);
-        (num_lines > num_known).then_some(SourceStep {
-            source: read.source_id,
-            from: read.known,
-            to: SourceProgress {
-                num_lines,
-                num_docs: self.num_docs,
-                hash,
-                at_ms,
-            },
-        })
-    }
-}
-
-/// Takes batches from the parsers in turn, so in the order of the input, writes rejects, and gives
-/// splits to the indexers in turn.
-fn collect(
-    plan: &Plan<'_>,
-    names: &[String],
-    parsers: &[Receiver<ParsedBatch>],
-    indexers: Vec<SyncSender<CollectedSplit>>,
-    rejects: &mut RejectsFile,
-) -> Result<Collected, BuildError> {
-    let mut collected = Collected {
-        counts: vec![Count::default(); names.len()],
-        kept_by_reason: BTreeMap::new(),
-    };
-    let mut last_times = LastTimes::new(names.len());
-    let mut splitter = Splitter::new(plan.split_num_docs, plan.options.max_split_raw_num_bytes);
-    let mut in_turn = indexers.iter().cycle();
-    let mut hand_over = |split| {
-        in_turn
-            .next()
-            .is_some_and(|indexer| indexer.send(split).is_ok())
-    };
-    let tally = &plan.meter.tally;
-    // The first parser without a batch is where the reader stopped.
-    for mut batch in parsers
-        .iter()
-        .cycle()
-        .map_while(|parser| parser.recv().ok())
-    {
-        plan.meter.add(&tally.num_raw_bytes, batch.raw_num_bytes);
-        plan.meter.add(&tally.num_docs, batch.docs.len() as u64);
-        plan.meter
-            .add(&tally.num_rejects, batch.rejects.len() as u64);
-        plan.meter.tell(Phase::Indexing);
-        for reject in &batch.rejects {
-            rejects.add(&names[batch.source_ord], reject)?;
-        }
-        last_times.fill_in(plan.mapper, batch.source_ord, &mut batch.docs);
-        let count = &mut collected.counts[batch.source_ord];
-        let first_position = count.num_docs + count.num_rejects;
-        count.num_docs += batch.docs.len() as u64;
-        let num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
-        count.num_known_docs += num_known_docs;
-        plan.meter.add(&tally.num_known_docs, num_known_docs);
-        count.last_doc_record = count.last_doc_record.max(batch.last_doc_record);
-        count.num_rejects += batch.rejects.len() as u64;
-        count.broken_off = count.broken_off.take().or(batch.broken_off);
-        for mut doc in batch.docs {
-            doc.identity.position += first_position;
-            // It was needed to know the time and the place of those after it.
-            if doc.is_known {
-                continue;
-            }
-            if let Some(reason) = doc.kept_for {
-                *collected
-                    .kept_by_reason
-                    .entry(reason.to_string())
-                    .or_default() += 1;
-            }
-            if let Some(split) = splitter.add(doc)
-                && !hand_over(split)
-            {
-                return Ok(collected);
-            }
-        }
-    }
-    plan.meter.tell(Phase::Finishing);
-    if let Some(split) = splitter.finish() {
-        hand_over(split);
-    }
-    Ok(collected)
-}
-
-/// Sorts, indexes and packages splits. Indexer `i` of `n` gets splits `i`, `i + n`, and so on.
+/// Sorts, indexes and packages splits: each `n`th of `n` indexers, from `first_ord` on.
 fn index(
     plan: &Plan<'_>,
-    indexer_ord: usize,
+    first_ord: u64,
     splits: &Receiver<CollectedSplit>,
     uploader: &SyncSender<Numbered>,
 ) -> Result<(), BuildError> {
-    let mut split_ord = indexer_ord as u64;
-    for split in splits {
+    let mut split_ord = first_ord;
+    for mut split in splits {
+        let standing = split.standing.take();
         let packaged = build_split(plan, split)?;
         plan.meter.add(&plan.meter.tally.num_splits_packaged, 1);
-        if uploader.send((split_ord, packaged)).is_err() {
+        if uploader.send((split_ord, packaged, standing)).is_err() {
             break;
         }
         split_ord += plan.options.num_indexers as u64;
@@ -337,6 +264,7 @@ fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, 
     let CollectedSplit {
         mut docs,
         raw_num_bytes,
+        ..
     } = split;
     sort_by_place(&mut docs);
     let identities = docs.iter().map(|doc| doc.identity).collect();

@@ -1,11 +1,15 @@
 //! Where a split ends: at a number of documents or of bytes, whichever comes first.
 
 use super::parser::PendingDoc;
+use super::standing::Standing;
 
 /// The documents of one split, in the order of the input.
+#[derive(Default)]
 pub(super) struct CollectedSplit {
     pub(super) docs: Vec<PendingDoc>,
     pub(super) raw_num_bytes: u64,
+    /// Where the input stands behind it; nothing for the last one.
+    pub(super) standing: Option<Standing>,
 }
 
 /// Collects documents into splits.
@@ -17,14 +21,10 @@ pub(super) struct Splitter {
 
 impl Splitter {
     pub(super) fn new(max_num_docs: u64, max_raw_num_bytes: u64) -> Splitter {
-        let current = CollectedSplit {
-            docs: Vec::new(),
-            raw_num_bytes: 0,
-        };
         Splitter {
             max_num_docs,
             max_raw_num_bytes,
-            current,
+            current: CollectedSplit::default(),
         }
     }
 
@@ -38,15 +38,11 @@ impl Splitter {
     }
 
     /// What is left at the end.
-    pub(super) fn finish(mut self) -> Option<CollectedSplit> {
+    pub(super) fn take_rest(&mut self) -> Option<CollectedSplit> {
         (!self.current.docs.is_empty()).then(|| self.take())
     }
 
     fn take(&mut self) -> CollectedSplit {
-        let next = CollectedSplit {
-            docs: Vec::new(),
-            raw_num_bytes: 0,
-        };
-        std::mem::replace(&mut self.current, next)
+        std::mem::take(&mut self.current)
     }
 }

@@ -1,39 +1,46 @@
 //! Splits into storage, before any manifest names them.
 
+use super::standing::Standing;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::ingest::{Meter, Phase};
+use crate::ingest::{CheckpointWriter, Meter, Phase};
 use crate::packager::PackagedSplit;
 use crate::publisher::NewSplit;
 use crate::storage::IndexStore;
 use bytes::Bytes;
 use std::sync::mpsc::Receiver;
 
-/// A packaged split and its place in the input.
-pub(super) type Numbered = (u64, PackagedSplit);
+/// A packaged split, its place in the input, and where the input stands behind it.
+pub(super) type Numbered = (u64, PackagedSplit, Option<Standing>);
 
 /// Uploads splits as they come, and returns what the manifest needs of each, in the order of the
-/// input.
+/// input: behind those that are uploaded already.
 pub(super) fn upload_all(
     store: &IndexStore,
+    already: Vec<NewSplit>,
     splits: &Receiver<Numbered>,
+    mut checkpoints: CheckpointWriter<'_, '_>,
     meter: &Meter<'_>,
 ) -> Result<Vec<NewSplit>, BuildError> {
     let runtime = blocking::runtime()?;
-    let mut uploaded: Vec<(u64, NewSplit)> = Vec::new();
-    for (split_ord, split) in splits {
+    for split in &already {
+        meter.add(&meter.tally.num_splits_packaged, 1);
+        meter.add(&meter.tally.num_splits_uploaded, 1);
+        meter.add(&meter.tally.num_split_bytes, split.entry.len);
+    }
+    let mut uploaded: Vec<(u64, NewSplit)> = (0..).zip(already).collect();
+    for (split_ord, split, standing) in splits {
         let head = split.head().to_vec();
         let name = split.object();
         let len = split.bytes.len() as u64;
         runtime.block_on(store.put_immutable(&name, Bytes::from(split.bytes)))?;
-        uploaded.push((
-            split_ord,
-            NewSplit {
-                entry: split.entry,
-                head,
-                num_columns_outside_head: split.num_columns_outside_head,
-            },
-        ));
+        let split = NewSplit {
+            entry: split.entry,
+            head,
+            num_columns_outside_head: split.num_columns_outside_head,
+        };
+        runtime.block_on(checkpoints.add(split_ord, &split, standing))?;
+        uploaded.push((split_ord, split));
         meter.add(&meter.tally.num_split_bytes, len);
         meter.add(&meter.tally.num_splits_uploaded, 1);
         meter.tell(Phase::Indexing);

@@ -135,6 +135,18 @@ impl Source {
         self.id.is_some() || (matches!(self.origin, Origin::File(_)) && self.place().is_some())
     }
 
+    /// The same source once more, if it can be read twice.
+    pub(crate) fn again(&self) -> Option<Source> {
+        let Origin::File(path) = &self.origin else {
+            return None;
+        };
+        path.is_file().then(|| Source {
+            name: self.name.clone(),
+            origin: Origin::File(path.clone()),
+            id: self.id.clone(),
+        })
+    }
+
     /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
     pub(crate) fn open(self, num_stored_bytes: Arc<AtomicU64>) -> Result<Input, BuildError> {
         let mut ended = None;

@@ -4,7 +4,9 @@
 //! Where a record ends, `canter-formats` says; nothing here knows what is in one.
 
 mod batch;
+mod beginning;
 mod input;
+mod next_record;
 #[cfg(test)]
 mod record_tests;
 mod records;

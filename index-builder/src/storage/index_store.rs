@@ -396,7 +396,7 @@ impl IndexStore {
     }
 
     /// Writes an object, whatever was there.
-    pub(super) async fn overwrite(&self, name: &str, bytes: Bytes) -> Result<Swap, BuildError> {
+    pub(crate) async fn overwrite(&self, name: &str, bytes: Bytes) -> Result<Swap, BuildError> {
         self.put(name, bytes, PutMode::Overwrite).await?.into_swap()
     }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::references::References;
 use crate::blocking;
 use crate::error::BuildError;
+use crate::ingest::{FoundCheckpoints, find_checkpoints};
 use crate::publisher::{
     MAX_ATTEMPTS, Replacement, config_of, load, manifest_bytes, pause, replace,
 };
@@ -51,8 +52,10 @@ pub struct GcReport {
     pub condemned: Vec<String>,
     /// Bytes of these.
     pub num_condemned_bytes: u64,
-    /// Objects that the manifest refers to.
+    /// Objects that the manifest refers to, or a checkpoint.
     pub num_referenced: u64,
+    /// Notes of ingests that are under way or were interrupted in the last week; what these have uploaded stays.
+    pub num_checkpoints: u64,
     /// Objects below the index's folders that are none of its: they are left alone.
     pub unknown: Vec<String>,
 }
@@ -81,14 +84,14 @@ pub(super) async fn collect(
         ..GcReport::default()
     };
     if options.dry_run {
-        let found = Found::look(store).await?;
+        let found = Found::look(store, options.now_ms).await?;
         let (mut doomed, mut report) = (BTreeSet::new(), new_report());
         found.judge(options, &mut doomed, &mut report);
         return Ok(report);
     }
     store.ensure_conditional_writes().await?;
     for num_attempts in 1..=MAX_ATTEMPTS {
-        let mut found = Found::look(store).await?;
+        let mut found = Found::look(store, options.now_ms).await?;
         let (mut doomed, mut report) = (BTreeSet::new(), new_report());
         let condemned = found.judge(options, &mut doomed, &mut report);
         if condemned != found.file.condemned {
@@ -98,8 +101,10 @@ pub(super) async fn collect(
                 continue;
             }
         }
-        for name in &doomed {
-            store.delete_if_there(&name.object()).await?;
+        let abandoned = found.checkpoints.abandoned.iter();
+        let abandoned = abandoned.map(|(name, _)| name.clone());
+        for name in doomed.iter().map(ObjectName::object).chain(abandoned) {
+            store.delete_if_there(&name).await?;
         }
         forget(store, &doomed).await?;
         return Ok(report);
@@ -187,11 +192,17 @@ struct Found {
     /// With lengths.
     objects: BTreeMap<ObjectName, u64>,
     unknown: Vec<String>,
+    checkpoints: FoundCheckpoints,
 }
 
 impl Found {
-    async fn look(store: &IndexStore) -> Result<Self, BuildError> {
-        let (loaded, references) = References::load(store).await?;
+    async fn look(store: &IndexStore, now_ms: u64) -> Result<Self, BuildError> {
+        let (loaded, mut references) = References::load(store).await?;
+        // An ingest that ends in between changes the manifest, so that nothing is done with what was found.
+        let checkpoints = find_checkpoints(store, now_ms).await?;
+        let needed = checkpoints.split_ids.iter();
+        let needed = needed.map(|id| ObjectName::new(ObjectKind::Split, id));
+        references.objects.extend(needed);
         let (mut objects, mut unknown) = (BTreeMap::new(), Vec::new());
         for kind in ObjectKind::ALL {
             for (name, len) in store.list(kind.folder()).await? {
@@ -207,6 +218,7 @@ impl Found {
             references,
             objects,
             unknown,
+            checkpoints,
         })
     }
 
@@ -220,6 +232,11 @@ impl Found {
         let referenced = &self.references.objects;
         report.num_referenced = referenced.len() as u64;
         report.unknown.clone_from(&self.unknown);
+        report.num_checkpoints = self.checkpoints.num_kept;
+        for (name, len) in &self.checkpoints.abandoned {
+            report.deleted.push(name.clone());
+            report.num_deleted_bytes += len;
+        }
         let mut list = BTreeMap::new();
         // What an interrupted collection left behind is deleted whether it is still there or not.
         for (name, sentence) in &self.file.condemned {

@@ -156,6 +156,12 @@ fn text_of(args: &GcArgs, report: &GcReport) -> String {
         "in use: {}",
         numbers::counted(report.num_referenced, "object")
     ));
+    if report.num_checkpoints > 0 {
+        line(
+            "an ingest is under way, or was interrupted in the last week: what it has uploaded stays"
+                .to_owned(),
+        );
+    }
     for name in &report.unknown {
         line(format!("none of the index's own, left alone: {name}"));
     }

@@ -22,7 +22,7 @@ use crate::render::{IngestProgress, numbers};
 
 const AFTER_HELP: &str = "\
 Nothing is published before the input has been read to its end: after a failure the index is what it
-was. Each record becomes a document or a reject; rejected ones go to the rejects file with their line,
+was, and the same command goes on where a large ingest was interrupted. Each record becomes a document or a reject; rejected ones go to the rejects file with their line,
 place and reason, or with `on_error: keep` in the index config become documents that say so.
 
 The same list of inputs again, after a failure or by mistake, changes nothing: what was published
@@ -82,6 +82,11 @@ pub(crate) struct IngestArgs {
     /// A longer line is rejected; at most 1GiB [default: 1MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_line_bytes)]
     max_line_bytes: Option<u32>,
+
+    /// After so many bytes of input, what is uploaded is noted in the index: the same command, run again after it was
+    /// interrupted, goes on there [default: 256MiB].
+    #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
+    checkpoint_bytes: Option<u64>,
 
     /// Threads that parse documents [default: half of the cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -243,6 +248,9 @@ pub(crate) fn options_of(args: &IngestArgs) -> IngestOptions {
             .map_or(defaults.max_line_num_bytes, |len| len as usize),
         rejects_path: Some(args.rejects.clone()),
         max_rejects: args.max_rejects,
+        checkpoint_raw_num_bytes: args
+            .checkpoint_bytes
+            .unwrap_or(defaults.checkpoint_raw_num_bytes),
         ingested_at_ms: now_ms(),
         num_parsers: or(args.num_parsers, defaults.num_parsers),
         num_indexers: or(args.num_indexers, defaults.num_indexers),
@@ -306,6 +314,12 @@ fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> Stri
             "ingested + published before + rejected = lines read: {ingested} + {known} + {rejected} = {}",
             report.num_lines
         )),
+    }
+    if report.num_resumed_docs > 0 {
+        line(format_args!(
+            "{} of them were in splits already, which an interrupted run of this ingest had made",
+            numbers::count(report.num_resumed_docs)
+        ));
     }
     let mut by_format: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
     for input in &report.inputs {

@@ -133,8 +133,8 @@ mod tests {
         };
         let line = time_line(&splits, Some(range), &Screen::plain(31, false));
         let rows: Vec<&str> = line.lines().collect();
-        assert_eq!(rows[0], "documents  :::::::::::    *****@");
-        assert_eq!(rows[1], "splits     11111111111    111112");
+        assert_eq!(rows[0], "documents  ..........     ****@");
+        assert_eq!(rows[1], "splits     11111111111    11112");
         assert_eq!(rows[2], "           1970-01-01 00:00 1970-01-01 00:33");
         assert_eq!(time_line(&splits, None, &Screen::plain(80, true)), "");
     }

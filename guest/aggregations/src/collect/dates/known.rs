@@ -137,7 +137,7 @@ mod tests {
             interval in prop::sample::select(vec![1i64, 7, 10, 60, 600, 3_600, 86_400, 864_000]),
             offset in -3i64..3,
             zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "Asia/Kathmandu", "-03:30"]),
-            bounds in prop::option::of((-400i64..400, 0i64..400)),
+            bounds in prop::option::of((-400i64..400, 1i64..400)),
             unit in prop::option::of(prop::sample::select(vec![
                 CalendarUnit::Minute, CalendarUnit::Hour, CalendarUnit::Day, CalendarUnit::Week, CalendarUnit::Month,
             ])),

@@ -1,0 +1,375 @@
+//! Checkpoints of a large ingest: what is uploaded of it, and where its input stands behind that, so that the same
+//! ingest, run again after an interruption, builds only what is missing.
+//!
+//! ```text
+//!   checkpoints/<ingest>-0.json, -1, …: the splits since the one before │ the standing behind the last of them
+//! ```
+//!
+//! They are named after the sources, the config and what decides where splits end. The input is read again from its
+//! beginning, which is cheap beside building, and compared with what it was. A publication is still one swap of
+//! everything, after which checkpoints are removed; garbage collection keeps the splits of those that are not too old.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use canter_doc_mapper::IndexConfig;
+use canter_split_format::{SplitEntry, object_id, split_object};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+
+use super::options::IngestOptions;
+use crate::blocking;
+use crate::error::BuildError;
+use crate::pipeline::Standing;
+use crate::publisher::NewSplit;
+use crate::source::Source;
+use crate::storage::IndexStore;
+
+/// Where checkpoints are in an index.
+pub(crate) const CHECKPOINTS_FOLDER: &str = "checkpoints";
+/// A checkpoint of an ingest that began so long ago is garbage: nobody will run that again.
+pub(crate) const MAX_CHECKPOINT_AGE_MS: u64 = 7 * 24 * 3_600_000;
+/// Counts the shapes that a checkpoint has had: one of another is not used.
+const VERSION: u32 = 1;
+/// Input that is shorter than a checkpoint's is not worth the question whether there is one. What is compressed is
+/// shorter than what it will be.
+const COMPRESSION: u64 = 16;
+/// Heads that are read at once.
+const READS_AT_ONCE: usize = 8;
+
+/// One object.
+#[derive(Debug, Serialize, Deserialize)]
+struct Checkpoint {
+    version: u32,
+    /// When the ingest began, in milliseconds since 1970.
+    at_ms: u64,
+    /// Where rejected records are told.
+    rejects_path: Option<PathBuf>,
+    /// How many splits the checkpoints before this one have: another run may have written those.
+    num_splits_before: u64,
+    splits: Vec<KeptSplit>,
+    standing: Standing,
+}
+
+/// A split that is uploaded. Its head is read from it.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptSplit {
+    entry: SplitEntry,
+    num_columns_outside_head: u64,
+}
+
+/// How far an interrupted ingest came.
+pub(crate) struct Resumed {
+    /// In the order of the input.
+    pub(crate) splits: Vec<NewSplit>,
+    pub(crate) standing: Standing,
+}
+
+/// The checkpoints of one ingest.
+pub(crate) struct Checkpoints<'a> {
+    store: &'a IndexStore,
+    options: &'a IngestOptions,
+    /// Nothing if the sources would not be known again.
+    name: Option<String>,
+    /// Objects that are there.
+    num_objects: u64,
+    /// Splits in these.
+    num_splits: u64,
+}
+
+impl<'a> Checkpoints<'a> {
+    pub(super) fn new(
+        store: &'a IndexStore,
+        options: &'a IngestOptions,
+        config: &IndexConfig,
+        sources: &[Source],
+    ) -> Result<Checkpoints<'a>, BuildError> {
+        let is_kept = sources.iter().all(Source::is_kept);
+        let name = is_kept.then(|| name_of(options, config, sources));
+        Ok(Checkpoints {
+            store,
+            options,
+            name: name.transpose()?,
+            num_objects: 0,
+            num_splits: 0,
+        })
+    }
+
+    /// How far the same ingest came that was interrupted, if it left anything. `total_stored_bytes` is the length of the
+    /// input as it is stored, if that is known.
+    ///
+    /// # Errors
+    /// `Unavailable` if storage does not answer.
+    pub(super) fn load(
+        &mut self,
+        total_stored_bytes: Option<u64>,
+    ) -> Result<Option<Resumed>, BuildError> {
+        let least = self.options.checkpoint_raw_num_bytes / COMPRESSION;
+        match self.name.clone() {
+            Some(name) if total_stored_bytes.is_none_or(|len| len >= least) => {
+                blocking::run(self.read(&name))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn read(&mut self, name: &str) -> Result<Option<Resumed>, BuildError> {
+        let mut resumed: Option<Resumed> = None;
+        loop {
+            let Some((bytes, _)) = self.store.get(&object_of(name, self.num_objects)).await? else {
+                return Ok(resumed);
+            };
+            let Some(checkpoint) = self.usable(&bytes) else {
+                return Ok(resumed);
+            };
+            let Some(splits) = read_splits(self.store, checkpoint.splits).await? else {
+                return Ok(resumed);
+            };
+            self.num_objects += 1;
+            self.num_splits += splits.len() as u64;
+            let mut standing = checkpoint.standing;
+            let mut all = Vec::new();
+            if let Some(before) = resumed.take() {
+                standing.add_counts_of(before.standing);
+                all = before.splits;
+            }
+            all.extend(splits);
+            resumed = Some(Resumed {
+                splits: all,
+                standing,
+            });
+        }
+    }
+
+    /// The next checkpoint, if this ingest can go on from it: it may be one of an earlier version, or of a run that told
+    /// its rejects elsewhere.
+    fn usable(&self, bytes: &[u8]) -> Option<Checkpoint> {
+        let checkpoint = serde_json::from_slice::<Checkpoint>(bytes).ok()?;
+        let path = &checkpoint.rejects_path;
+        let has_rejects = checkpoint.standing.rejects_by_reason.is_empty()
+            || (*path == self.options.rejects_path
+                && path.as_ref().is_none_or(|path| path.is_file()));
+        let is_next =
+            checkpoint.version == VERSION && checkpoint.num_splits_before == self.num_splits;
+        (is_next && has_rejects).then_some(checkpoint)
+    }
+
+    /// Removes them, as far as that works: what stays is removed by a garbage collection one day.
+    pub(super) fn remove(&mut self) {
+        let Some(name) = &self.name else {
+            return;
+        };
+        let all = async {
+            // From the last one on: those that are left are a beginning.
+            for ord in (0..self.num_objects).rev() {
+                self.store.delete_if_there(&object_of(name, ord)).await?;
+            }
+            Ok::<(), BuildError>(())
+        };
+        if self.num_objects > 0 {
+            // That nobody needs these any more is no reason to fail.
+            let _ = blocking::run(all);
+            (self.num_objects, self.num_splits) = (0, 0);
+        }
+    }
+
+    /// Writes the next one.
+    async fn write(
+        &mut self,
+        name: &str,
+        splits: Vec<KeptSplit>,
+        standing: Standing,
+    ) -> Result<(), BuildError> {
+        let num_splits = splits.len() as u64;
+        let checkpoint = Checkpoint {
+            version: VERSION,
+            at_ms: self.options.ingested_at_ms,
+            rejects_path: self.options.rejects_path.clone(),
+            num_splits_before: self.num_splits,
+            splits,
+            standing,
+        };
+        let bytes = serde_json::to_vec(&checkpoint).map_err(|error| {
+            BuildError::internal("a checkpoint cannot be written as JSON").caused_by(error)
+        })?;
+        let object = object_of(name, self.num_objects);
+        self.store.overwrite(&object, Bytes::from(bytes)).await?;
+        self.num_objects += 1;
+        self.num_splits += num_splits;
+        Ok(())
+    }
+}
+
+/// Splits that are uploaded in any order, and written into checkpoints in the order of the input.
+pub(crate) struct CheckpointWriter<'c, 'a> {
+    checkpoints: &'c mut Checkpoints<'a>,
+    /// The next split in order.
+    next_ord: u64,
+    early: BTreeMap<u64, (KeptSplit, Option<Standing>)>,
+    splits: Vec<KeptSplit>,
+    standing: Option<Standing>,
+    /// Bytes of input behind which the last checkpoint stands.
+    written_raw_num_bytes: u64,
+}
+
+impl<'c, 'a> CheckpointWriter<'c, 'a> {
+    pub(crate) fn new(checkpoints: &'c mut Checkpoints<'a>, resumed: Option<&Resumed>) -> Self {
+        CheckpointWriter {
+            checkpoints,
+            next_ord: resumed.map_or(0, |resumed| resumed.splits.len() as u64),
+            early: BTreeMap::new(),
+            splits: Vec::new(),
+            standing: None,
+            written_raw_num_bytes: resumed.map_or(0, |resumed| resumed.standing.num_raw_bytes),
+        }
+    }
+
+    /// Takes note of a split that is uploaded, and writes a checkpoint if it is time. `standing` is that of the input
+    /// behind it; the last split has none.
+    pub(crate) async fn add(
+        &mut self,
+        split_ord: u64,
+        split: &NewSplit,
+        standing: Option<Standing>,
+    ) -> Result<(), BuildError> {
+        let Some(name) = self.checkpoints.name.clone() else {
+            return Ok(());
+        };
+        let kept = KeptSplit {
+            entry: split.entry.clone(),
+            num_columns_outside_head: split.num_columns_outside_head,
+        };
+        self.early.insert(split_ord, (kept, standing));
+        while let Some((kept, standing)) = self.early.remove(&self.next_ord) {
+            self.next_ord += 1;
+            self.splits.push(kept);
+            if let Some(mut standing) = standing {
+                if let Some(before) = self.standing.take() {
+                    standing.add_counts_of(before);
+                }
+                self.standing = Some(standing);
+            }
+        }
+        let every = self.checkpoints.options.checkpoint_raw_num_bytes;
+        let is_due =
+            |standing: &mut Standing| standing.num_raw_bytes - self.written_raw_num_bytes >= every;
+        if let Some(standing) = self.standing.take_if(is_due) {
+            self.written_raw_num_bytes = standing.num_raw_bytes;
+            let splits = std::mem::take(&mut self.splits);
+            self.checkpoints.write(&name, splits, standing).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What is garbage of the checkpoints that an index has, and what of its splits the others need.
+#[derive(Debug, Default)]
+pub(crate) struct FoundCheckpoints {
+    /// Splits that must stay, by id.
+    pub(crate) split_ids: Vec<String>,
+    /// Objects that nobody needs, with their lengths.
+    pub(crate) abandoned: Vec<(String, u64)>,
+    /// How many there are beside these.
+    pub(crate) num_kept: u64,
+}
+
+/// Looks at all checkpoints of an index.
+///
+/// # Errors
+/// `Unavailable` if storage does not answer.
+pub(crate) async fn find_checkpoints(
+    store: &IndexStore,
+    now_ms: u64,
+) -> Result<FoundCheckpoints, BuildError> {
+    let mut found = FoundCheckpoints::default();
+    for (name, len) in store.list(CHECKPOINTS_FOLDER).await? {
+        let Some((bytes, _)) = store.get(&name).await? else {
+            // Its ingest has ended since.
+            continue;
+        };
+        match serde_json::from_slice::<Checkpoint>(&bytes) {
+            Ok(checkpoint) if now_ms.saturating_sub(checkpoint.at_ms) < MAX_CHECKPOINT_AGE_MS => {
+                let ids = checkpoint.splits.into_iter().map(|split| split.entry.id);
+                found.split_ids.extend(ids);
+                found.num_kept += 1;
+            }
+            // One that cannot be read will not be used either.
+            _ => found.abandoned.push((name, len)),
+        }
+    }
+    Ok(found)
+}
+
+fn object_of(name: &str, ord: u64) -> String {
+    format!("{CHECKPOINTS_FOLDER}/{name}-{ord}.json")
+}
+
+/// The same sources with the same config and options make the same splits.
+fn name_of(
+    options: &IngestOptions,
+    config: &IndexConfig,
+    sources: &[Source],
+) -> Result<String, BuildError> {
+    let origins: Vec<Vec<u8>> = sources.iter().map(Source::origin).collect();
+    let IngestOptions {
+        split_num_docs_target,
+        max_split_raw_num_bytes,
+        format,
+        columns,
+        year,
+        multiline_start,
+        max_line_num_bytes,
+        ..
+    } = options;
+    let all = (
+        VERSION,
+        origins,
+        config,
+        (
+            split_num_docs_target,
+            max_split_raw_num_bytes,
+            max_line_num_bytes,
+        ),
+        (
+            format.map(|format| format.name()),
+            columns,
+            year,
+            multiline_start,
+        ),
+    );
+    let bytes = serde_json::to_vec(&all).map_err(|error| {
+        BuildError::internal("an index config cannot be written as JSON").caused_by(error)
+    })?;
+    Ok(object_id(&bytes))
+}
+
+/// Splits with their heads; nothing if one is not there any more.
+async fn read_splits(
+    store: &IndexStore,
+    splits: Vec<KeptSplit>,
+) -> Result<Option<Vec<NewSplit>>, BuildError> {
+    let read = stream::iter(splits)
+        .map(
+            async |KeptSplit {
+                       entry,
+                       num_columns_outside_head,
+                   }| {
+                let name = split_object(&entry.id);
+                let head = store.get_range(&name, 0..entry.head_len).await?;
+                let head = head.filter(|head| entry.is_head(head));
+                Ok::<_, BuildError>(head.map(|head| NewSplit {
+                    entry,
+                    head: head.to_vec(),
+                    num_columns_outside_head,
+                }))
+            },
+        )
+        .buffered(READS_AT_ONCE)
+        .try_collect::<Vec<Option<NewSplit>>>()
+        .await?;
+    Ok(read.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests;

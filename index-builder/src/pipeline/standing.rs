@@ -1,0 +1,119 @@
+//! Where the input of an ingest stands: what was counted of it so far, and what of it is in splits.
+
+use std::collections::BTreeMap;
+
+use canter_split_format::{LinesHash, SourceId, SourceProgress};
+use serde::{Deserialize, Serialize};
+
+use crate::publisher::SourceStep;
+use crate::source::SourceRead;
+
+/// Where a batch of records begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// Which source, by its place in the list of sources.
+    source_ord: usize,
+    /// Which record of it, from 1.
+    first_record: u64,
+    /// What all records before it come to, and how much of each source was known before.
+    fingerprint: u64,
+}
+
+impl Place {
+    /// The place of a source's record. `before` is what the sources before it come to, and `hash` what its own records do.
+    pub(super) fn new(
+        source_ord: usize,
+        first_record: u64,
+        before: u64,
+        source: (SourceId, Option<SourceProgress>, LinesHash),
+    ) -> Place {
+        Place {
+            source_ord,
+            first_record,
+            fingerprint: fingerprint(before, source),
+        }
+    }
+
+    /// Whether this is so far in the input that `other` is never reached.
+    pub(super) fn is_beyond(&self, other: &Place) -> bool {
+        (self.source_ord, self.first_record) >= (other.source_ord, other.first_record)
+    }
+}
+
+/// What the sources up to one come to.
+pub(super) fn fingerprint(
+    before: u64,
+    (source_id, known, hash): (SourceId, Option<SourceProgress>, LinesHash),
+) -> u64 {
+    let known = known.map_or(0, |known| known.num_lines);
+    let own = [
+        source_id.to_u128().to_le_bytes().as_slice(),
+        &known.to_le_bytes(),
+    ]
+    .concat();
+    LinesHash(before).with(&own, hash.0).0
+}
+
+/// Where the input stands behind a split: all documents of the records before a batch are in splits, and some of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Standing {
+    /// Of the batch.
+    pub(super) place: Place,
+    /// New documents of the batch that are in splits.
+    pub(super) num_taken: u64,
+    /// What was counted before the batch, by the place of the source in the list; of sources that ended before the
+    /// standing before this one, that says it.
+    pub(super) counts: BTreeMap<usize, Count>,
+    /// The time of the last document of the source before the batch that has one of its own.
+    pub(super) last_time_ns: Option<i64>,
+    /// Documents in splits that were kept although something was wrong with them.
+    pub(super) kept_by_reason: BTreeMap<String, u64>,
+    /// Records that were rejected, those of the batch included: they are told already.
+    pub(crate) rejects_by_reason: BTreeMap<String, u64>,
+    /// Bytes of the records before the batch, and of what stands between them.
+    pub(crate) num_raw_bytes: u64,
+}
+
+impl Standing {
+    /// Takes what an earlier standing says of sources of which this one says nothing.
+    pub(crate) fn add_counts_of(&mut self, before: Standing) {
+        for (source_ord, count) in before.counts {
+            self.counts.entry(source_ord).or_insert(count);
+        }
+    }
+}
+
+/// What was counted of a source.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Count {
+    pub(super) num_docs: u64,
+    /// Of records that were ingested before.
+    pub(super) num_known_docs: u64,
+    pub(super) num_rejects: u64,
+    /// The last record that is a document, by its place from 1.
+    pub(super) last_doc_record: u64,
+    pub(super) broken_off: Option<String>,
+}
+
+impl Count {
+    /// How far the source is ingested when its documents are published; `None` if that is no further than before. A last
+    /// record that is no document, and that nothing ends, does not count: what was written of it may be a part.
+    pub(super) fn step_of(&self, read: SourceRead, at_ms: u64) -> Option<SourceStep> {
+        let is_part = self.last_doc_record < read.num_records;
+        let (num_lines, hash) = match read.hash_before_open_record.filter(|_| is_part) {
+            Some(before) => (read.num_records - 1, before),
+            None => (read.num_records, read.hash),
+        };
+        let num_known = read.known.map_or(0, |known| known.num_lines);
+        (num_lines > num_known).then_some(SourceStep {
+            source: read.source_id,
+            from: read.known,
+            to: SourceProgress {
+                num_lines,
+                num_docs: self.num_docs,
+                hash,
+                at_ms,
+            },
+        })
+    }
+}

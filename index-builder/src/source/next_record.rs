@@ -1,0 +1,302 @@
+//! Finding the next record of a source: a line, several lines with a rule for those, or what a cutter takes for one.
+
+use super::batch::{Extent, RecordSpan};
+use super::records::RecordReader;
+use canter_formats::Cut;
+use std::io::{self, BufRead};
+
+/// Of a record over the limit, this much is kept for the rejects file.
+pub(super) const KEPT_OF_LONG_RECORD: usize = 1024;
+
+impl RecordReader {
+    pub(super) fn next_record(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
+        if self.end.is_some() && self.next_line.is_none() {
+            return Ok(None);
+        }
+        match (self.cutter.is_of_lines(), &self.settings.multiline_start) {
+            (true, None) => self.read_line(bytes),
+            (true, Some(_)) => self.read_lines(bytes),
+            (false, _) => self.cut_record(bytes),
+        }
+    }
+
+    /// Appends one line to `bytes`: at most the limit and an ending of it. `None` at the end.
+    fn read_line(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
+        let start = bytes.len();
+        let keep = self.max_num_bytes.saturating_add(2);
+        let mut raw_num_bytes = 0_u64;
+        let mut is_ended = false;
+        loop {
+            let available = match self.input.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.byte_offset += raw_num_bytes;
+                    return Err(error);
+                }
+                Ok(available) => available,
+            };
+            if available.is_empty() {
+                break;
+            }
+            let newline = memchr::memchr(b'\n', available);
+            let mut used = newline.map_or(available.len(), |at| at + 1);
+            let room = keep - (bytes.len() - start);
+            if self.settings.keeps_all && used > room {
+                // The rest is the next part.
+                used = room;
+            }
+            is_ended = newline.is_some_and(|at| at < used);
+            bytes.extend_from_slice(&available[..used.min(room)]);
+            raw_num_bytes += used as u64;
+            self.input.reader.consume(used);
+            if is_ended || (self.settings.keeps_all && bytes.len() - start == keep) {
+                break;
+            }
+        }
+        if raw_num_bytes == 0 {
+            return Ok(None);
+        }
+        let (line_num, byte_offset) = (self.line_num, self.byte_offset);
+        self.byte_offset += raw_num_bytes;
+        self.line_num += u64::from(is_ended);
+        let mut span = RecordSpan {
+            range: start..bytes.len(),
+            line_num,
+            byte_offset,
+            raw_num_bytes,
+            extent: Extent::Whole,
+            is_ended,
+        };
+        let is_whole = raw_num_bytes <= keep as u64;
+        if is_whole {
+            span.range.end = start + without_ending(&bytes[start..]).len();
+        }
+        if !is_whole || span.range.len() > self.max_num_bytes {
+            match self.settings.keeps_all {
+                true => {
+                    self.end_part(bytes, &mut span);
+                    is_ended = false;
+                }
+                false => shorten(&mut span, self.max_num_bytes),
+            }
+        }
+        if self.is_in_parts {
+            span.extent = Extent::Part;
+        }
+        self.is_in_parts = span.extent == Extent::Part && !is_ended;
+        bytes.truncate(span.range.end);
+        Ok(Some(span))
+    }
+
+    /// Ends a part at the limit, where a character ends, and gives back what is beyond.
+    fn end_part(&mut self, bytes: &mut Vec<u8>, span: &mut RecordSpan) {
+        let mut end = span.range.start + self.max_num_bytes;
+        // At most three bytes of a character stand before its last one.
+        for _ in 0..3 {
+            let is_inside = bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
+            if is_inside && end > span.range.start + 1 {
+                end -= 1;
+            }
+        }
+        let beyond = bytes.split_off(end.min(bytes.len()));
+        self.give_back(beyond, span);
+        span.range.end = bytes.len();
+        span.extent = Extent::Part;
+    }
+
+    fn give_back(&mut self, beyond: Vec<u8>, span: &mut RecordSpan) {
+        let num_lines = memchr::memchr_iter(b'\n', &beyond).count() as u64;
+        self.line_num -= num_lines;
+        self.byte_offset -= beyond.len() as u64;
+        span.raw_num_bytes -= beyond.len() as u64;
+        self.input.reader.unread(beyond);
+    }
+
+    /// Appends lines up to the next one with which a record begins.
+    fn read_lines(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
+        let start = bytes.len();
+        let mut record = match self.next_line.take() {
+            Some((line, mut span)) => {
+                bytes.extend_from_slice(&line);
+                span.range = start..bytes.len();
+                span
+            }
+            None => match self.read_line(bytes)? {
+                Some(span) => span,
+                None => return Ok(None),
+            },
+        };
+        let begins = self.begins_record(&bytes[record.range.clone()]);
+        if self.is_continued && !begins {
+            record.extent = Extent::Part;
+        }
+        while record.extent == Extent::Whole {
+            let mut line = Vec::new();
+            let span = match self.read_line(&mut line) {
+                Ok(Some(span)) => span,
+                Ok(None) => break,
+                Err(error) => {
+                    // The lines so far are a record, and what came of the next one breaks off.
+                    let broken = self.broken_off(error, &mut line, 0);
+                    self.next_line = broken.map(|span| (line, span));
+                    break;
+                }
+            };
+            let begins = self.begins_record(&line);
+            let is_too_long = record.range.len() + 1 + line.len() > self.max_num_bytes;
+            let is_part = span.extent == Extent::Part;
+            if begins || is_part || (is_too_long && self.settings.keeps_all) {
+                // What was cut apart is told to be.
+                if !begins {
+                    record.extent = Extent::Part;
+                }
+                self.next_line = Some((line, span));
+                break;
+            }
+            record.raw_num_bytes += span.raw_num_bytes;
+            if is_too_long || span.extent == Extent::Shortened {
+                shorten(&mut record, self.max_num_bytes);
+                self.skip_to_next(&mut record)?;
+                break;
+            }
+            bytes.push(b'\n');
+            bytes.extend_from_slice(&line);
+            record.range.end = bytes.len();
+        }
+        bytes.truncate(record.range.end);
+        self.is_continued = record.extent == Extent::Part;
+        // Only the line that begins the next one ends a record.
+        record.is_ended = self.next_line.is_some();
+        Ok(Some(record))
+    }
+
+    fn begins_record(&self, line: &[u8]) -> bool {
+        let rule = self.settings.multiline_start.as_ref();
+        rule.is_some_and(|rule| rule.is_match(line))
+    }
+
+    /// Goes past the other lines of a record that is too long.
+    fn skip_to_next(&mut self, record: &mut RecordSpan) -> io::Result<()> {
+        let mut line = Vec::new();
+        while let Some(span) = self.read_line(&mut line)? {
+            if self.begins_record(&line) {
+                self.next_line = Some((line, span));
+                break;
+            }
+            record.raw_num_bytes += span.raw_num_bytes;
+            line.clear();
+        }
+        Ok(())
+    }
+
+    /// Appends what the cutter takes for a record.
+    fn cut_record(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
+        let start = bytes.len();
+        let mut span = RecordSpan {
+            range: start..start,
+            line_num: self.line_num,
+            byte_offset: self.byte_offset,
+            raw_num_bytes: 0,
+            extent: Extent::Whole,
+            is_ended: true,
+        };
+        loop {
+            let available = match self.input.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            let is_at_end = available.is_empty();
+            span.is_ended = !is_at_end;
+            // In small steps, so that little has to be given back.
+            let available = &available[..available.len().min(64 * 1024)];
+            let cut = match is_at_end {
+                true => Cut::End(0),
+                false => self.cutter.cut(available),
+            };
+            let (used, is_ended) = match cut {
+                Cut::More => (available.len(), false),
+                Cut::End(len) => (len, true),
+                Cut::Drop(len) => (len, false),
+            };
+            let used_bytes = &available[..used];
+            let room = (self.max_num_bytes + 2).saturating_sub(bytes.len() - start);
+            let may_be_given_back = self.cutter.is_in_quotes() && room > 0;
+            let room = match self.settings.keeps_all || may_be_given_back {
+                true => used,
+                false => room,
+            };
+            bytes.extend_from_slice(&used_bytes[..used.min(room)]);
+            self.line_num += memchr::memchr_iter(b'\n', used_bytes).count() as u64;
+            self.byte_offset += used as u64;
+            span.raw_num_bytes += used as u64;
+            self.input.reader.consume(used);
+            if matches!(cut, Cut::Drop(_)) {
+                bytes.truncate(start);
+                (span.line_num, span.byte_offset) = (self.line_num, self.byte_offset);
+                span.raw_num_bytes = 0;
+                continue;
+            }
+            let is_over = bytes.len() - start > self.max_num_bytes.saturating_add(2);
+            if (is_over || is_at_end)
+                && self.cutter.is_in_quotes()
+                && self.end_at_line(bytes, &mut span)
+            {
+                return Ok(Some(span));
+            }
+            if is_over && self.settings.keeps_all {
+                self.end_part(bytes, &mut span);
+                // The cutter has seen what is given back: it goes on as if a record began there.
+                self.cutter.begin_again();
+                return Ok(Some(span));
+            }
+            if is_ended {
+                break;
+            }
+        }
+        if span.raw_num_bytes == 0 {
+            return Ok(None);
+        }
+        let is_whole = span.raw_num_bytes == (bytes.len() - start) as u64;
+        span.range.end = start + without_ending(&bytes[start..]).len();
+        if !is_whole || span.range.len() > self.max_num_bytes {
+            match self.settings.keeps_all {
+                true => {
+                    self.end_part(bytes, &mut span);
+                    self.cutter.begin_again();
+                }
+                false => shorten(&mut span, self.max_num_bytes),
+            }
+        }
+        bytes.truncate(span.range.end);
+        Ok(Some(span))
+    }
+
+    /// Takes the first line for a record, because a quote in it is never closed. False if it has no end.
+    fn end_at_line(&mut self, bytes: &mut Vec<u8>, span: &mut RecordSpan) -> bool {
+        let start = span.range.start;
+        let Some(at) = memchr::memchr(b'\n', &bytes[start..]) else {
+            return false;
+        };
+        let beyond = bytes.split_off(start + at + 1);
+        self.give_back(beyond, span);
+        self.cutter.begin_again();
+        span.range.end = start + without_ending(&bytes[start..]).len();
+        if span.range.len() > self.max_num_bytes {
+            shorten(span, self.max_num_bytes);
+        }
+        bytes.truncate(span.range.end);
+        true
+    }
+}
+
+pub(super) fn without_ending(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Keeps the beginning of a record that is over the limit.
+fn shorten(span: &mut RecordSpan, max_num_bytes: usize) {
+    let len = span.range.len().min(KEPT_OF_LONG_RECORD).min(max_num_bytes);
+    span.range.end = span.range.start + len;
+    span.extent = Extent::Shortened;
+}
