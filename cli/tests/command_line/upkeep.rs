@@ -246,3 +246,70 @@ fn a_description_shows_times_and_what_is_to_be_done() {
     assert_eq!(report["due_merges"]["num_merges"], 0);
     assert_eq!(report["garbage"]["num_condemned"], 12);
 }
+
+#[test]
+fn documents_expire_with_their_splits_or_to_the_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let config = "
+version: 0.8
+index_id: kept
+doc_mapping:
+  timestamp_field: at
+  field_mappings:
+    - {name: at, type: datetime, fast: true, input_formats: [unix_timestamp]}
+    - {name: days, type: u64, fast: true}
+retention: {period: 90 days}
+";
+    std::fs::write(folder.join("kept.yaml"), config).unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now_s = now.unwrap().as_secs();
+    // Two splits: one is older than 90 days as a whole, and one in part. A day and a half is left for this test.
+    for (name, days) in [("old", 92..=100), ("mixed", 80..=99)] {
+        let days = days.filter(|days| *days != 90);
+        let line = |days: u64| {
+            format!(
+                "{{\"at\": {}, \"days\": {days}}}\n",
+                now_s - days * 86_400 - 43_200
+            )
+        };
+        let lines: String = days.map(line).collect();
+        std::fs::write(folder.join(format!("{name}.ndjson")), lines).unwrap();
+        let line =
+            format!("index ingest --index kept --index-config kept.yaml --input {name}.ndjson");
+        run(folder, &line, 0);
+    }
+    let num_docs = || json(folder, "index describe --index kept", 0)["num_docs"].clone();
+    assert_eq!(num_docs(), 9 + 19);
+    let dry = json(
+        folder,
+        "index gc --index kept --engine native --exact --dry-run",
+        0,
+    );
+    assert_eq!(dry["num_expired_docs"], 9);
+    assert_eq!(dry["num_exactly_expired_docs"], 9);
+    assert_eq!(num_docs(), 9 + 19);
+    run(folder, "index gc --index kept", 0);
+    assert_eq!(num_docs(), 19);
+    let (stdout, _) = run(folder, "index gc --index kept --engine native --exact", 0);
+    assert!(
+        stdout.ends_with("deleted from splits with younger ones: 9 documents\n"),
+        "{stdout}"
+    );
+    let (stdout, _) = run(
+        folder,
+        "search --index kept --engine native --query * --max-hits 0 --aggs {\"d\":{\"max\":{\"field\":\"days\"}}} --format json",
+        0,
+    );
+    let answer: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(
+        (&answer["num_hits"], &answer["aggregations"]["d"]["value"]),
+        (&10.into(), &89.0.into())
+    );
+    // What has expired stays known.
+    let again = json(folder, "index ingest --index kept --input mixed.ndjson", 0);
+    assert_eq!(again["num_ingested_docs"], 0);
+    let again = json(folder, "index gc --index kept --engine native --exact", 0);
+    assert_eq!(again["num_exactly_expired_docs"], 0);
+    run(folder, "index gc --index kept --exact --no-retention", 2);
+}

@@ -16,7 +16,7 @@ use crate::commands::search::parse_time;
 use crate::exit::WrongUse;
 use crate::open::EngineArgs;
 use crate::render::{Screen, numbers};
-use lister::Lister;
+pub(super) use lister::Lister;
 
 const AFTER_HELP: &str = "\
 What matches when the command begins is deleted, all of it at once or nothing; what is ingested afterwards
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &DeleteArgs, screen: &Screen) -> Result<()> {
     let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
     });
-    let lister = Lister::start(args)?;
+    let lister = Lister::start(&args.index, args.request(), args.deadline_ms, &args.engine)?;
     if args.verify {
         return remains::run(args, &store, &lister, screen);
     }
@@ -142,7 +142,7 @@ fn show(args: &DeleteArgs, screen: &Screen, json: &str, text: &str) -> Result<()
     Ok(out.flush()?)
 }
 
-fn num_docs(listed: &[ListedSplit]) -> u64 {
+pub(super) fn num_docs(listed: &[ListedSplit]) -> u64 {
     listed.iter().map(|split| split.num_listed).sum()
 }
 

@@ -5,10 +5,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use canter_index_builder::{
-    GcOptions, GcReport, IndexStore, WriteOptions, collect_garbage, forget_sources,
+    DeleteReport, GcOptions, GcReport, IndexStore, WriteOptions, collect_garbage, delete_documents,
+    forget_sources,
 };
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
+
+use super::delete::{Lister, num_docs};
+use crate::open::EngineArgs;
 
 use crate::amounts::parse_duration;
 use crate::cli::Format;
@@ -16,7 +21,7 @@ use crate::render::numbers;
 
 const AFTER_HELP: &str = "\
 If the index config has a `retention`, splits of which every document is older than its period leave the index
-first. Objects to which nothing refers (of merges, of ingests that failed) are listed in the manifest when they are
+first; with --exact, documents that are older are deleted from the others, too, as `canter index delete` does. Objects to which nothing refers (of merges, of ingests that failed) are listed in the manifest when they are
 found, and removed by a later run when the grace period is over. So a search that began before still finds
 what it reads, and an ingest that needs one of them again takes it off the list. Ingests, merges and searches
 may go on meanwhile. Files below the index that are none of its own are named and left alone.
@@ -41,6 +46,17 @@ pub(crate) struct GcArgs {
     /// Do not apply the `retention` of the index config.
     #[arg(long)]
     no_retention: bool,
+
+    /// Apply the `retention` to the second: delete older documents from splits that have younger ones, too.
+    #[arg(long, conflicts_with = "no_retention")]
+    exact: bool,
+
+    /// Time for the search that --exact makes, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 600_000, requires = "exact")]
+    deadline_ms: u64,
+
+    #[command(flatten)]
+    engine: EngineArgs,
 
     /// Forget which sources were ingested before this day, such as 2026-01-31 (in UTC), so that they can be ingested
     /// again. Nothing else forgets them: not merges, not deletions, not retention.
@@ -68,11 +84,14 @@ fn parse_day(text: &str) -> Result<u64, String> {
     start.ok_or_else(|| "not a day such as 2026-01-31".to_owned())
 }
 
-/// A collection's report, and what was forgotten.
+/// A collection's report, and what was deleted and forgotten before it.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
     report: &'a GcReport,
+    /// By --exact, documents that were older than the retention; those of expired splits are not among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_exactly_expired_docs: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     num_forgotten_sources: Option<u64>,
 }
@@ -94,12 +113,23 @@ pub(crate) fn run(args: &GcArgs) -> Result<()> {
     // First, so that what it leaves behind is found by the collection.
     let forget = |before_ms| forget_sources(&store, before_ms, args.dry_run);
     let num_forgotten = args.forget_sources_before.map(forget).transpose()?;
+    // Splits as a whole go first: nobody has to search them.
     let report = collect_garbage(&store, &options)?;
+    let num_expired = match args.exact {
+        // A dry run lists those of expired splits, too.
+        true if args.dry_run => {
+            let num = expire_documents(args, &store, now)?;
+            Some(num.saturating_sub(report.num_expired_docs))
+        }
+        true => Some(expire_documents(args, &store, now)?),
+        false => None,
+    };
     let mut out = io::stdout().lock();
     match args.format {
         Format::Json => {
             let told = Told {
                 report: &report,
+                num_exactly_expired_docs: num_expired,
                 num_forgotten_sources: num_forgotten,
             };
             writeln!(out, "{}", serde_json::to_string(&told)?)?;
@@ -113,9 +143,43 @@ pub(crate) fn run(args: &GcArgs) -> Result<()> {
                 writeln!(out, "{verb}: {}", numbers::counted(num, "source"))?;
             }
             out.write_all(text_of(args, &report).as_bytes())?;
+            if let Some(num) = num_expired {
+                let verb = match args.dry_run {
+                    true => "would be deleted",
+                    false => "deleted",
+                };
+                let docs = numbers::counted(num, "document");
+                writeln!(out, "{verb} from splits with younger ones: {docs}")?;
+            }
         }
     }
     Ok(out.flush()?)
+}
+
+/// Deletes the documents of live splits that are older than the index keeps them, and says how many there are.
+fn expire_documents(args: &GcArgs, store: &IndexStore, now: Duration) -> Result<u64> {
+    let config = store.load_config()?;
+    let Some(retention) = config.retention else {
+        return Ok(0);
+    };
+    let period = retention.period();
+    // One that cannot be read is refused by the collection; of documents without a time nobody knows their age.
+    let oldest = now.saturating_sub(period).as_secs();
+    if period.is_zero() || config.doc_mapping.timestamp_field.is_none() {
+        return Ok(0);
+    }
+    let request = json!({
+        "query": "*",
+        "end_timestamp": oldest,
+        "max_hits": 0,
+        "list_documents": true,
+    });
+    let lister = Lister::start(&args.index, request, args.deadline_ms, &args.engine)?;
+    if args.dry_run {
+        return Ok(num_docs(&lister.list()?));
+    }
+    let report: DeleteReport = delete_documents(store, || lister.list())?;
+    Ok(report.num_deleted_docs)
 }
 
 fn text_of(args: &GcArgs, report: &GcReport) -> String {

@@ -13,14 +13,13 @@ use canter_split_format::{ListedSplit, MANIFEST_OBJECT};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use super::DeleteArgs;
-use crate::open::{InstanceCaps, about_index, tokio_runtime};
+use crate::open::{EngineArgs, InstanceCaps, about_index, tokio_runtime};
 
 /// Splits that an error names.
 const MAX_NAMED: usize = 3;
 
 /// Lists what a query matches.
-pub(super) struct Lister {
+pub(in crate::commands::index) struct Lister {
     uri: String,
     request: Value,
     limits: Limits,
@@ -30,18 +29,23 @@ pub(super) struct Lister {
 }
 
 impl Lister {
-    /// Starts the engine; reads nothing of the index yet.
-    pub(super) fn start(args: &DeleteArgs) -> Result<Self> {
+    /// Starts the engine; reads nothing of the index yet. `request` is the search that lists what matches.
+    pub(in crate::commands::index) fn start(
+        uri: &str,
+        request: Value,
+        deadline_ms: u64,
+        engine: &EngineArgs,
+    ) -> Result<Self> {
         let options = OpenOptions::default();
         Ok(Self {
-            uri: args.index.clone(),
-            request: args.request(),
+            uri: uri.to_owned(),
+            request,
             limits: Limits {
-                deadline_ms: args.deadline_ms,
+                deadline_ms,
                 ..Limits::default()
             },
-            engine: args.engine.start(InstanceCaps::default())?,
-            fetcher: open_uri(&args.index, &options).map_err(about_index(&args.index))?,
+            engine: engine.start(InstanceCaps::default())?,
+            fetcher: open_uri(uri, &options).map_err(about_index(uri))?,
             runtime: tokio_runtime()?,
         })
     }
@@ -50,7 +54,7 @@ impl Lister {
     ///
     /// # Errors
     /// If any split could not be searched.
-    pub(super) fn list(&self) -> Result<Vec<ListedSplit>> {
+    pub(in crate::commands::index) fn list(&self) -> Result<Vec<ListedSplit>> {
         self.list_from(Arc::clone(&self.fetcher))
     }
 

@@ -5,13 +5,10 @@
 //! `CANTER_KILLS` (3) says how often each command is killed, and `CANTER_KILL_SEED` (1) where.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt as _;
+use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use std::{env, thread};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use canter_doc_mapper::IndexConfig;
@@ -20,10 +17,14 @@ use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::OpenOptions;
 use canter_split_format::{
-    DeletesRef, FiltersRef, MANIFEST_OBJECT, ManifestFile, SplitEntry, split_object,
+    DeletesRef, FiltersRef, MANIFEST_OBJECT, ManifestFile, ObjectKind, SplitEntry, split_object,
 };
-use canter_tests::{Fate, S3Server, SECRET_KEY, run, with_s3};
+use canter_tests::{S3Server, SECRET_KEY, run, with_s3};
 use serde_json::json;
+use victim::{Ended, Kill, Rng, start};
+
+mod resumed;
+mod victim;
 
 const BUCKET: &str = "canter-kills";
 const URI: &str = "s3://canter-kills/logs";
@@ -82,48 +83,6 @@ struct Plan {
     after: BTreeSet<u64>,
 }
 
-/// When a process is killed.
-#[derive(Clone, Copy, Debug)]
-enum How {
-    /// The server never sees the request.
-    Before,
-    /// The server has done what it was asked for, and its answer is lost.
-    After,
-    /// So long after the request was passed on.
-    Moment(Duration),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Kill {
-    /// Which of the process's requests.
-    at: usize,
-    how: How,
-}
-
-/// What became of a process.
-struct Ended {
-    status: ExitStatus,
-    num_requests: usize,
-    said: String,
-}
-
-impl Ended {
-    fn was_killed(&self) -> bool {
-        self.status.signal() == Some(9)
-    }
-}
-
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % end.max(1)
-    }
-}
-
 /// An index, and what must be in it.
 struct World<'a> {
     server: &'a S3Server,
@@ -148,7 +107,7 @@ impl<'a> World<'a> {
             folder: folder.to_owned(),
             bucket,
             store,
-            rng: Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            rng: Rng::new(seed),
             live: BTreeSet::new(),
             num_batches: 0,
             num_added_fields: 0,
@@ -243,71 +202,8 @@ impl<'a> World<'a> {
         Ok(fs::write(self.batch_file(batch), lines.join("\n"))?)
     }
 
-    /// Runs the program, and kills it if that is asked for.
     fn start(&self, args: &[String], kill: Option<Kill>) -> Result<Ended> {
-        let child: Arc<Mutex<Option<Child>>> = Arc::default();
-        let num_requests = Arc::new(Mutex::new(0));
-        let victim = Arc::clone(&child);
-        let counted = Arc::clone(&num_requests);
-        self.server.forwarder().decide(move |_| {
-            let ord = {
-                let mut num = locked(&counted);
-                *num += 1;
-                *num - 1
-            };
-            let Some(Kill { how, .. }) = kill.filter(|kill| kill.at == ord) else {
-                return Fate::Pass;
-            };
-            let victim = Arc::clone(&victim);
-            let kill = move || {
-                if let Some(child) = locked(&victim).as_mut() {
-                    // One that has ended cannot be killed any more.
-                    let _ = child.kill();
-                }
-            };
-            match how {
-                How::Before => {
-                    kill();
-                    Fate::Refuse
-                }
-                How::After => Fate::LoseAnswer(Box::new(kill)),
-                How::Moment(pause) => {
-                    thread::spawn(move || {
-                        thread::sleep(pause);
-                        kill();
-                    });
-                    Fate::Pass
-                }
-            }
-        });
-        let said = self.folder.join("said");
-        let out = File::create(&said)?;
-        let mut command = Command::new(env!("CARGO_BIN_EXE_canter"));
-        command.args(args).args(["--index", URI]);
-        command.env_remove("CANTER_CACHE").current_dir(&self.folder);
-        command
-            .stdin(Stdio::null())
-            .stdout(out.try_clone()?)
-            .stderr(out);
-        {
-            // A request waits until there is something to kill.
-            let mut slot = locked(&child);
-            *slot = Some(command.spawn()?);
-        }
-        let status = loop {
-            let ended = locked(&child).as_mut().map(Child::try_wait);
-            if let Some(status) = ended.transpose()?.flatten() {
-                break status;
-            }
-            thread::sleep(Duration::from_millis(2));
-        };
-        self.server.forwarder().decide(|_| Fate::Pass);
-        let num_requests = *locked(&num_requests);
-        Ok(Ended {
-            status,
-            num_requests,
-            said: fs::read_to_string(said)?,
-        })
+        start(self.server, &self.folder, URI, args, kill)
     }
 
     /// Runs a command to its end, after which the model holds; returns how many requests it took.
@@ -383,6 +279,7 @@ impl<'a> World<'a> {
         let deletes = splits.iter().filter_map(|split| split.deletes.as_ref());
         objects.extend(deletes.map(DeletesRef::object));
         objects.extend(file.ledger.objects.iter().map(|object| object.object()));
+        objects.extend(file.sources.objects.iter().map(|object| object.object()));
         Ok((objects, splits))
     }
 
@@ -390,7 +287,8 @@ impl<'a> World<'a> {
     fn expect_no_garbage(&self) -> Result<()> {
         let (referenced, _) = self.referenced()?;
         let mut stored = BTreeSet::new();
-        for folder in ["splits", "pages", "ledger", "deletes", "filters"] {
+        let folders = ObjectKind::ALL.map(ObjectKind::folder);
+        for folder in folders.into_iter().chain(["checkpoints"]) {
             let Ok(files) = fs::read_dir(self.index_folder().join(folder)) else {
                 continue;
             };
@@ -423,14 +321,7 @@ impl<'a> World<'a> {
     /// requests it takes.
     fn ordeal(&mut self, deed: Deed, num_requests: usize) -> Result<(bool, bool, usize)> {
         let plan = self.plan(deed)?;
-        let kill = Kill {
-            at: usize::try_from(self.rng.below(num_requests as u64))?,
-            how: match self.rng.below(3) {
-                0 => How::Before,
-                1 => How::After,
-                _ => How::Moment(Duration::from_micros(self.rng.below(20_000))),
-            },
-        };
+        let kill = self.rng.kill(num_requests);
         let what = format!("{:?}, killed at {kill:?} of {num_requests}", plan.args);
         let before = self.live.clone();
         let ended = self.start(&plan.args, Some(kill))?;
@@ -565,8 +456,4 @@ fn batch_of(id: u64) -> u64 {
 
 fn group_of(id: u64) -> u64 {
     id % NUM_GROUPS
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
