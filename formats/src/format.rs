@@ -38,11 +38,13 @@ pub enum Format {
     Logfmt,
     /// Lines with nothing known about them.
     Plain,
+    /// Parquet, a document each row. Whoever reads it makes a JSON object a line of it: only those are seen here.
+    Parquet,
 }
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Format; 15] = [
+    /// All of them, Parquet last.
+    pub const ALL: [Format; 16] = [
         Format::Ndjson,
         Format::Json,
         Format::JsonArray,
@@ -58,6 +60,7 @@ impl Format {
         Format::Syslog,
         Format::Logfmt,
         Format::Plain,
+        Format::Parquet,
     ];
 
     /// Its name on the command line and in reports.
@@ -78,6 +81,7 @@ impl Format {
             Format::VpcFlow => "vpc-flow",
             Format::Syslog => "syslog",
             Format::Logfmt => "logfmt",
+            Format::Parquet => "parquet",
             Format::Plain => "plain",
         }
     }
@@ -88,6 +92,7 @@ impl Format {
         matches!(
             self,
             Format::Ndjson
+                | Format::Parquet
                 | Format::AccessLog
                 | Format::Alb
                 | Format::W3c
@@ -105,7 +110,11 @@ impl Format {
     pub fn is_json(self) -> bool {
         matches!(
             self,
-            Format::Ndjson | Format::Json | Format::JsonArray | Format::CloudTrail
+            Format::Ndjson
+                | Format::Json
+                | Format::JsonArray
+                | Format::CloudTrail
+                | Format::Parquet
         )
     }
 

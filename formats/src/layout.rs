@@ -161,6 +161,7 @@ impl Layout {
                 Ok(())
             }
             Format::Ndjson
+            | Format::Parquet
             | Format::Json
             | Format::JsonArray
             | Format::CloudTrail

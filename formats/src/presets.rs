@@ -47,8 +47,8 @@ pub const PRESETS: [Preset; 10] = [
     preset!("plain", "lines of text", [Plain]),
     preset!(
         "any",
-        "documents of any shape: JSON, CSV, TSV",
-        [Ndjson, Json, JsonArray, Csv, Tsv]
+        "documents of any shape: JSON, CSV, TSV, Parquet",
+        [Ndjson, Json, JsonArray, Csv, Tsv, Parquet]
     ),
 ];
 

@@ -192,7 +192,7 @@ fn read(
     let mut before = 0;
     for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
-        let input = source.open(plan.meter.tally.num_stored_bytes.clone())?;
+        let input = source.open(plan.meter.tally.num_stored_bytes.clone(), plan.settings)?;
         let (settings, lookup) = (plan.settings, plan.lookup);
         let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
         let format = records.format();

@@ -58,7 +58,7 @@ pub fn preview(
     let settings = ReadSettings::new(options, config)?;
     source.check()?;
     let name = source.name().to_string();
-    let input = source.open(Arc::new(AtomicU64::new(0)))?;
+    let input = source.open(Arc::new(AtomicU64::new(0)), &settings)?;
     let mut reader = RecordReader::new(input, 0, &[], &settings, &|_| Ok(None))?;
     let mut preview = Preview {
         name,

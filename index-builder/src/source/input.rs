@@ -1,13 +1,14 @@
 //! Where lines come from, and what undoes their compression.
 
 use super::replay::Replay;
+use super::settings::ReadSettings;
 use crate::error::BuildError;
 use canter_formats::{BEGINNING_LEN, MonthDay};
 use flate2::bufread::MultiGzDecoder;
 use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +20,8 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// zstd's skippable frames, which may stand first, are `0x184D2A5?` in little endian.
 const ZSTD_SKIPPABLE_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
+/// A Parquet file begins with this.
+const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
 const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 /// A stream of records, of any format that [`canter_formats`] recognises. gzip (several members too) and
@@ -148,11 +151,18 @@ impl Source {
     }
 
     /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
-    pub(crate) fn open(self, num_stored_bytes: Arc<AtomicU64>) -> Result<Input, BuildError> {
+    pub(crate) fn open(
+        self,
+        num_stored_bytes: Arc<AtomicU64>,
+        settings: &ReadSettings,
+    ) -> Result<Input, BuildError> {
         let mut ended = None;
         let reader: Box<dyn Read + Send> = match self.origin {
             Origin::File(path) => {
-                let file = open_file(&path)?;
+                let mut file = open_file(&path)?;
+                if settings.may_be_parquet() && begins_as_parquet(&mut file) {
+                    return parquet_input(self.name, file, num_stored_bytes, settings);
+                }
                 // A log was written to last when it was changed last.
                 let changed = file.metadata().and_then(|meta| meta.modified());
                 ended = changed.ok().and_then(day_of);
@@ -169,6 +179,50 @@ impl Source {
             BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
         })
     }
+}
+
+/// Whether a file that can be read anywhere is Parquet. It is at its beginning then.
+fn begins_as_parquet(file: &mut File) -> bool {
+    let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
+    let mut magic = [0; PARQUET_MAGIC.len()];
+    let begins = is_file && file.read_exact(&mut magic).is_ok() && magic == *PARQUET_MAGIC;
+    // A file goes back.
+    is_file && file.rewind().is_ok() && begins
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_input(
+    name: String,
+    file: File,
+    num_stored_bytes: Arc<AtomicU64>,
+    settings: &ReadSettings,
+) -> Result<Input, BuildError> {
+    let len = file.metadata().map_or(0, |meta| meta.len());
+    // Which parts of it are read nobody says; that it is begun is all that progress tells.
+    num_stored_bytes.fetch_add(len, Ordering::Relaxed);
+    let lines = super::parquet::ParquetLines::open(file, &settings.wanted);
+    let known_by = lines.footer_checksum();
+    let reader = Box::new(BufReader::with_capacity(BUFFER_LEN, lines));
+    Ok(Input {
+        name,
+        reader: Replay::new(reader, BEGINNING_LEN),
+        first_byte_offset: 0,
+        ended: None,
+        compression: Compression::None,
+        parquet: Some(known_by),
+    })
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_input(
+    name: String,
+    _: File,
+    _: Arc<AtomicU64>,
+    _: &ReadSettings,
+) -> Result<Input, BuildError> {
+    Err(BuildError::invalid(format!(
+        "`{name}` is Parquet, which this build cannot read: build it with the feature `parquet`"
+    )))
 }
 
 /// An origin that nothing had before.
@@ -232,6 +286,8 @@ pub(crate) struct Input {
     /// When it was written to last, if that is known.
     pub(super) ended: Option<MonthDay>,
     compression: Compression,
+    /// Of Parquet, which file it is.
+    pub(super) parquet: Option<u64>,
 }
 
 impl Input {
@@ -242,6 +298,12 @@ impl Input {
     ) -> io::Result<Input> {
         let first_bytes = read_up_to(&mut raw, 4)?;
         let compression = Compression::of(&first_bytes);
+        if first_bytes == PARQUET_MAGIC {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "it is Parquet, of which parts are read in no order: write it to a file and name that",
+            ));
+        }
         let whole = io::Cursor::new(first_bytes).chain(raw);
         let reader: Box<dyn BufRead + Send> = match compression {
             Compression::None => Box::new(BufReader::with_capacity(BUFFER_LEN, whole)),
@@ -267,12 +329,19 @@ impl Input {
             first_byte_offset,
             ended,
             compression,
+            parquet: None,
         })
     }
 
     /// What to say when reading stopped with `error` after `num_lines` whole lines.
     pub(super) fn failure(&self, error: io::Error, num_lines: u64) -> BuildError {
         let name = &self.name;
+        if self.parquet.is_some() && error.raw_os_error().is_none() {
+            return BuildError::data(format!(
+                "`{name}` is no whole Parquet file: it broke off after row {num_lines} ({error}); what stands before is \
+                 ingested. Get the file again"
+            ));
+        }
         let is_from_system = error.raw_os_error().is_some();
         let (format, tool) = match self.compression {
             Compression::Gzip if !is_from_system => ("gzip", "gzip -dc"),

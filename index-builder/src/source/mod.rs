@@ -7,6 +7,8 @@ mod batch;
 mod beginning;
 mod input;
 mod next_record;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(test)]
 mod record_tests;
 mod records;
@@ -14,6 +16,7 @@ mod replay;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 pub(crate) use batch::{Extent, Record, RecordBatch};
 pub use input::Source;

@@ -70,6 +70,9 @@ impl RecordReader {
     ) -> Result<RecordReader, BuildError> {
         let (beginning, is_whole) = input.reader.beginning();
         let recognised = match settings.format {
+            _ if input.parquet.is_some() => {
+                Recognised::forced(Format::Parquet, beginning, is_whole)
+            }
             Some(format) => Recognised::forced(format, beginning, is_whole),
             None => recognise(beginning, is_whole),
         };
@@ -88,10 +91,14 @@ impl RecordReader {
             true => settings.max_record_num_bytes.max(MANY_DOCS_NUM_BYTES),
             false => settings.max_record_num_bytes,
         };
-        let source_id = SourceId::of(
-            origin,
-            known_by(beginning, &layout, &cutter, settings.max_record_num_bytes),
-        );
+        let source_id = match input.parquet {
+            // How its rows are written depends on the index.
+            Some(footer) => SourceId::of(origin, &footer.to_le_bytes()),
+            None => SourceId::of(
+                origin,
+                known_by(beginning, &layout, &cutter, settings.max_record_num_bytes),
+            ),
+        };
         Ok(RecordReader {
             known: lookup(source_id)?,
             num_records: 0,
@@ -194,10 +201,11 @@ impl RecordReader {
         if span.extent == Extent::BrokenOff {
             return Ok(());
         }
-        // Of one that is shortened the rest counts by its length.
-        let len = match span.extent {
-            Extent::Shortened => span.raw_num_bytes,
-            _ => record.len() as u64,
+        // Of one that is shortened the rest counts by its length; rows of Parquet are what its footer says.
+        let (record, len) = match span.extent {
+            _ if self.input.parquet.is_some() => (&[][..], 0),
+            Extent::Shortened => (record, span.raw_num_bytes),
+            _ => (record, record.len() as u64),
         };
         let before = self.hash;
         self.num_records += 1;

@@ -1,6 +1,7 @@
 //! How sources are read: what an ingest and its index say about them.
 
 use super::input::Input;
+use super::wanted::Wanted;
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
 use canter_doc_mapper::config::OnError;
@@ -19,6 +20,8 @@ pub(crate) struct ReadSettings {
     /// What the first line of a record looks like, if records have several.
     pub(super) multiline_start: Option<Regex>,
     hints: Hints,
+    /// What the index takes of documents.
+    pub(super) wanted: Wanted,
 }
 
 impl ReadSettings {
@@ -47,6 +50,7 @@ impl ReadSettings {
             Some((field.name.clone(), kind))
         });
         Ok(ReadSettings {
+            wanted: Wanted::of(config),
             format: options.format,
             max_record_num_bytes: options.max_line_num_bytes,
             keeps_all: config.ingest_settings.on_error == OnError::Keep,
@@ -69,6 +73,11 @@ impl ReadSettings {
             ended: self.hints.ended.or(input.ended),
             ..self.hints.clone()
         }
+    }
+
+    /// Whether nobody says that sources are of another format.
+    pub(super) fn may_be_parquet(&self) -> bool {
+        self.format.is_none_or(|format| format == Format::Parquet)
     }
 
     pub(crate) fn max_record_num_bytes(&self) -> usize {

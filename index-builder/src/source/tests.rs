@@ -22,7 +22,7 @@ pub(super) fn settings(max_line_num_bytes: usize, on_error: &str) -> ReadSetting
 }
 
 pub(super) fn records_of(source: Source, settings: &ReadSettings) -> Vec<RecordBatch> {
-    let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
+    let input = source.open(Arc::new(AtomicU64::new(0)), settings).unwrap();
     let mut reader = RecordReader::new(input, 0, b"test", settings, &|_| Ok(None)).unwrap();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_batch().unwrap() {
@@ -225,8 +225,8 @@ fn what_cannot_be_read_fails_the_whole() {
     for len in [3, 300_000] {
         let bytes = b"a\n".repeat(len);
         let source = Source::reader("failing", Failing(Cursor::new(bytes)));
-        let input = source.open(Arc::new(AtomicU64::new(0))).unwrap();
         let settings = settings(100, "rejects");
+        let input = source.open(Arc::new(AtomicU64::new(0)), &settings).unwrap();
         let mut reader = RecordReader::new(input, 0, b"test", &settings, &|_| Ok(None)).unwrap();
         let mut num = 0;
         let failure = loop {

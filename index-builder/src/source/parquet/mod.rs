@@ -1,0 +1,204 @@
+//! Parquet as lines of JSON, a row each: row groups and column chunks are read by range, and of the columns those that
+//! the index takes.
+//!
+//! A file that cannot be read, or not to its end, breaks off like any other input; what stands before is taken.
+
+mod value;
+
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::RecordBatch;
+use canter_split_format::checksum64;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::LogicalType;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::ChunkReader;
+
+use super::wanted::Wanted;
+use value::RowWriter;
+
+/// Rows that are decoded at once.
+const BATCH_NUM_ROWS: usize = 1024;
+
+/// Rows as lines of JSON.
+pub(super) struct ParquetLines {
+    rows: Rows,
+    lines: Vec<u8>,
+    /// What of `lines` was read.
+    place: usize,
+    /// What says which file it is: it never grows, and its footer says where everything in it lies.
+    footer_checksum: u64,
+}
+
+enum Rows {
+    Open(Box<Columns>),
+    /// Told once.
+    Broken(Option<io::Error>),
+    Ended,
+}
+
+struct Columns {
+    batches: ParquetRecordBatchReader,
+    wanted: Wanted,
+    /// Paths of columns that hold UUIDs.
+    uuids: Vec<String>,
+}
+
+impl ParquetLines {
+    /// Opens a file, whose footer is read.
+    pub(super) fn open<R: ChunkReader + 'static>(file: R, wanted: &Wanted) -> ParquetLines {
+        let opened = guarded(|| {
+            let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+            let metadata = ArrowReaderMetadata::load(&file, options).map_err(failed)?;
+            let checksum = checksum_of(metadata.metadata());
+            let batches = batches(file, metadata.clone(), wanted)?;
+            let columns = Columns {
+                batches,
+                wanted: wanted.clone(),
+                uuids: uuids_of(metadata.metadata()),
+            };
+            Ok((Rows::Open(Box::new(columns)), checksum))
+        });
+        let (rows, footer_checksum) = opened.unwrap_or_else(|error| (Rows::Broken(Some(error)), 0));
+        ParquetLines {
+            rows,
+            lines: Vec::new(),
+            place: 0,
+            footer_checksum,
+        }
+    }
+
+    /// What says which file it is; 0 of one without a footer.
+    pub(super) fn footer_checksum(&self) -> u64 {
+        self.footer_checksum
+    }
+
+    /// Writes the lines of the next rows; false at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        self.lines.clear();
+        self.place = 0;
+        let columns = match &mut self.rows {
+            Rows::Open(columns) => columns,
+            Rows::Broken(error) => {
+                return error.take().map_or(Ok(false), Err);
+            }
+            Rows::Ended => return Ok(false),
+        };
+        let lines = &mut self.lines;
+        let filled = guarded(|| {
+            let Some(batch) = columns.batches.next() else {
+                return Ok(false);
+            };
+            let batch = batch.map_err(invalid)?;
+            write_lines(&batch, &columns.wanted, &columns.uuids, lines)?;
+            Ok(true)
+        });
+        match filled {
+            Ok(true) => {}
+            Ok(false) => self.rows = Rows::Ended,
+            Err(_) => {
+                self.rows = Rows::Broken(None);
+                // Half a batch would be taken for all of it.
+                self.lines.clear();
+            }
+        }
+        filled
+    }
+}
+
+impl Read for ParquetLines {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.place == self.lines.len() {
+            if !self.fill()? {
+                return Ok(0);
+            }
+        }
+        let rest = self.lines.get(self.place..).unwrap_or_default();
+        let len = rest.len().min(out.len());
+        if let (Some(out), Some(rest)) = (out.get_mut(..len), rest.get(..len)) {
+            out.copy_from_slice(rest);
+        }
+        self.place += len;
+        Ok(len)
+    }
+}
+
+fn batches<R: ChunkReader + 'static>(
+    file: R,
+    metadata: ArrowReaderMetadata,
+    wanted: &Wanted,
+) -> io::Result<ParquetRecordBatchReader> {
+    let schema = metadata.metadata().file_metadata().schema_descr_ptr();
+    let roots = schema.root_schema().get_fields().iter().enumerate();
+    let roots = roots.filter(|(_, field)| wanted.takes(field.name()));
+    let roots: Vec<usize> = roots.map(|(ord, _)| ord).collect();
+    ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+        .with_projection(ProjectionMask::roots(&schema, roots))
+        .with_batch_size(BATCH_NUM_ROWS)
+        .build()
+        .map_err(failed)
+}
+
+fn write_lines(
+    batch: &RecordBatch,
+    wanted: &Wanted,
+    uuids: &[String],
+    lines: &mut Vec<u8>,
+) -> io::Result<()> {
+    let row = RowWriter::of_batch(batch, wanted, uuids)
+        .map_err(|message| io::Error::new(io::ErrorKind::InvalidData, message))?;
+    for ord in 0..batch.num_rows() {
+        row.write(ord, lines);
+        lines.push(b'\n');
+    }
+    Ok(())
+}
+
+/// Where the column chunks lie and what is said of them: no two files that were written apart have it alike by chance.
+fn checksum_of(metadata: &ParquetMetaData) -> u64 {
+    let mut all = Vec::new();
+    for group in metadata.row_groups() {
+        let numbers = [group.num_rows(), group.total_byte_size()];
+        all.extend(numbers.into_iter().flat_map(i64::to_le_bytes));
+        for column in group.columns() {
+            let (start, len) = column.byte_range();
+            all.extend([start, len].into_iter().flat_map(u64::to_le_bytes));
+            all.extend_from_slice(column.column_path().string().as_bytes());
+            all.extend_from_slice(format!("{:?}", column.statistics()).as_bytes());
+        }
+    }
+    checksum64(&all)
+}
+
+fn uuids_of(metadata: &ParquetMetaData) -> Vec<String> {
+    let columns = metadata.file_metadata().schema_descr().columns().iter();
+    let uuids = columns.filter(|column| column.logical_type_ref() == Some(&LogicalType::Uuid));
+    uuids.map(|column| column.path().string()).collect()
+}
+
+fn failed(error: parquet::errors::ParquetError) -> io::Error {
+    match error {
+        // Of the system, not of the file.
+        parquet::errors::ParquetError::External(cause) if cause.is::<io::Error>() => cause
+            .downcast::<io::Error>()
+            .map_or_else(io::Error::other, |cause| *cause),
+        other => invalid(other),
+    }
+}
+
+fn invalid(error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
+}
+
+/// What the library panics at is a fault of the file.
+fn guarded<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(invalid("its pages are damaged")))
+}
+
+#[cfg(test)]
+mod tests;

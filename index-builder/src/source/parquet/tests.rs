@@ -1,0 +1,333 @@
+//! Parquet files become the documents that they hold; damaged ones break off and stop nothing.
+
+use std::fs::{self, File};
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    Decimal128Builder, Int64Builder, ListBuilder, MapBuilder, StringBuilder,
+};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array,
+    Float64Array, Int64Array, RecordBatch, StringArray, StructArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, UInt64Array,
+};
+use arrow_schema::{DataType, Field};
+use canter_doc_mapper::IndexConfig;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::ParquetLines;
+use crate::error::ErrorKind;
+use crate::ingest::{IngestOptions, IngestReport, ingest};
+use crate::publisher::create_index;
+use crate::source::{Source, wanted::Wanted};
+use crate::storage::IndexStore;
+
+fn write(path: &Path, batch: &RecordBatch, compression: Compression, group_num_rows: usize) {
+    let properties = WriterProperties::builder()
+        .set_compression(compression)
+        .set_max_row_group_row_count(Some(group_num_rows))
+        .build();
+    let file = File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+}
+
+fn lines_of(path: &Path, wanted: &Wanted) -> Vec<Value> {
+    let mut text = String::new();
+    let mut lines = ParquetLines::open(File::open(path).unwrap(), wanted);
+    lines.read_to_string(&mut text).unwrap();
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn config(yaml: &str) -> IndexConfig {
+    IndexConfig::from_yaml(&format!("version: 0.8\nindex_id: p\n{yaml}"), |_| None).unwrap()
+}
+
+/// Two rows with a column of each type, the second without values.
+fn all_types() -> RecordBatch {
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value([Some("a"), None, Some("b\"")]);
+    list.append_null();
+    let mut map = MapBuilder::new(None, StringBuilder::new(), Int64Builder::new());
+    map.keys().append_value("x.y");
+    map.values().append_value(7);
+    map.append(true).unwrap();
+    map.append(false).unwrap();
+    let mut decimal = Decimal128Builder::new()
+        .with_precision_and_scale(38, 4)
+        .unwrap();
+    decimal.append_value(-12_345_678_901_234_567_890_123_456_i128);
+    decimal.append_null();
+    let inner: ArrayRef = Arc::new(StringArray::from(vec![Some("deep"), None]));
+    let times: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![Some(-1), None]));
+    let object = StructArray::from(vec![
+        (Arc::new(Field::new("text", DataType::Utf8, true)), inner),
+        (
+            Arc::new(Field::new("at", times.data_type().clone(), true)),
+            times,
+        ),
+    ]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("bool", Arc::new(BooleanArray::from(vec![Some(true), None]))),
+        (
+            "least",
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), None])),
+        ),
+        (
+            "most",
+            Arc::new(UInt64Array::from(vec![Some(u64::MAX), None])),
+        ),
+        ("tenth", Arc::new(Float32Array::from(vec![Some(0.1), None]))),
+        (
+            "none",
+            Arc::new(Float64Array::from(vec![Some(f64::NAN), None])),
+        ),
+        ("price", Arc::new(decimal.finish())),
+        (
+            "text",
+            Arc::new(StringArray::from(vec![Some("ü\n\u{0}"), None])),
+        ),
+        (
+            "plain",
+            Arc::new(BinaryArray::from_opt_vec(vec![Some(b"old text"), None])),
+        ),
+        (
+            "bytes",
+            Arc::new(BinaryArray::from_opt_vec(vec![Some(&[0xff, 0]), None])),
+        ),
+        ("fixed", {
+            let values = [Some([7_u8; 16]), None].into_iter();
+            Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, 16).unwrap())
+        }),
+        ("day", Arc::new(Date32Array::from(vec![Some(-1), None]))),
+        (
+            "clock",
+            Arc::new(Time64MicrosecondArray::from(vec![
+                Some(47_229_250_000),
+                None,
+            ])),
+        ),
+        (
+            "ns",
+            Arc::new(TimestampNanosecondArray::from(vec![
+                Some(1_700_000_000_123_456_789),
+                None,
+            ])),
+        ),
+        (
+            "us",
+            Arc::new(
+                TimestampMicrosecondArray::from(vec![Some(1_700_000_000_000_001), None])
+                    .with_timezone("+02:00"),
+            ),
+        ),
+        ("list", Arc::new(list.finish())),
+        ("map", Arc::new(map.finish())),
+        ("object", Arc::new(object)),
+    ];
+    RecordBatch::try_from_iter_with_nullable(
+        columns
+            .into_iter()
+            .map(|(name, column)| (name, column, true)),
+    )
+    .unwrap()
+}
+
+#[test]
+fn values_of_each_type_become_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all");
+    write(&path, &all_types(), Compression::SNAPPY, 100);
+    let docs = lines_of(&path, &Wanted::default());
+    let price: Value = serde_json::from_str("-1234567890123456789012.3456").unwrap();
+    assert_eq!(
+        docs[0],
+        json!({
+            "bool": true, "least": i64::MIN, "most": u64::MAX, "tenth": 0.1, "price": price, "text": "ü\n\u{0}",
+            "plain": "old text", "bytes": "/wA=", "fixed": "\u{7}".repeat(16), "day": "1969-12-31",
+            "clock": "13:07:09.25", "ns": "2023-11-14T22:13:20.123456789Z", "us": "2023-11-14T22:13:20.000001Z",
+            "list": ["a", "b\""], "map": {"x.y": 7},
+            "object": {"text": "deep", "at": "1969-12-31T23:59:59.999Z"},
+        })
+    );
+    // A null is no value; an object without values is one.
+    assert_eq!(docs[1], json!({"object": {}}));
+}
+
+#[test]
+fn values_are_written_as_fields_of_the_index_take_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all");
+    write(&path, &all_types(), Compression::UNCOMPRESSED, 1);
+    let wanted = Wanted::of(&config(
+        "doc_mapping:
+  mode: lenient
+  field_mappings:
+    - {name: least, type: text}
+    - {name: tenth, type: text}
+    - {name: price, type: text}
+    - {name: plain, type: bytes}
+    - {name: bytes, type: bytes, input_format: hex}
+    - {name: day, type: datetime}
+    - {name: ns, type: datetime, input_formats: [unix_timestamp]}
+    - {name: us, type: datetime, input_formats: [unix_timestamp, rfc3339]}
+    - {name: object, type: object, field_mappings: [{name: at, type: datetime, input_formats: [unix_timestamp]}]}
+",
+    ));
+    let docs = lines_of(&path, &wanted);
+    // Of other columns nothing is read.
+    assert_eq!(
+        docs[0],
+        json!({
+            "least": i64::MIN.to_string(), "tenth": "0.1", "price": "-1234567890123456789012.3456",
+            "plain": "b2xkIHRleHQ=", "bytes": "ff00", "day": "1969-12-31T00:00:00Z", "ns": 1_700_000_000_123_456_789_i64,
+            "us": "2023-11-14T22:13:20.000001Z", "object": {"text": "deep", "at": -1},
+        })
+    );
+}
+
+const NUMBERS: &str = "
+doc_mapping:
+  field_mappings: [{name: n, type: i64, fast: true}, {name: word, type: text}]
+";
+
+/// An index, and rows `0..num` of numbers and words.
+struct Bench {
+    folder: TempDir,
+    store: IndexStore,
+}
+
+impl Bench {
+    fn new(yaml: &str) -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let uri = folder.path().join("index");
+        let store = create_index(uri.to_str().unwrap(), &config(yaml)).unwrap();
+        Bench { folder, store }
+    }
+
+    fn file(&self, name: &str, num: i64, compression: Compression) -> PathBuf {
+        let path = self.folder.path().join(name);
+        let words = (0..num).map(|n| format!("word{}", n % 97));
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("n", Arc::new(Int64Array::from_iter_values(0..num))),
+            ("word", Arc::new(StringArray::from_iter_values(words))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        write(&path, &batch, compression, 1_500);
+        path
+    }
+
+    fn ingest(&self, paths: &[&PathBuf]) -> IngestReport {
+        let options = IngestOptions {
+            rejects_path: Some(self.folder.path().join("rejects")),
+            ..IngestOptions::default()
+        };
+        let sources = paths.iter().map(Source::file).collect();
+        ingest(&self.store, &options, sources, &()).unwrap()
+    }
+}
+
+#[test]
+fn rows_are_ingested_once_whatever_the_index_makes_of_them() {
+    let bench = Bench::new(NUMBERS);
+    let zstd = Compression::ZSTD(ZstdLevel::default());
+    let path = bench.file("numbers.parquet", 5_000, zstd);
+    let report = bench.ingest(&[&path]);
+    assert_eq!(
+        (report.num_ingested_docs, report.inputs[0].format),
+        (5_000, "parquet")
+    );
+    assert_eq!(bench.ingest(&[&path]).num_ingested_docs, 0);
+    // With another config its rows are written in another way, and known all the same.
+    let text = config(&format!(
+        "{NUMBERS}search_settings: {{default_search_fields: [word]}}\n"
+    ));
+    crate::publisher::update_index(&bench.store, &text, false).unwrap();
+    assert_eq!(bench.ingest(&[&path]).num_ingested_docs, 0);
+    // Another file in its place is another source.
+    let path = bench.file("numbers.parquet", 5_001, zstd);
+    assert_eq!(bench.ingest(&[&path]).num_ingested_docs, 5_001);
+    assert_eq!(bench.store.describe().unwrap().num_docs, 10_001);
+}
+
+#[test]
+fn a_damaged_file_is_told_and_stops_nothing() {
+    let bench = Bench::new(NUMBERS);
+    let good = bench.file("good", 40, Compression::GZIP(Default::default()));
+    let whole = fs::read(bench.file("whole", 5_000, Compression::LZ4_RAW)).unwrap();
+    let bad = bench.folder.path().join("bad");
+    let cut = |len: usize| whole[..len].to_vec();
+    let mut pages = whole.clone();
+    for byte in &mut pages[20_000..20_400] {
+        *byte ^= 0x5a;
+    }
+    for (bytes, num) in [
+        (cut(whole.len() - 1), 0),
+        (cut(whole.len() / 2), 0),
+        (cut(4), 0),
+        (pages, 5_000),
+    ] {
+        fs::write(&bad, bytes).unwrap();
+        let known = bench.store.describe().unwrap().num_docs;
+        let report = bench.ingest(&[&bad, &good]);
+        let broken = report.inputs[0].broken_off.as_ref().unwrap();
+        assert!(broken.contains("no whole Parquet file"), "{broken}");
+        assert_eq!(report.rejects_by_reason["broken_off"], 1);
+        assert!(report.inputs[0].num_docs <= num, "{report:?}");
+        assert_eq!(report.inputs[1].num_docs, 40);
+        let now = bench.store.describe().unwrap().num_docs;
+        assert_eq!(now, known + report.num_ingested_docs);
+    }
+}
+
+#[test]
+fn a_stream_of_parquet_is_refused_with_what_to_do() {
+    let bench = Bench::new(NUMBERS);
+    let bytes = fs::read(bench.file("whole", 10, Compression::SNAPPY)).unwrap();
+    let source = Source::reader("a stream", Cursor::new(bytes));
+    let error = ingest(&bench.store, &IngestOptions::default(), vec![source], &()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(
+        format!("{error:?}").contains("write it to a file"),
+        "{error:?}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_bytes_make_it_panic(
+        place in 0..20_000_usize,
+        junk in prop::collection::vec(any::<u8>(), 1..40),
+        len in 0..20_000_usize,
+    ) {
+        let bench = Bench::new(NUMBERS);
+        let mut bytes = fs::read(bench.file("whole", 2_000, Compression::SNAPPY)).unwrap();
+        let at = place % bytes.len();
+        let end = (at + junk.len()).min(bytes.len());
+        bytes[at..end].copy_from_slice(&junk[..end - at]);
+        if len % 3 == 0 {
+            bytes.truncate(len.max(4));
+        }
+        let path = bench.folder.path().join("bad");
+        fs::write(&path, bytes).unwrap();
+        let mut out = Vec::new();
+        // Lines or an error.
+        let _ = ParquetLines::open(File::open(&path).unwrap(), &Wanted::default()).read_to_end(&mut out);
+        for line in out.split(|byte| *byte == b'\n') {
+            prop_assert!(line.is_empty() || serde_json::from_slice::<Value>(line).is_ok());
+        }
+    }
+}

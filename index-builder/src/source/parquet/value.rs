@@ -1,0 +1,436 @@
+//! Rows of Arrow's columns as JSON objects. A value that is null, or a number that JSON does not have, is left out.
+
+use std::io::Write as _;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, TimeUnit};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use tantivy::time::OffsetDateTime;
+use tantivy::time::format_description::well_known::Rfc3339;
+
+use crate::source::wanted::{Wanted, Written};
+
+const DAY_NS: i128 = 86_400_000_000_000;
+
+/// Writes one value; false if there is none, and nothing is written.
+type Writer<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> bool + 'a>;
+
+/// Writes rows of a batch, or of a column of objects.
+pub(super) struct RowWriter<'a> {
+    columns: Vec<NamedColumn<'a>>,
+}
+
+struct NamedColumn<'a> {
+    /// In quotes, with a colon.
+    key: Vec<u8>,
+    write: Writer<'a>,
+}
+
+/// Where a column is, and how its values are wanted.
+struct Place<'a> {
+    path: Vec<String>,
+    /// The path in the schema of the file, in which lists have levels of their own.
+    schema_path: String,
+    wanted: &'a Wanted,
+    uuids: &'a [String],
+}
+
+impl Place<'_> {
+    fn child(&self, name: &str) -> Place<'_> {
+        Place {
+            path: [self.path.as_slice(), &[name.to_owned()]].concat(),
+            schema_path: match self.schema_path.is_empty() {
+                true => name.to_owned(),
+                false => format!("{}.{name}", self.schema_path),
+            },
+            ..*self
+        }
+    }
+
+    fn written(&self) -> Option<Written> {
+        self.wanted.written(&self.path)
+    }
+}
+
+impl<'a> RowWriter<'a> {
+    /// # Errors
+    /// A type of values that has no place in a document, named with its column.
+    pub(super) fn of_batch(
+        batch: &'a RecordBatch,
+        wanted: &Wanted,
+        uuids: &[String],
+    ) -> Result<RowWriter<'a>, String> {
+        let root = Place {
+            path: Vec::new(),
+            schema_path: String::new(),
+            wanted,
+            uuids,
+        };
+        let schema = batch.schema_ref();
+        let columns = schema.fields().iter().zip(batch.columns());
+        Self::of_columns(
+            columns.map(|(field, column)| (field.name().as_str(), &**column)),
+            &root,
+        )
+    }
+
+    fn of_columns<'n>(
+        columns: impl Iterator<Item = (&'n str, &'a dyn Array)>,
+        place: &Place<'_>,
+    ) -> Result<RowWriter<'a>, String> {
+        let columns = columns.map(|(name, column)| {
+            let mut key = Vec::new();
+            write_json(&mut key, &name);
+            key.push(b':');
+            let write = writer(column, &place.child(name))?;
+            Ok(NamedColumn { key, write })
+        });
+        Ok(RowWriter {
+            columns: columns.collect::<Result<_, String>>()?,
+        })
+    }
+
+    /// Writes an object.
+    pub(super) fn write(&self, row: usize, out: &mut Vec<u8>) {
+        out.push(b'{');
+        let start = out.len();
+        for column in &self.columns {
+            let before = out.len();
+            if before > start {
+                out.push(b',');
+            }
+            out.extend_from_slice(&column.key);
+            if !(column.write)(row, out) {
+                out.truncate(before);
+            }
+        }
+        out.push(b'}');
+    }
+}
+
+/// Writes anything that becomes JSON without fail.
+fn write_json(out: &mut Vec<u8>, value: &impl Serialize) {
+    // Strings and numbers do, and so does writing to memory.
+    let _ = serde_json::to_writer(out, value);
+}
+
+fn writer<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, String> {
+    let write = writer_of_values(column, place)?;
+    Ok(Box::new(move |row, out| {
+        column.is_valid(row) && write(row, out)
+    }))
+}
+
+macro_rules! number {
+    ($column:expr, $kind:ty, $place:expr) => {{
+        let values = $column.as_primitive::<$kind>();
+        // A field of text takes no numbers.
+        let is_text = $place.written() == Some(Written::Text);
+        Box::new(move |row, out: &mut Vec<u8>| {
+            let value = values.value(row);
+            match is_text {
+                true => write_json(out, &value.to_string()),
+                false => write_json(out, &value),
+            }
+            true
+        })
+    }};
+}
+
+macro_rules! float {
+    ($column:expr, $kind:ty, $place:expr) => {{
+        let values = $column.as_primitive::<$kind>();
+        let is_text = $place.written() == Some(Written::Text);
+        Box::new(move |row, out: &mut Vec<u8>| {
+            let value = f64::from(values.value(row));
+            match (is_text, value.is_finite()) {
+                (true, _) => write_json(out, &value.to_string()),
+                (false, true) => write_json(out, &value),
+                (false, false) => return false,
+            }
+            true
+        })
+    }};
+}
+
+macro_rules! decimal {
+    ($column:expr, $kind:ty, $place:expr) => {{
+        let values = $column.as_primitive::<$kind>();
+        let is_text = $place.written() == Some(Written::Text);
+        Box::new(move |row, out: &mut Vec<u8>| {
+            // All of its digits, as the file has them.
+            let digits = values.value_as_string(row);
+            match is_text {
+                true => write_json(out, &digits),
+                false => out.extend_from_slice(digits.as_bytes()),
+            }
+            true
+        })
+    }};
+}
+
+/// Times, in nanoseconds for one of `$unit_ns`.
+macro_rules! instant {
+    ($column:expr, $kind:ty, $unit_ns:expr, $place:expr) => {{
+        let values = $column.as_primitive::<$kind>();
+        let is_number = $place.written() == Some(Written::UnixTime);
+        Box::new(move |row, out: &mut Vec<u8>| {
+            let value = values.value(row);
+            let date = date_of(i128::from(value) * $unit_ns);
+            match date.filter(|_| !is_number) {
+                Some(date) => write_json(out, &date),
+                None => write_json(out, &value),
+            }
+            true
+        })
+    }};
+}
+
+macro_rules! time_of_day {
+    ($column:expr, $kind:ty, $unit_ns:expr) => {{
+        let values = $column.as_primitive::<$kind>();
+        Box::new(move |row, out: &mut Vec<u8>| {
+            write_json(
+                out,
+                &clock(i64::from(values.value(row)).saturating_mul($unit_ns)),
+            );
+            true
+        })
+    }};
+}
+
+fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, String> {
+    Ok(match column.data_type() {
+        DataType::Null => Box::new(|_, _| false),
+        DataType::Boolean => {
+            let values = column.as_boolean();
+            Box::new(move |row, out| {
+                write_json(out, &values.value(row));
+                true
+            })
+        }
+        DataType::Int8 => number!(column, Int8Type, place),
+        DataType::Int16 => number!(column, Int16Type, place),
+        DataType::Int32 => number!(column, Int32Type, place),
+        DataType::Int64 => number!(column, Int64Type, place),
+        DataType::UInt8 => number!(column, UInt8Type, place),
+        DataType::UInt16 => number!(column, UInt16Type, place),
+        DataType::UInt32 => number!(column, UInt32Type, place),
+        DataType::UInt64 => number!(column, UInt64Type, place),
+        DataType::Float16 => float!(column, Float16Type, place),
+        DataType::Float32 => {
+            let values = column.as_primitive::<Float32Type>();
+            let is_text = place.written() == Some(Written::Text);
+            // With the digits of 32 bits: 0.1 stays 0.1.
+            Box::new(move |row, out| {
+                let value = values.value(row);
+                match (is_text, value.is_finite()) {
+                    (true, _) => write_json(out, &value.to_string()),
+                    (false, true) => write_json(out, &value),
+                    (false, false) => return false,
+                }
+                true
+            })
+        }
+        DataType::Float64 => float!(column, Float64Type, place),
+        DataType::Decimal32(..) => decimal!(column, Decimal32Type, place),
+        DataType::Decimal64(..) => decimal!(column, Decimal64Type, place),
+        DataType::Decimal128(..) => decimal!(column, Decimal128Type, place),
+        DataType::Decimal256(..) => decimal!(column, Decimal256Type, place),
+        DataType::Utf8 => {
+            let values = column.as_string::<i32>();
+            Box::new(move |row, out| {
+                write_json(out, &values.value(row));
+                true
+            })
+        }
+        DataType::Binary => {
+            let values = column.as_binary::<i32>();
+            bytes(move |row| values.value(row), place)
+        }
+        DataType::FixedSizeBinary(_) => {
+            let values = column.as_fixed_size_binary();
+            match place.uuids.contains(&place.schema_path) {
+                true => Box::new(move |row, out| {
+                    write_json(out, &uuid(values.value(row)));
+                    true
+                }),
+                false => bytes(move |row| values.value(row), place),
+            }
+        }
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            instant!(column, TimestampSecondType, 1_000_000_000, place)
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            instant!(column, TimestampMillisecondType, 1_000_000, place)
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            instant!(column, TimestampMicrosecondType, 1_000, place)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            instant!(column, TimestampNanosecondType, 1, place)
+        }
+        DataType::Date32 => {
+            let values = column.as_primitive::<Date32Type>();
+            let written = place.written();
+            Box::new(move |row, out| {
+                let days = i128::from(values.value(row));
+                match (written, date_of(days * DAY_NS)) {
+                    (Some(Written::Date), Some(date)) => write_json(out, &date),
+                    (Some(Written::UnixTime), _) | (_, None) => {
+                        write_json(out, &(days as i64 * 86_400))
+                    }
+                    (_, Some(date)) => write_json(out, &date.split('T').next()),
+                }
+                true
+            })
+        }
+        DataType::Time32(TimeUnit::Millisecond) => {
+            time_of_day!(column, Time32MillisecondType, 1_000_000)
+        }
+        DataType::Time64(TimeUnit::Microsecond) => {
+            time_of_day!(column, Time64MicrosecondType, 1_000)
+        }
+        DataType::Time64(TimeUnit::Nanosecond) => time_of_day!(column, Time64NanosecondType, 1),
+        DataType::Struct(fields) => {
+            let values = column.as_struct();
+            let columns = fields.iter().zip(values.columns());
+            let columns = columns.map(|(field, column)| (field.name().as_str(), &**column));
+            let rows = RowWriter::of_columns(columns, place)?;
+            Box::new(move |row, out| {
+                rows.write(row, out);
+                true
+            })
+        }
+        DataType::List(_) => {
+            let lists = column.as_list::<i32>();
+            // An element is at the path of its list, as in documents.
+            let elements = Place {
+                path: place.path.clone(),
+                schema_path: format!("{}.list.element", place.schema_path),
+                ..*place
+            };
+            let write = writer(lists.values(), &elements)?;
+            Box::new(move |row, out| {
+                let ends = lists.value_offsets().get(row..row + 2);
+                let (start, end) = match ends {
+                    Some([start, end]) => (*start as usize, *end as usize),
+                    _ => return false,
+                };
+                out.push(b'[');
+                let first = out.len();
+                for element in start..end {
+                    let before = out.len();
+                    if before > first {
+                        out.push(b',');
+                    }
+                    if !write(element, out) {
+                        out.truncate(before);
+                    }
+                }
+                out.push(b']');
+                true
+            })
+        }
+        DataType::Map(..) => {
+            let maps = column.as_map();
+            let keys = maps.keys();
+            let key = writer(keys, place)?;
+            let value = writer(maps.values(), place)?;
+            Box::new(move |row, out| {
+                let ends = maps.value_offsets().get(row..row + 2);
+                let (start, end) = match ends {
+                    Some([start, end]) => (*start as usize, *end as usize),
+                    _ => return false,
+                };
+                out.push(b'{');
+                let first = out.len();
+                for entry in start..end {
+                    let before = out.len();
+                    if before > first {
+                        out.push(b',');
+                    }
+                    if !(write_key(entry, &key, out) && value(entry, out)) {
+                        out.truncate(before);
+                    }
+                }
+                out.push(b'}');
+                true
+            })
+        }
+        other => {
+            return Err(format!(
+                "its column `{}` holds values of the type {other}, which no document has",
+                place.path.join(".")
+            ));
+        }
+    })
+}
+
+/// Keys of any type are strings in JSON.
+fn write_key(entry: usize, key: &Writer<'_>, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    if !key(entry, out) {
+        return false;
+    }
+    if out.get(start) != Some(&b'"') {
+        out.insert(start, b'"');
+        out.push(b'"');
+    }
+    out.push(b':');
+    true
+}
+
+/// Bytes that are text, if they are any: older writers do not say of text that it is.
+fn bytes<'a>(value: impl Fn(usize) -> &'a [u8] + 'a, place: &Place<'_>) -> Writer<'a> {
+    let written = place.written();
+    Box::new(move |row, out| {
+        let bytes = value(row);
+        match (written, std::str::from_utf8(bytes)) {
+            (Some(Written::Hex), _) => write_json(out, &hex(bytes)),
+            (Some(Written::Base64), _) | (_, Err(_)) => write_json(out, &STANDARD.encode(bytes)),
+            (_, Ok(text)) => write_json(out, &text),
+        }
+        true
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn uuid(bytes: &[u8]) -> String {
+    let digits = hex(bytes);
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
+    let parts: Option<Vec<&str>> = parts.into_iter().map(|part| digits.get(part)).collect();
+    parts.map_or(digits.clone(), |parts| parts.join("-"))
+}
+
+/// RFC 3339, of the years 0 to 9999.
+fn date_of(ns: i128) -> Option<String> {
+    let date = OffsetDateTime::from_unix_timestamp_nanos(ns).ok()?;
+    date.format(&Rfc3339).ok()
+}
+
+/// `13:07:09.25`.
+fn clock(ns: i64) -> String {
+    let (seconds, rest_ns) = (ns / 1_000_000_000, ns % 1_000_000_000);
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write!(text, "{hours:02}:{minutes:02}:{:02}", seconds % 60);
+    if rest_ns != 0 {
+        let _ = write!(text, ".{}", format!("{rest_ns:09}").trim_end_matches('0'));
+    }
+    String::from_utf8(text).unwrap_or_default()
+}

@@ -1,0 +1,86 @@
+//! What an index takes of sources whose values have names and types of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use canter_doc_mapper::config::BytesFormat;
+use canter_doc_mapper::datetime::DateInput;
+use canter_doc_mapper::{FieldKind, FieldMapping, IndexConfig, Mode};
+
+/// How a field of the index is written in JSON, where its values could be written in several ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    Text,
+    /// RFC 3339.
+    Date,
+    /// A number, whose size tells the unit.
+    UnixTime,
+    Base64,
+    Hex,
+}
+
+/// What an index takes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted(Arc<Fields>);
+
+#[derive(Debug, Default)]
+struct Fields {
+    /// All, if there is no list.
+    roots: Option<BTreeSet<String>>,
+    /// By the path of names.
+    written: BTreeMap<Vec<String>, Written>,
+}
+
+impl Wanted {
+    pub(super) fn of(config: &IndexConfig) -> Wanted {
+        let mapping = &config.doc_mapping;
+        // What is not mapped is not looked at in lenient mode only.
+        let takes_all = mapping.mode != Mode::Lenient || mapping.store_source;
+        let names = mapping
+            .field_mappings
+            .iter()
+            .map(|field| field.name.clone());
+        let mut fields = Fields {
+            roots: (!takes_all).then(|| names.collect()),
+            written: BTreeMap::new(),
+        };
+        fields.add(&[], &mapping.field_mappings);
+        Wanted(Arc::new(fields))
+    }
+
+    /// Whether it takes what a document has under this name.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        let roots = self.0.roots.as_ref();
+        roots.is_none_or(|roots| roots.contains(name))
+    }
+
+    /// How it wants to have what is at a path.
+    pub(super) fn written(&self, path: &[String]) -> Option<Written> {
+        self.0.written.get(path).copied()
+    }
+}
+
+impl Fields {
+    fn add(&mut self, path: &[String], fields: &[FieldMapping]) {
+        for field in fields {
+            let path = [path, &[field.name.clone()]].concat();
+            let written = match &field.kind {
+                FieldKind::Text(_) => Written::Text,
+                FieldKind::Date(date) if date.input_formats.contains(&DateInput::Rfc3339) => {
+                    Written::Date
+                }
+                FieldKind::Date(_) => Written::UnixTime,
+                FieldKind::Bytes(bytes) => match bytes.input_format {
+                    BytesFormat::Base64 => Written::Base64,
+                    BytesFormat::Hex => Written::Hex,
+                },
+                FieldKind::Object(fields) => {
+                    self.add(&path, fields);
+                    continue;
+                }
+                _ => continue,
+            };
+            self.written.insert(path, written);
+        }
+    }
+}
