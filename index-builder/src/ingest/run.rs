@@ -12,6 +12,7 @@ use crate::publisher::{self, NewSplit, SourceStep};
 use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::SourceId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
@@ -39,6 +40,8 @@ pub fn ingest(
         inputs,
         kept_by_reason,
         num_rejected_before,
+        num_known_inputs,
+        gone,
         meter,
         rejects,
         ..
@@ -66,7 +69,16 @@ pub fn ingest(
         num_known_splits: published.num_known_splits,
         num_live_splits: published.num_live_splits,
         num_manifest_bytes: published.num_manifest_bytes,
-        warnings: warnings_of(store, &published, &splits, &inputs, num_rejected_before),
+        warnings: warnings_of(
+            store,
+            &published,
+            &splits,
+            &inputs,
+            &gone,
+            num_rejected_before,
+        ),
+        num_known_inputs,
+        num_gone_inputs: gone.len() as u64,
         inputs: inputs.into_iter().map(InputReport::of).collect(),
     })
 }
@@ -77,8 +89,12 @@ pub(super) struct Uploaded<'a> {
     pub(super) splits: Vec<NewSplit>,
     /// How far the sources are ingested when they are published.
     pub(super) sources: Vec<SourceStep>,
-    /// One for each source.
+    /// One for each source that was read.
     pub(super) inputs: Vec<ReadInput>,
+    /// Objects that were ingested before, in the version that they have, and so not read.
+    pub(super) num_known_inputs: u64,
+    /// Objects that were listed and not there any more when they were to be read.
+    pub(super) gone: Vec<String>,
     pub(super) kept_by_reason: BTreeMap<String, u64>,
     /// Records that were rejected when they were ingested before, and would be documents now.
     pub(super) num_rejected_before: u64,
@@ -110,8 +126,11 @@ pub(super) fn build<'a>(
         .caused_by(error)
     })?;
     let settings = ReadSettings::new(options, config)?;
+    let num_all_inputs = sources.len();
+    let sources = without_known(store, &prepared, sources)?;
+    let num_known_inputs = (num_all_inputs - sources.len()) as u64;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
-    let meter = Meter::new(total_stored_bytes, progress);
+    let meter = Meter::new(sources.len() as u64, total_stored_bytes, progress);
     let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
     let plan = Plan {
         store,
@@ -136,11 +155,30 @@ pub(super) fn build<'a>(
         splits: built.splits,
         sources: built.sources,
         inputs: built.inputs,
+        num_known_inputs,
+        gone: built.gone,
         kept_by_reason: built.kept_by_reason,
         num_rejected_before: built.num_rejected_before,
         meter,
         rejects,
     })
+}
+
+/// The sources of which the index does not say that all of them is ingested.
+fn without_known(
+    store: &IndexStore,
+    prepared: &publisher::Prepared,
+    sources: Vec<Source>,
+) -> Result<Vec<Source>, BuildError> {
+    let ids = sources.iter().map(Source::whole_id);
+    let ids: Vec<Option<u128>> = ids.map(|id| id.map(SourceId::to_u128)).collect();
+    let known = prepared.known_sources(store, &ids.iter().flatten().copied().collect())?;
+    let is_new = |id: &Option<u128>| id.is_none_or(|id| !known.contains(&id));
+    let sources = sources.into_iter().zip(&ids);
+    Ok(sources
+        .filter(|(_, id)| is_new(id))
+        .map(|(source, _)| source)
+        .collect())
 }
 
 /// A source that is named twice would be there twice, or else be dropped in silence.

@@ -87,7 +87,9 @@ impl Parser<'_> {
             return self.refuse(batch, record, reason, message, parsed);
         }
         batch.layout.parse(record.bytes, scratch, &mut |json| {
-            let (reason, message) = match json.map(|json| self.mapper.parse_doc(json)) {
+            let (reason, message) = match json
+                .map(|json| self.mapper.parse_doc(&batch.path_fields.add_to(json)))
+            {
                 Ok(Ok(doc)) => {
                     let identity = identity(batch, parsed);
                     parsed.docs.push(PendingDoc {

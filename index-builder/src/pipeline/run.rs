@@ -10,11 +10,13 @@ use crate::error::BuildError;
 use crate::ingest::{IngestOptions, Meter, Phase, RejectsFile};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::publisher::{NewSplit, SourceStep};
-use crate::source::{Lookup, ReadSettings, RecordBatch, RecordReader, Source, SourceRead};
+use crate::source::{
+    Lookup, ReadAhead, ReadSettings, RecordBatch, RecordReader, Source, SourceRead,
+};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
-use canter_split_format::SourceProgress;
+use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
@@ -39,8 +41,10 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Built {
     /// In the order of the input.
     pub(crate) splits: Vec<NewSplit>,
-    /// One for each source.
+    /// One for each source that was there.
     pub(crate) inputs: Vec<ReadInput>,
+    /// Objects that were listed and not there any more when they were to be read.
+    pub(crate) gone: Vec<String>,
     /// How many documents were kept although something was wrong with them, by what it was.
     pub(crate) kept_by_reason: BTreeMap<String, u64>,
     /// How far the sources are ingested when the splits are published.
@@ -66,7 +70,7 @@ pub(crate) fn run(
     sources: Vec<Source>,
     rejects: &mut RejectsFile,
 ) -> Result<Built, BuildError> {
-    let is_kept: Vec<bool> = sources.iter().map(Source::is_kept).collect();
+    let kept: Vec<Kept> = sources.iter().map(Kept::of).collect();
     let names: Vec<String> = sources
         .iter()
         .map(|source| source.name().to_string())
@@ -110,14 +114,20 @@ pub(crate) fn run(
         };
         parsed.and(indexed)?;
         let (mut steps, mut num_rejected_before) = (Vec::new(), 0);
-        let mut inputs = Vec::with_capacity(read.len());
-        let sources = names.into_iter().zip(is_kept).zip(read);
-        for (((name, is_kept), (format, read)), count) in sources.zip(collected.counts) {
+        let (mut inputs, mut gone) = (Vec::with_capacity(read.len()), Vec::new());
+        let sources = names.into_iter().zip(kept).zip(read);
+        for (((name, kept), came), count) in sources.zip(collected.counts) {
+            let Came::Read(format, read) = came else {
+                gone.push(name);
+                continue;
+            };
+            let at_ms = plan.options.ingested_at_ms;
+            steps.extend(kept.whole_id.map(|id| count.mark_of(id, read, at_ms)));
             if let Some(read) = read {
                 let num_known = read.known.map_or(0, |known| known.num_docs);
                 num_rejected_before += count.num_known_docs.saturating_sub(num_known);
-                let step = count.step_of(read, plan.options.ingested_at_ms);
-                steps.extend(step.filter(|_| is_kept));
+                let step = count.step_of(read, at_ms);
+                steps.extend(step.filter(|_| kept.is_kept));
             }
             inputs.push(ReadInput {
                 name,
@@ -129,12 +139,34 @@ pub(crate) fn run(
         }
         Ok(Built {
             inputs,
+            gone,
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
             sources: steps,
             num_rejected_before,
         })
     })
+}
+
+/// What the ledger can say of a source.
+struct Kept {
+    is_kept: bool,
+    whole_id: Option<SourceId>,
+}
+
+impl Kept {
+    fn of(source: &Source) -> Kept {
+        Kept {
+            is_kept: source.is_kept(),
+            whole_id: source.whole_id(),
+        }
+    }
+}
+
+/// What became of a source when it was to be read.
+enum Came {
+    Read(Format, Option<SourceRead>),
+    Gone,
 }
 
 type Channels<T> = (Vec<SyncSender<T>>, Vec<Receiver<T>>);
@@ -161,12 +193,25 @@ fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
     parsers: &[SyncSender<RecordBatch>],
-) -> Result<Vec<(Format, Option<SourceRead>)>, BuildError> {
+) -> Result<Vec<Came>, BuildError> {
     let mut all_read = Vec::with_capacity(sources.len());
+    let objects = sources.iter().filter_map(Source::as_object).cloned();
+    let mut ahead = ReadAhead::start(objects.collect())?;
     let mut in_turn = parsers.iter().cycle();
     for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
-        let input = source.open(plan.meter.tally.num_stored_bytes.clone())?;
+        let object = match source.as_object() {
+            None => None,
+            Some(_) => {
+                let object = ahead.next()?;
+                if object.is_none() {
+                    all_read.push(Came::Gone);
+                    continue;
+                }
+                object
+            }
+        };
+        let input = source.open_with(object, plan.meter.tally.num_stored_bytes.clone())?;
         let (settings, lookup) = (plan.settings, plan.lookup);
         let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
         let format = records.format();
@@ -178,7 +223,8 @@ fn read(
                 return Ok(all_read);
             }
         }
-        all_read.push((format, records.finish()?));
+        all_read.push(Came::Read(format, records.finish()?));
+        plan.meter.add(&plan.meter.tally.num_inputs, 1);
     }
     Ok(all_read)
 }
@@ -238,7 +284,24 @@ impl Count {
                 hash,
                 at_ms,
             },
+            marks_whole: false,
         })
+    }
+
+    /// Says that all of this version of an object is ingested, so that it is not read again: also one without a
+    /// record, and one that is damaged, which no later read could change.
+    fn mark_of(&self, whole_id: SourceId, read: Option<SourceRead>, at_ms: u64) -> SourceStep {
+        SourceStep {
+            source: whole_id,
+            from: None,
+            to: SourceProgress {
+                num_lines: read.map_or(0, |read| read.num_records),
+                num_docs: self.num_docs,
+                hash: read.map_or_else(LinesHash::default, |read| read.hash),
+                at_ms,
+            },
+            marks_whole: true,
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod batch;
 mod input;
+mod object;
+mod path_fields;
 #[cfg(test)]
 mod record_tests;
 mod records;
@@ -15,5 +17,6 @@ mod tests;
 
 pub(crate) use batch::{Extent, Record, RecordBatch};
 pub use input::Source;
+pub(crate) use object::{ObjectPlace, ReadAhead};
 pub(crate) use records::{Lookup, RecordReader, SourceRead};
 pub(crate) use settings::ReadSettings;

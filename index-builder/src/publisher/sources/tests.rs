@@ -18,6 +18,7 @@ pub(crate) fn step(source: u64, num_lines: u64) -> SourceStep {
         source: SourceId::of(&source.to_le_bytes(), b"line"),
         from: None,
         to: progress(num_lines),
+        marks_whole: false,
     }
 }
 
