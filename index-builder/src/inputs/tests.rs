@@ -23,7 +23,10 @@ fn a_path_says_a_year_a_month_a_day_or_an_hour() {
     check("dt=20261105/hour=07/a", &hour);
     check("dt=2026-11-05-07/a", &hour);
     check("day=2026-11-05/a", &day);
-    check("AWSLogs/123456789012/CloudTrail/eu-west-1/2026/11/05/a.json.gz", &day);
+    check(
+        "AWSLogs/123456789012/CloudTrail/eu-west-1/2026/11/05/a.json.gz",
+        &day,
+    );
     check("firehose/2026/11/05/07/a", &hour);
     let month = Some(DAY - 4 * 86_400..DAY + 26 * 86_400);
     check("year=2026/month=11/a", &month);
@@ -50,12 +53,17 @@ fn a_path_says_a_year_a_month_a_day_or_an_hour() {
 
 #[test]
 fn the_keys_of_a_path_are_fields() {
-    let fields = fields_of("a/region=eu%2Dwest/b/env=x/env=prod/none=__HIVE_DEFAULT_PARTITION__/k=%zz/c=d.gz");
+    let fields = fields_of(
+        "a/region=eu%2Dwest/b/env=x/env=prod/none=__HIVE_DEFAULT_PARTITION__/k=%zz/c=d.gz",
+    );
     let fields: Vec<(&str, &str)> = fields
         .iter()
         .map(|(key, value)| (key.as_str(), value.as_str()))
         .collect();
-    assert_eq!(fields, [("region", "eu-west"), ("env", "prod"), ("k", "%zz")]);
+    assert_eq!(
+        fields,
+        [("region", "eu-west"), ("env", "prod"), ("k", "%zz")]
+    );
 }
 
 /// Files of these names, each of its name alone, and one that is empty.
@@ -80,13 +88,22 @@ fn names(found: &FoundInputs, below: &Path) -> Vec<String> {
 
 #[test]
 fn a_folder_and_a_glob_find_files_in_the_order_of_their_names() {
-    let folder = folder(&["b.log", "a/z.log", "a/b/c.gz", ".hidden.log", ".git/x.log", "a-b.log"]);
+    let folder = folder(&[
+        "b.log",
+        "a/z.log",
+        "a/b/c.gz",
+        ".hidden.log",
+        ".git/x.log",
+        "a-b.log",
+    ]);
     let path = folder.path();
-    let find = |pattern: &str, options: &FindOptions| {
-        find_inputs(&[path.join(pattern)], options).unwrap()
-    };
+    let find =
+        |pattern: &str, options: &FindOptions| find_inputs(&[path.join(pattern)], options).unwrap();
     let all = find("", &FindOptions::default());
-    assert_eq!(names(&all, path), ["a/b/c.gz", "a/z.log", "a-b.log", "b.log"]);
+    assert_eq!(
+        names(&all, path),
+        ["a/b/c.gz", "a/z.log", "a-b.log", "b.log"]
+    );
     assert_eq!((all.left_out.num_hidden, all.left_out.num_empty), (2, 1));
     for (pattern, expected) in [
         ("*.log", &["a-b.log", "b.log"][..]),
@@ -96,7 +113,11 @@ fn a_folder_and_a_glob_find_files_in_the_order_of_their_names() {
         ("a/?.log", &["a/z.log"]),
         ("b.log", &["b.log"]),
     ] {
-        assert_eq!(names(&find(pattern, &FindOptions::default()), path), expected, "{pattern}");
+        assert_eq!(
+            names(&find(pattern, &FindOptions::default()), path),
+            expected,
+            "{pattern}"
+        );
     }
     // Each in one part, whatever else there is.
     let mut parts: Vec<String> = (0..3)
@@ -108,7 +129,7 @@ fn a_folder_and_a_glob_find_files_in_the_order_of_their_names() {
             names(&find("", &options), path)
         })
         .collect();
-    parts.sort_by_key(PathBuf::from);
+    parts.sort_by_key(|name| PathBuf::from(name));
     assert_eq!(parts, ["a/b/c.gz", "a/z.log", "a-b.log", "b.log"]);
 }
 
@@ -148,5 +169,8 @@ fn the_index_is_not_its_own_input_and_old_paths_are_left_out() {
     };
     let found = find_inputs(&[folder.path().to_path_buf()], &options).unwrap();
     assert_eq!(names(&found, folder.path()), ["date=2026-11-05/a"]);
-    assert_eq!((found.left_out.num_of_index, found.left_out.num_too_old), (1, 1));
+    assert_eq!(
+        (found.left_out.num_of_index, found.left_out.num_too_old),
+        (1, 1)
+    );
 }

@@ -4,6 +4,7 @@
 //! Where a record ends, `canter-formats` says; nothing here knows what is in one.
 
 mod batch;
+mod beginning;
 mod input;
 mod object;
 mod path_fields;

@@ -1,6 +1,7 @@
 //! Cutting a source into records, a batch at a time.
 
 use super::batch::{Extent, RecordBatch, RecordSpan};
+use super::beginning::known_by;
 use super::input::Input;
 use super::path_fields::PathFields;
 use super::settings::ReadSettings;
@@ -13,11 +14,7 @@ use std::sync::Arc;
 /// A batch is full when it holds this many bytes.
 const BATCH_NUM_BYTES: usize = 256 * 1024;
 /// Of a record over the limit, this much is kept for the rejects file.
-const KEPT_OF_LONG_RECORD: usize = 1024;
-/// So much of the first line says which source it is. No more than what is kept of a long one.
-const BEGINNING_LEN: usize = KEPT_OF_LONG_RECORD;
-/// So much of the first record, in formats whose first lines are alike in many files.
-const FIRST_RECORD_LEN: usize = 4096;
+pub(super) const KEPT_OF_LONG_RECORD: usize = 1024;
 /// A record that holds many documents may have so many bytes, if no more are allowed for each.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
 
@@ -556,7 +553,7 @@ impl RecordReader {
     }
 }
 
-fn without_ending(line: &[u8]) -> &[u8] {
+pub(super) fn without_ending(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -566,46 +563,4 @@ fn shorten(span: &mut RecordSpan, max_num_bytes: usize) {
     let len = span.range.len().min(KEPT_OF_LONG_RECORD).min(max_num_bytes);
     span.range.end = span.range.start + len;
     span.extent = Extent::Shortened;
-}
-
-/// What says which source it is, beside where it comes from: the first line; where many files begin with
-/// the same one, everything up to the end of the first record. It has to stay the same when a file grows.
-fn known_by<'b>(
-    beginning: &'b [u8],
-    layout: &Layout,
-    cutter: &Cutter,
-    max_line_num_bytes: usize,
-) -> &'b [u8] {
-    let is_known_by_line =
-        cutter.is_of_lines() && !matches!(layout.format(), Format::VpcFlow | Format::W3c);
-    if is_known_by_line {
-        let line = beginning.split(|byte| *byte == b'\n').next();
-        let line = line.unwrap_or_default();
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let len = match line.len() > max_line_num_bytes {
-            true => BEGINNING_LEN.min(max_line_num_bytes),
-            false => BEGINNING_LEN,
-        };
-        return &line[..line.len().min(len)];
-    }
-    let (mut cutter, mut layout) = (cutter.clone(), layout.clone());
-    let (mut place, mut start) = (0, 0);
-    while place < beginning.len() {
-        match cutter.cut(&beginning[place..]) {
-            Cut::More => break,
-            Cut::Drop(len) => {
-                place += len;
-                start = place;
-            }
-            Cut::End(len) => {
-                place += len;
-                let record = without_ending(&beginning[start..place]);
-                if layout.take_directive(record) == Directive::Record {
-                    return &beginning[..place.min(start + FIRST_RECORD_LEN)];
-                }
-                start = place;
-            }
-        }
-    }
-    &beginning[..beginning.len().min(start + FIRST_RECORD_LEN)]
 }

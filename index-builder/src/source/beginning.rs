@@ -1,0 +1,51 @@
+//! How a source begins, as far as that says which one it is.
+
+use super::records::{KEPT_OF_LONG_RECORD, without_ending};
+use canter_formats::{Cut, Cutter, Directive, Format, Layout};
+
+/// So much of the first line says which source it is. No more than what is kept of a long one.
+const BEGINNING_LEN: usize = KEPT_OF_LONG_RECORD;
+/// So much of the first record, in formats whose first lines are alike in many files.
+const FIRST_RECORD_LEN: usize = 4096;
+
+/// What says which source it is, beside where it comes from: the first line; where many files begin with
+/// the same one, everything up to the end of the first record. It has to stay the same when a file grows.
+pub(super) fn known_by<'b>(
+    beginning: &'b [u8],
+    layout: &Layout,
+    cutter: &Cutter,
+    max_line_num_bytes: usize,
+) -> &'b [u8] {
+    let is_known_by_line =
+        cutter.is_of_lines() && !matches!(layout.format(), Format::VpcFlow | Format::W3c);
+    if is_known_by_line {
+        let line = beginning.split(|byte| *byte == b'\n').next();
+        let line = line.unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let len = match line.len() > max_line_num_bytes {
+            true => BEGINNING_LEN.min(max_line_num_bytes),
+            false => BEGINNING_LEN,
+        };
+        return &line[..line.len().min(len)];
+    }
+    let (mut cutter, mut layout) = (cutter.clone(), layout.clone());
+    let (mut place, mut start) = (0, 0);
+    while place < beginning.len() {
+        match cutter.cut(&beginning[place..]) {
+            Cut::More => break,
+            Cut::Drop(len) => {
+                place += len;
+                start = place;
+            }
+            Cut::End(len) => {
+                place += len;
+                let record = without_ending(&beginning[start..place]);
+                if layout.take_directive(record) == Directive::Record {
+                    return &beginning[..place.min(start + FIRST_RECORD_LEN)];
+                }
+                start = place;
+            }
+        }
+    }
+    &beginning[..beginning.len().min(start + FIRST_RECORD_LEN)]
+}
