@@ -318,10 +318,8 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
 
         // Denied.
         server.forwarder().decide(|line| {
-            let body = "<Error><Code>AccessDenied</Code><Message>no</Message></Error>";
-            let head = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length:";
             match line.starts_with("GET /canter-inputs/logs/other ") {
-                true => Fate::Answer(format!("{head} {}\r\n\r\n{body}", body.len())),
+                true => denied(),
                 false => Fate::Pass,
             }
         });
@@ -331,6 +329,23 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
             said.contains("access denied") && said.contains("s3:GetObject"),
             "{said}"
         );
+
+        server
+            .forwarder()
+            .decide(|line| match line.contains("list-type=2&prefix=logs") {
+                true => denied(),
+                false => Fate::Pass,
+            });
+        let said = refused(folder, PREFIX)?;
+        ensure!(
+            said.contains("cannot list `s3://canter-inputs/logs/`"),
+            "{said}"
+        );
+        ensure!(
+            said.contains("AccessDenied") && said.contains("s3:ListBucket"),
+            "{said}"
+        );
+        ensure!(!said.contains("<Error>"), "{said}");
 
         // Cut off at a byte, and goes on there.
         let (cut, mut num_cuts) = (len / 2, 0);
@@ -392,6 +407,13 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
         ensure!(said.contains("s3://canter-no-bucket/logs/"), "{said}");
         Ok(())
     });
+}
+
+/// What a store answers to whom it lets read nothing.
+fn denied() -> Fate {
+    let body = "<Error><Code>AccessDenied</Code><Message>no</Message></Error>";
+    let head = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length:";
+    Fate::Answer(format!("{head} {}\r\n\r\n{body}", body.len()))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -86,10 +86,16 @@ fn parsed(key: &str, uri: &str) -> Result<Path, BuildError> {
 
 /// What to say when a bucket refuses.
 fn refused(what: &str, uri: &str, right: &str, error: Error) -> BuildError {
-    if matches!(
+    // What a list is refused with has no kind of its own.
+    let said = error.to_string();
+    let is_status = ["403 Forbidden", "401 Unauthorized"]
+        .iter()
+        .any(|status| said.contains(status));
+    let is_kind = matches!(
         error,
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. }
-    ) {
+    );
+    if is_kind || is_status {
         return BuildError::unavailable(format!(
             "cannot {what} `{uri}`: access denied; the credentials need the right to (on S3 {right}; on GCS \
              storage.objects.get and list; on Azure Storage Blob Data Reader)"

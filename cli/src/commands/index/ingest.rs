@@ -143,14 +143,15 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     if let Some(num_records) = args.dry_run {
         return show(args, num_records);
     }
-    let store = open_index(args)?;
     let options = options_of(args);
+    // Before an index is made of which there is nothing to be.
     let found = args.reading.find(FindOptions {
         index_uri: Some(args.index.clone()),
         ..FindOptions::default()
     })?;
     let left_out = found.left_out;
     let sources = with_ids(found.sources, args)?;
+    let store = open_index(args)?;
     let progress = IngestProgress::on_stderr(None);
     let started = Instant::now();
     let result = ingest(&store, &options, sources, &progress);
