@@ -31,10 +31,9 @@ pub(super) fn text_of(
             report.num_lines
         )),
     }
-    for text in [text_of_found(report, left_out), text_of_formats(report)] {
-        if let Some(text) = text {
-            line(format_args!("{text}"));
-        }
+    let of_inputs = [text_of_found(report, left_out), text_of_formats(report)];
+    for text in of_inputs.iter().flatten() {
+        line(format_args!("{text}"));
     }
     if report.num_kept_docs > 0 {
         let reasons: Vec<String> = report
