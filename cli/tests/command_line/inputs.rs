@@ -1,6 +1,7 @@
 //! Inputs that are globs and folders, what their paths say, and parts of them.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
@@ -123,6 +124,44 @@ fn parts_of_a_folder_are_the_whole_and_overlap_nowhere() {
     let line = format!("split publish --index index {}", receipts.join(" "));
     run(folder, &words(&line), 0);
     assert_eq!(num_hits(folder, "index", "*"), 9);
+}
+
+#[test]
+fn what_is_kept_of_a_file_that_breaks_off_is_there_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = (0..3_000).map(|n: u64| format!("{{\"n\":{}}}\n", n.wrapping_mul(0x9e37_79b9)));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(lines.collect::<String>().as_bytes())
+        .unwrap();
+    let whole = gzip.finish().unwrap();
+    let config = "version: 0.8\nindex_id: kept\ndoc_mapping: {mode: dynamic}\n\
+                  ingest_settings: {on_error: keep}\n";
+    fs::write(folder.path().join("kept.yaml"), config).unwrap();
+    let file = folder.path().join("a.gz");
+    let args =
+        words("index ingest --index index --index-config kept.yaml --input a.gz --format json");
+    let ingest = || -> Value {
+        let (stdout, _) = run(folder.path(), &args, 0);
+        serde_json::from_str(&stdout).unwrap()
+    };
+    fs::write(&file, &whole[..whole.len() / 3]).unwrap();
+    let first = ingest();
+    assert_eq!(first["num_kept_docs"], 1, "{first}");
+    for _ in 0..2 {
+        let again = ingest();
+        assert_eq!(again["num_ingested_docs"], 0, "{again}");
+        assert_eq!(again["num_known_docs"], first["num_lines"]);
+    }
+    assert_eq!(num_hits(folder.path(), "index", "*"), first["num_lines"]);
+    // Further on, another rest is kept, and the records between them.
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let further = ingest();
+    assert!(
+        further["num_ingested_docs"].as_u64().unwrap() > 100,
+        "{further}"
+    );
+    let again = ingest();
+    assert_eq!(again["num_ingested_docs"], 0, "{again}");
 }
 
 #[test]

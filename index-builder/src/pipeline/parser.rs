@@ -36,6 +36,8 @@ pub(super) struct ParsedBatch {
     pub(super) raw_num_bytes: u64,
     /// What is wrong with the source, if it broke off.
     pub(super) broken_off: Option<String>,
+    /// If it broke off behind the records that were ingested before: how many documents there were then.
+    pub(super) num_docs_at_break: Option<u64>,
 }
 
 /// What parsing needs to know.
@@ -54,11 +56,15 @@ impl Parser<'_> {
             rejects: Vec::new(),
             raw_num_bytes: batch.raw_num_bytes,
             broken_off: None,
+            num_docs_at_break: None,
             last_doc_record: 0,
         };
         let mut scratch = Vec::new();
         for (ord, record) in (batch.first_record..).zip(batch.iter()) {
             let first_doc = parsed.docs.len();
+            if record.extent == Extent::BrokenOff && ord == batch.num_known_records + 1 {
+                parsed.num_docs_at_break = Some(batch.num_known_docs);
+            }
             self.parse_record(batch, &record, &mut scratch, &mut parsed);
             if let Some(docs) = parsed.docs.get_mut(first_doc..) {
                 share(record.raw_num_bytes, docs);

@@ -345,7 +345,15 @@ fn collect(
         let count = &mut collected.counts[batch.source_ord];
         let first_position = count.num_docs + count.num_rejects;
         count.num_docs += batch.docs.len() as u64;
-        let num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
+        let mut num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
+        // No record that is known is the rest that was kept where the source broke off, but it was counted.
+        let num_before = count.num_known_docs + num_known_docs;
+        if batch.num_docs_at_break.is_some_and(|num| num > num_before)
+            && let Some(rest) = batch.docs.last_mut().filter(|doc| doc.kept_for.is_some())
+        {
+            rest.is_known = true;
+            num_known_docs += 1;
+        }
         count.num_known_docs += num_known_docs;
         plan.meter.add(&tally.num_known_docs, num_known_docs);
         count.last_doc_record = count.last_doc_record.max(batch.last_doc_record);

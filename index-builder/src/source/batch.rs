@@ -17,6 +17,8 @@ pub(crate) struct RecordBatch {
     pub(crate) first_record: u64,
     /// So many records of the source were ingested before.
     pub(crate) num_known_records: u64,
+    /// Which became so many documents, with the kept rest of a record in which the source broke off.
+    pub(crate) num_known_docs: u64,
     /// How they are read.
     pub(crate) layout: Arc<Layout>,
     /// Fields of all its documents that do not have them.

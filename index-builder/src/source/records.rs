@@ -136,6 +136,7 @@ impl RecordReader {
             source_id: self.source_id,
             first_record: self.num_records + 1,
             num_known_records: self.known.map_or(0, |known| known.num_lines),
+            num_known_docs: self.known.map_or(0, |known| known.num_docs),
             layout: Arc::clone(&self.layout),
             path_fields: Arc::clone(&self.path_fields),
             raw_num_bytes: 0,
