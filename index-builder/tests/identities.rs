@@ -186,10 +186,10 @@ fn a_file_that_begins_as_one_that_is_known_and_is_another_is_refused() {
     assert_eq!(counts(&bench.ingest(10, &[&path])), (4, 0));
     let other = LINE.replace("beat", "other");
     for (text, problem) in [
-        (LINE.repeat(3), "it has 3 lines, and 4"),
+        (LINE.repeat(3), "it has 3 records, and 4"),
         (
             format!("{LINE}{other}{}", LINE.repeat(5)),
-            "its first 4 lines are not",
+            "its first 4 records are not",
         ),
     ] {
         let path = bench.file("app.log", &text);
