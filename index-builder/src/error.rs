@@ -61,9 +61,11 @@ impl BuildError {
 
     /// Keeps `source` as the cause, and adds what it says to the message.
     pub(crate) fn caused_by(mut self, source: impl StdError + Send + Sync + 'static) -> BuildError {
-        let cause = redact_urls(&without_xml(&source.to_string()));
-        self.message = format!("{}: {cause}", self.message);
-        self.source = Some(Box::new(source));
+        let said = source.to_string();
+        let readable = without_xml(&said);
+        self.message = format!("{}: {}", self.message, redact_urls(&readable));
+        // Whoever shows all causes would show what is not for people, too.
+        self.source = (readable == said).then(|| Box::new(source) as _);
         self
     }
 

@@ -1,6 +1,6 @@
 //! Canter's index builder: documents in, published splits out.
 //!
-//! *source → doc mapper → sorter → indexer → packager → uploader → publisher*, one file or folder
+//! *inputs → source → doc mapper → sorter → indexer → packager → uploader → publisher*, one file or folder
 //! each. [`ingest`] runs them all; [`create_index`] makes the index it runs on:
 //!
 //! ```no_run
@@ -20,6 +20,7 @@ mod blocking;
 pub mod corpus;
 mod error;
 mod ingest;
+mod inputs;
 mod merge;
 mod packager;
 mod pipeline;
@@ -34,6 +35,7 @@ pub use ingest::{
     Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,
     SplitReport, build_part, ingest, publish_receipts,
 };
+pub use inputs::{FindOptions, FoundInputs, LeftOut, find_inputs, may_be_several};
 pub use merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
     plan_merges,

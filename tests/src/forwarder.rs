@@ -23,6 +23,10 @@ pub enum Fate {
     Refuse,
     /// The server is sent it; when the answer begins, this is called and the connection closed.
     LoseAnswer(Box<dyn FnOnce() + Send>),
+    /// The connection closes after so many bytes of the answer.
+    CutAnswer(u64),
+    /// This is the answer; the server sees nothing.
+    Answer(String),
 }
 
 /// Decides by the request line, such as `GET /bucket/a HTTP/1.1`.
@@ -37,6 +41,7 @@ struct Shared {
     address: SocketAddr,
     target: Mutex<Option<SocketAddr>>,
     lines: Mutex<Vec<String>>,
+    heads: Mutex<Vec<String>>,
     decide: Mutex<Decide>,
     is_closed: AtomicBool,
 }
@@ -49,6 +54,7 @@ impl Forwarder {
             address: listener.local_addr()?,
             target: Mutex::default(),
             lines: Mutex::default(),
+            heads: Mutex::default(),
             decide: Mutex::new(Box::new(|_| Fate::Pass)),
             is_closed: AtomicBool::new(false),
         });
@@ -85,6 +91,11 @@ impl Forwarder {
     pub fn take_lines(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.shared.lines))
     }
+
+    /// The heads of requests since the last call.
+    pub fn take_heads(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.shared.heads))
+    }
 }
 
 impl Drop for Forwarder {
@@ -102,8 +113,14 @@ impl Shared {
         let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\r').next().unwrap_or(&[]));
         let fate = (lock(&self.decide))(&line);
         lock(&self.lines).push(line.into_owned());
+        lock(&self.heads).push(String::from_utf8_lossy(&head).into_owned());
+        if let Fate::Answer(answer) = &fate {
+            client.write_all(answer.as_bytes())?;
+            return client.shutdown(Shutdown::Both);
+        }
         let target = *lock(&self.target);
-        let (Some(target), Fate::Pass | Fate::LoseAnswer(_)) = (target, &fate) else {
+        let (Some(target), Fate::Pass | Fate::LoseAnswer(_) | Fate::CutAnswer(_)) = (target, &fate)
+        else {
             return client.shutdown(Shutdown::Both);
         };
         let mut server = TcpStream::connect(target)?;
@@ -117,6 +134,7 @@ impl Shared {
                 then();
                 first.map(|_| ())
             }
+            Fate::CutAnswer(len) => io::copy(&mut (&server).take(len), &mut client).map(|_| ()),
             _ => io::copy(&mut server, &mut client).map(|_| ()),
         };
         // The other direction has a hold on both, so that dropping them closes nothing.

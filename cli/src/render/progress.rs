@@ -71,8 +71,24 @@ impl IngestProgress {
             0 => String::new(),
             num => format!(", {} rejected", numbers::count(num)),
         };
+        let inputs = match counters.total_inputs {
+            0 | 1 => String::new(),
+            total => format!(
+                "{} of {}, ",
+                numbers::count(counters.num_inputs),
+                numbers::counted(total, "input")
+            ),
+        };
+        let bytes = match counters.total_stored_bytes {
+            Some(total) if !inputs.is_empty() => format!(
+                "{} of {}, ",
+                numbers::bytes(counters.num_stored_bytes),
+                numbers::bytes(total)
+            ),
+            _ => String::new(),
+        };
         format!(
-            "{what}{}{rejects}, {}, {}",
+            "{what}{inputs}{bytes}{}{rejects}, {}, {}",
             numbers::counted(counters.num_docs, "document"),
             numbers::rate(counters.num_docs, self.started.elapsed(), "documents"),
             numbers::counted(counters.num_splits_uploaded, "split"),

@@ -8,6 +8,7 @@ mod explain;
 mod formats;
 mod help;
 mod ingest;
+mod inputs;
 mod nowhere;
 mod serve;
 mod serve_hosts;

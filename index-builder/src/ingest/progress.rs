@@ -32,6 +32,10 @@ pub enum Phase {
 pub struct Counters {
     /// What it is doing.
     pub phase: Phase,
+    /// Sources that were read to their end.
+    pub num_inputs: u64,
+    /// Sources that are read.
+    pub total_inputs: u64,
     /// Bytes read of the sources as they are stored, so before decompression.
     pub num_stored_bytes: u64,
     /// The length of all sources as they are stored, if it is known.
@@ -55,6 +59,7 @@ pub struct Counters {
 /// The counters that the threads of one ingest share.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
+    pub(crate) num_inputs: AtomicU64,
     pub(crate) num_stored_bytes: Arc<AtomicU64>,
     pub(crate) num_raw_bytes: AtomicU64,
     pub(crate) num_docs: AtomicU64,
@@ -69,14 +74,20 @@ pub(crate) struct Tally {
 /// The counters together with who is told.
 pub(crate) struct Meter<'a> {
     pub(crate) tally: Tally,
+    total_inputs: u64,
     total_stored_bytes: Option<u64>,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(total_stored_bytes: Option<u64>, progress: &'a dyn Progress) -> Meter<'a> {
+    pub(crate) fn new(
+        total_inputs: u64,
+        total_stored_bytes: Option<u64>,
+        progress: &'a dyn Progress,
+    ) -> Meter<'a> {
         Meter {
             tally: Tally::default(),
+            total_inputs,
             total_stored_bytes,
             progress,
         }
@@ -91,6 +102,8 @@ impl<'a> Meter<'a> {
         let (num_docs, num_rejects) = (get(&self.tally.num_docs), get(&self.tally.num_rejects));
         Counters {
             phase,
+            num_inputs: get(&self.tally.num_inputs),
+            total_inputs: self.total_inputs,
             num_stored_bytes: get(&self.tally.num_stored_bytes),
             total_stored_bytes: self.total_stored_bytes,
             num_raw_bytes: get(&self.tally.num_raw_bytes),

@@ -48,7 +48,11 @@ pub struct IngestReport {
     pub num_manifest_bytes: u64,
     /// What is well for now, and should be looked at.
     pub warnings: Vec<IngestWarning>,
-    /// The sources, in their order.
+    /// Objects of buckets that were ingested before, as they are now, and were not read.
+    pub num_known_inputs: u64,
+    /// Objects that were listed and not there any more when they were to be read.
+    pub num_gone_inputs: u64,
+    /// The sources that were read, in their order.
     pub inputs: Vec<InputReport>,
 }
 

@@ -13,6 +13,7 @@ use crate::publisher;
 use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::SourceId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
@@ -36,17 +37,30 @@ pub fn ingest(
     let Uploaded {
         config,
         built,
+        num_known_inputs,
         mut checkpoints,
         meter,
         rejects,
         ..
     } = build(store, options, sources, progress, Phase::Publishing)?;
-    let Built { splits, inputs, .. } = &built;
+    let Built {
+        splits,
+        inputs,
+        gone,
+        ..
+    } = &built;
     let published = publisher::publish(store, Some(&config), splits, &built.sources);
     let published = blocking::run(published)?;
     checkpoints.remove();
     meter.tell(Phase::Done);
-    let warnings = warnings_of(store, &published, splits, inputs, built.num_rejected_before);
+    let warnings = warnings_of(
+        store,
+        &published,
+        splits,
+        inputs,
+        gone,
+        built.num_rejected_before,
+    );
     let num_resumed = usize::try_from(built.num_resumed_splits).unwrap_or(usize::MAX);
     let resumed = splits.iter().take(num_resumed);
     let num_resumed_docs = resumed.map(|split| split.entry.num_docs).sum();
@@ -72,6 +86,8 @@ pub fn ingest(
         num_live_splits: published.num_live_splits,
         num_manifest_bytes: published.num_manifest_bytes,
         warnings,
+        num_known_inputs,
+        num_gone_inputs: built.gone.len() as u64,
         inputs: built.inputs.into_iter().map(InputReport::of).collect(),
     })
 }
@@ -80,6 +96,8 @@ pub fn ingest(
 pub(super) struct Uploaded<'a> {
     pub(super) config: IndexConfig,
     pub(super) built: Built,
+    /// Objects that were ingested before, in the version that they have, and so not read.
+    pub(super) num_known_inputs: u64,
     /// To be removed when nobody needs them any more.
     pub(super) checkpoints: Checkpoints<'a>,
     pub(super) meter: Meter<'a>,
@@ -110,10 +128,13 @@ pub(super) fn build<'a>(
         .caused_by(error)
     })?;
     let settings = ReadSettings::new(options, config)?;
+    let num_all_inputs = sources.len();
+    let sources = without_known(store, &prepared, sources)?;
+    let num_known_inputs = (num_all_inputs - sources.len()) as u64;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let mut checkpoints = Checkpoints::new(store, options, config, &sources)?;
-    let attempt = |sources, checkpoints: &mut Checkpoints<'_>, resumed| {
-        let meter = Meter::new(total_stored_bytes, progress);
+    let attempt = |sources: Vec<Source>, checkpoints: &mut Checkpoints<'_>, resumed| {
+        let meter = Meter::new(sources.len() as u64, total_stored_bytes, progress);
         let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
         let plan = Plan {
             store,
@@ -157,11 +178,29 @@ pub(super) fn build<'a>(
     Ok(Uploaded {
         counters: meter.counters(then),
         checkpoints,
+        num_known_inputs,
         built,
         meter,
         rejects,
         config: prepared.config,
     })
+}
+
+/// The sources of which the index does not say that all of them is ingested.
+fn without_known(
+    store: &IndexStore,
+    prepared: &publisher::Prepared,
+    sources: Vec<Source>,
+) -> Result<Vec<Source>, BuildError> {
+    let ids = sources.iter().map(Source::whole_id);
+    let ids: Vec<Option<u128>> = ids.map(|id| id.map(SourceId::to_u128)).collect();
+    let known = prepared.known_sources(store, &ids.iter().flatten().copied().collect())?;
+    let is_new = |id: &Option<u128>| id.is_none_or(|id| !known.contains(&id));
+    let sources = sources.into_iter().zip(&ids);
+    Ok(sources
+        .filter(|(_, id)| is_new(id))
+        .map(|(source, _)| source)
+        .collect())
 }
 
 /// A source that is named twice would be there twice, or else be dropped in silence.

@@ -20,6 +20,7 @@ pub(super) fn warnings_of(
     published: &PublishOutcome,
     splits: &[NewSplit],
     inputs: &[ReadInput],
+    gone: &[String],
     num_rejected_before: u64,
 ) -> Vec<IngestWarning> {
     let found = [
@@ -31,7 +32,22 @@ pub(super) fn warnings_of(
         rejected_before(num_rejected_before),
     ];
     let broken = inputs.iter().filter_map(broken_off);
-    found.into_iter().flatten().chain(broken).collect()
+    let gone = gone.iter().filter_map(|name| gone_input(name));
+    found
+        .into_iter()
+        .flatten()
+        .chain(broken)
+        .chain(gone)
+        .collect()
+}
+
+fn gone_input(name: &str) -> Option<IngestWarning> {
+    warning(
+        "gone",
+        format!(
+            "`{name}` was listed, and was gone when it was to be read: nothing of it is in the index by this ingest"
+        ),
+    )
 }
 
 fn warning(name: &'static str, message: String) -> Option<IngestWarning> {

@@ -173,7 +173,15 @@ impl<'c> Collector<'c> {
     fn count(&mut self, batch: &mut ParsedBatch) -> u64 {
         let (meter, tally) = (self.plan.meter, &self.plan.meter.tally);
         let (num_docs, num_rejects) = (batch.docs.len() as u64, batch.rejects.len() as u64);
-        let num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
+        let mut num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
+        // No record that is known is the rest that was kept where the source broke off, but it was counted.
+        let num_before = self.counts[batch.source_ord].num_known_docs + num_known_docs;
+        if batch.num_docs_at_break.is_some_and(|num| num > num_before)
+            && let Some(rest) = batch.docs.last_mut().filter(|doc| doc.kept_for.is_some())
+        {
+            rest.is_known = true;
+            num_known_docs += 1;
+        }
         meter.add(&tally.num_raw_bytes, batch.raw_num_bytes);
         meter.add(&tally.num_docs, num_docs);
         meter.add(&tally.num_known_docs, num_known_docs);

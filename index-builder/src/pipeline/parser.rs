@@ -38,6 +38,8 @@ pub(super) struct ParsedBatch {
     pub(super) raw_num_bytes: u64,
     /// What is wrong with the source, if it broke off.
     pub(super) broken_off: Option<String>,
+    /// If it broke off behind the records that were ingested before: how many documents there were then.
+    pub(super) num_docs_at_break: Option<u64>,
 }
 
 /// What parsing needs to know.
@@ -57,11 +59,15 @@ impl Parser<'_> {
             rejects: Vec::new(),
             raw_num_bytes: batch.raw_num_bytes,
             broken_off: None,
+            num_docs_at_break: None,
             last_doc_record: 0,
         };
         let mut scratch = Vec::new();
         for (ord, record) in (batch.first_record..).zip(batch.iter()) {
             let first_doc = parsed.docs.len();
+            if record.extent == Extent::BrokenOff && ord == batch.num_known_records + 1 {
+                parsed.num_docs_at_break = Some(batch.num_known_docs);
+            }
             self.parse_record(batch, &record, &mut scratch, &mut parsed);
             if let Some(docs) = parsed.docs.get_mut(first_doc..) {
                 share(record.raw_num_bytes, docs);
@@ -90,7 +96,9 @@ impl Parser<'_> {
             return self.refuse(batch, record, reason, message, parsed);
         }
         batch.layout.parse(record.bytes, scratch, &mut |json| {
-            let (reason, message) = match json.map(|json| self.mapper.parse_doc(json)) {
+            let (reason, message) = match json
+                .map(|json| self.mapper.parse_doc(&batch.path_fields.add_to(json)))
+            {
                 Ok(Ok(doc)) => {
                     let identity = identity(batch, parsed);
                     parsed.docs.push(PendingDoc {

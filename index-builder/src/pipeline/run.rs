@@ -11,10 +11,13 @@ use crate::error::BuildError;
 use crate::ingest::{CheckpointWriter, Checkpoints, IngestOptions, Meter, RejectsFile, Resumed};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::publisher::{NewSplit, SourceStep};
-use crate::source::{Lookup, ReadSettings, RecordBatch, RecordReader, Source, SourceRead};
+use crate::source::{
+    Lookup, ReadAhead, ReadSettings, RecordBatch, RecordReader, Source, SourceRead,
+};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
+use canter_split_format::SourceId;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
@@ -39,8 +42,10 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Built {
     /// In the order of the input.
     pub(crate) splits: Vec<NewSplit>,
-    /// One for each source.
+    /// One for each source that was there.
     pub(crate) inputs: Vec<ReadInput>,
+    /// Objects that were listed and not there any more when they were to be read.
+    pub(crate) gone: Vec<String>,
     /// How many documents were kept although something was wrong with them, by what it was.
     pub(crate) kept_by_reason: BTreeMap<String, u64>,
     /// How far the sources are ingested when the splits are published.
@@ -78,7 +83,7 @@ pub(crate) fn run(
     };
     let place = standing.as_ref().map(|standing| standing.place);
     let num_already = already.len() as u64;
-    let is_kept: Vec<bool> = sources.iter().map(Source::is_kept).collect();
+    let kept: Vec<Kept> = sources.iter().map(Kept::of).collect();
     let names: Vec<String> = sources
         .iter()
         .map(|source| source.name().to_string())
@@ -130,14 +135,20 @@ pub(crate) fn run(
             return Ok(None);
         };
         let (mut steps, mut num_rejected_before) = (Vec::new(), 0);
-        let mut inputs = Vec::with_capacity(read.len());
-        let sources = names.into_iter().zip(is_kept).zip(read);
-        for (((name, is_kept), (format, read)), count) in sources.zip(collected.counts) {
+        let (mut inputs, mut gone) = (Vec::with_capacity(read.len()), Vec::new());
+        let sources = names.into_iter().zip(kept).zip(read);
+        for (((name, kept), came), count) in sources.zip(collected.counts) {
+            let Came::Read(format, read) = came else {
+                gone.push(name);
+                continue;
+            };
+            let at_ms = plan.options.ingested_at_ms;
+            steps.extend(kept.whole_id.map(|id| count.mark_of(id, read, at_ms)));
             if let Some(read) = read {
                 let num_known = read.known.map_or(0, |known| known.num_docs);
                 num_rejected_before += count.num_known_docs.saturating_sub(num_known);
-                let step = count.step_of(read, plan.options.ingested_at_ms);
-                steps.extend(step.filter(|_| is_kept));
+                let step = count.step_of(read, at_ms);
+                steps.extend(step.filter(|_| kept.is_kept));
             }
             inputs.push(ReadInput {
                 name,
@@ -149,6 +160,7 @@ pub(crate) fn run(
         }
         Ok(Some(Built {
             inputs,
+            gone,
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
             sources: steps,
@@ -156,6 +168,27 @@ pub(crate) fn run(
             num_resumed_splits: num_already,
         }))
     })
+}
+
+/// What the ledger can say of a source.
+struct Kept {
+    is_kept: bool,
+    whole_id: Option<SourceId>,
+}
+
+impl Kept {
+    fn of(source: &Source) -> Kept {
+        Kept {
+            is_kept: source.is_kept(),
+            whole_id: source.whole_id(),
+        }
+    }
+}
+
+/// What became of a source when it was to be read.
+enum Came {
+    Read(Format, Option<SourceRead>),
+    Gone,
 }
 
 type Channels<T> = (Vec<SyncSender<T>>, Vec<Receiver<T>>);
@@ -186,13 +219,27 @@ fn read(
     sources: Vec<Source>,
     mut resume_at: Option<Place>,
     parsers: &[SyncSender<PlacedBatch>],
-) -> Result<Option<Vec<(Format, Option<SourceRead>)>>, BuildError> {
+) -> Result<Option<Vec<Came>>, BuildError> {
     let mut all_read = Vec::with_capacity(sources.len());
+    let objects = sources.iter().filter_map(Source::as_object).cloned();
+    let mut ahead = ReadAhead::start(objects.collect())?;
     let mut in_turn = parsers.iter().cycle();
     let mut before = 0;
     for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
-        let input = source.open(plan.meter.tally.num_stored_bytes.clone(), plan.settings)?;
+        let object = match source.as_object() {
+            None => None,
+            Some(_) => {
+                let object = ahead.next()?;
+                if object.is_none() {
+                    all_read.push(Came::Gone);
+                    continue;
+                }
+                object
+            }
+        };
+        let num_stored_bytes = plan.meter.tally.num_stored_bytes.clone();
+        let input = source.open_with(object, num_stored_bytes, plan.settings)?;
         let (settings, lookup) = (plan.settings, plan.lookup);
         let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
         let format = records.format();
@@ -217,7 +264,8 @@ fn read(
             }
         }
         before = fingerprint(before, records.so_far());
-        all_read.push((format, records.finish()?));
+        all_read.push(Came::Read(format, records.finish()?));
+        plan.meter.add(&plan.meter.tally.num_inputs, 1);
     }
     Ok(resume_at.is_none().then_some(all_read))
 }

@@ -114,6 +114,28 @@ impl Count {
                 hash,
                 at_ms,
             },
+            marks_whole: false,
         })
+    }
+
+    /// Says that all of this version of an object is ingested, so that it is not read again: also one without a
+    /// record, and one that is damaged, which no later read could change.
+    pub(super) fn mark_of(
+        &self,
+        whole_id: SourceId,
+        read: Option<SourceRead>,
+        at_ms: u64,
+    ) -> SourceStep {
+        SourceStep {
+            source: whole_id,
+            from: None,
+            to: SourceProgress {
+                num_lines: read.map_or(0, |read| read.num_records),
+                num_docs: self.num_docs,
+                hash: read.map_or_else(LinesHash::default, |read| read.hash),
+                at_ms,
+            },
+            marks_whole: true,
+        }
     }
 }

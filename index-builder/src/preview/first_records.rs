@@ -89,12 +89,15 @@ pub fn preview(
                 }),
                 None => batch.layout.parse(record.bytes, &mut scratch, &mut |json| {
                     docs.push(match json {
-                        Ok(json) => PreviewDoc {
-                            json: serde_json::from_slice(json).unwrap_or(Value::Null),
-                            refused: mapper.parse_doc(json).err().map(|error| {
-                                (error.reason().as_str().to_string(), error.to_string())
-                            }),
-                        },
+                        Ok(json) => {
+                            let json = batch.path_fields.add_to(json);
+                            PreviewDoc {
+                                json: serde_json::from_slice(&json).unwrap_or(Value::Null),
+                                refused: mapper.parse_doc(&json).err().map(|error| {
+                                    (error.reason().as_str().to_string(), error.to_string())
+                                }),
+                            }
+                        }
                         Err(failure) => PreviewDoc {
                             json: Value::Null,
                             refused: Some((failure.reason.to_string(), failure.message)),

@@ -7,6 +7,7 @@ use crate::error::{BuildError, ErrorKind};
 use crate::storage::IndexStore;
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{MAX_MANIFEST_BYTES, SourceId, SourceProgress, Sources};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// What to do about an index that is full.
@@ -63,6 +64,31 @@ impl Prepared {
                     reader.find(store, &now, source).await
                 }
                 found => found,
+            }
+        })
+    }
+
+    /// Which of these sources had an entry then.
+    ///
+    /// # Errors
+    /// As [`Prepared::find_source`].
+    pub(crate) fn known_sources(
+        &self,
+        store: &IndexStore,
+        ids: &BTreeSet<u128>,
+    ) -> Result<BTreeSet<u128>, BuildError> {
+        if self.sources.is_empty() || ids.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let reader = &mut *reader;
+        blocking::run(async {
+            match reader.known(store, &self.sources, ids).await {
+                Err(error) if error.kind() == ErrorKind::Data => {
+                    let now = load(store).await?.file.sources;
+                    reader.known(store, &now, ids).await
+                }
+                known => known,
             }
         })
     }

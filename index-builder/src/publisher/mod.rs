@@ -18,7 +18,7 @@ mod spare;
 pub(crate) mod tests;
 mod update;
 
-pub(crate) use capacity::{ADVICE, prepare};
+pub(crate) use capacity::{ADVICE, Prepared, prepare};
 pub(crate) use create::{LoadedManifest, config_of, load, manifest_bytes};
 pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,

@@ -109,7 +109,9 @@ pub(crate) async fn publish(
             if found == Found::Done {
                 known.clone_from(&ids);
             }
-            let is_new = found == Found::Advanced && !sources.is_empty();
+            // Lines of which none is a document are no reason to write.
+            let is_worth_it = !splits.is_empty() || sources.iter().any(|step| step.marks_whole);
+            let is_new = found == Found::Advanced && !sources.is_empty() && is_worth_it;
             let before = &mut published_before;
             publish_once(store, splits, loaded, (known, is_new), num_attempts, before).await
         };
@@ -158,8 +160,7 @@ async fn publish_once(
         num_manifest_bytes: loaded.len,
         is_unconfirmed: false,
     };
-    // Lines of which none is a document are no reason to write.
-    if new.is_empty() && (splits.is_empty() || !has_new_sources) {
+    if new.is_empty() && !has_new_sources {
         return Ok(Some(outcome));
     }
     // Behind the manifest that is replaced: what a garbage collection has removed since changed that.

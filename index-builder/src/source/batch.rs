@@ -1,5 +1,6 @@
 //! Consecutive records of one source in one buffer.
 
+use super::path_fields::PathFields;
 use canter_formats::Layout;
 use canter_split_format::SourceId;
 use std::ops::Range;
@@ -16,8 +17,12 @@ pub(crate) struct RecordBatch {
     pub(crate) first_record: u64,
     /// So many records of the source were ingested before.
     pub(crate) num_known_records: u64,
+    /// Which became so many documents, with the kept rest of a record in which the source broke off.
+    pub(crate) num_known_docs: u64,
     /// How they are read.
     pub(crate) layout: Arc<Layout>,
+    /// Fields of all its documents that do not have them.
+    pub(crate) path_fields: Arc<PathFields>,
     /// All bytes that were read for them, what stands between them included.
     pub(crate) raw_num_bytes: u64,
     /// What broke off the last record, if it is one of those.

@@ -1,10 +1,13 @@
 //! Where lines come from, and what undoes their compression.
 
+use super::object::{ObjectPlace, ObjectReader, ReadAhead, StoreFailure};
 use super::replay::Replay;
 use super::settings::ReadSettings;
 use crate::error::BuildError;
 use canter_formats::{BEGINNING_LEN, MonthDay};
+use canter_split_format::SourceId;
 use flate2::bufread::MultiGzDecoder;
+use std::error::Error as StdError;
 use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -29,7 +32,7 @@ const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 ///
 /// Documents are known by their source and their place in it ([`DocIdentity`]), so a source that is
 /// ingested again is found to be, and equal lines of two sources are two documents. A file is where
-/// it is: its path, with all links resolved. Any other stream is the one that its caller says
+/// it is: its path, with all links resolved; an object of a bucket is its URI. Any other stream is the one that its caller says
 /// ([`Source::with_id`]), or else one that never was before. To both belongs how they begin, so a
 /// file that is replaced by another (logs are rotated) is another source, and one that grew is not.
 ///
@@ -38,10 +41,13 @@ pub struct Source {
     name: String,
     origin: Origin,
     id: Option<String>,
+    path_fields: Vec<(String, String)>,
 }
 
 enum Origin {
     File(PathBuf),
+    /// It is opened by who reads ahead.
+    Object(ObjectPlace),
     Stdin,
     Reader(Box<dyn Read + Send>),
 }
@@ -54,6 +60,17 @@ impl Source {
             name: path.display().to_string(),
             origin: Origin::File(path),
             id: None,
+            path_fields: Vec::new(),
+        }
+    }
+
+    /// An object of a bucket.
+    pub(crate) fn object(place: ObjectPlace) -> Source {
+        Source {
+            name: place.uri(),
+            origin: Origin::Object(place),
+            id: None,
+            path_fields: Vec::new(),
         }
     }
 
@@ -64,6 +81,7 @@ impl Source {
             name: "standard input".to_string(),
             origin: Origin::Stdin,
             id: None,
+            path_fields: Vec::new(),
         }
     }
 
@@ -73,6 +91,7 @@ impl Source {
             name: name.into(),
             origin: Origin::Reader(Box::new(reader)),
             id: None,
+            path_fields: Vec::new(),
         }
     }
 
@@ -80,6 +99,13 @@ impl Source {
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Source {
         self.id = Some(id.into());
+        self
+    }
+
+    /// Gives its documents these fields, unless they have them.
+    #[must_use]
+    pub(crate) fn with_path_fields(mut self, fields: Vec<(String, String)>) -> Source {
+        self.path_fields = fields;
         self
     }
 
@@ -98,6 +124,7 @@ impl Source {
                 .ok()
                 .filter(std::fs::Metadata::is_file)
                 .map(|meta| meta.len()),
+            Origin::Object(place) => Some(place.len()),
             Origin::Stdin | Origin::Reader(_) => None,
         }
     }
@@ -106,8 +133,33 @@ impl Source {
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         match &self.origin {
             Origin::File(path) => open_file(path).map(drop),
-            Origin::Stdin | Origin::Reader(_) => Ok(()),
+            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) => Ok(()),
         }
+    }
+
+    /// The file that it is.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::File(path) => Some(path),
+            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) => None,
+        }
+    }
+
+    /// The object that it is.
+    pub(crate) fn as_object(&self) -> Option<&ObjectPlace> {
+        match &self.origin {
+            Origin::Object(place) => Some(place),
+            Origin::File(_) | Origin::Stdin | Origin::Reader(_) => None,
+        }
+    }
+
+    /// Under which it is known that all of it was ingested, in a version that never changes: such a source need not
+    /// be looked at. A file may change and say nothing.
+    pub(crate) fn whole_id(&self) -> Option<SourceId> {
+        let place = self.as_object()?;
+        let version = place.version();
+        let version = [b"whole:", version.as_bytes()].concat();
+        Some(SourceId::of(&self.origin(), &version))
     }
 
     /// Where it is, if that can be told: two sources of one place are one.
@@ -117,6 +169,7 @@ impl Source {
                 let path = path.canonicalize().ok().filter(|path| path.is_file())?;
                 Some([b"file:", path.as_os_str().as_encoded_bytes()].concat())
             }
+            Origin::Object(place) => Some([b"object:", place.uri().as_bytes()].concat()),
             Origin::Stdin => Some(b"standard input".to_vec()),
             Origin::Reader(_) => None,
         }
@@ -127,7 +180,7 @@ impl Source {
     pub(crate) fn origin(&self) -> Vec<u8> {
         match (&self.id, &self.origin) {
             (Some(id), _) => Some([b"id:", id.as_bytes()].concat()),
-            (None, Origin::File(_)) => self.place(),
+            (None, Origin::File(_) | Origin::Object(_)) => self.place(),
             (None, Origin::Stdin | Origin::Reader(_)) => None,
         }
         .unwrap_or_else(never_before)
@@ -135,18 +188,22 @@ impl Source {
 
     /// Whether it can be told when it comes again.
     pub(crate) fn is_kept(&self) -> bool {
-        self.id.is_some() || (matches!(self.origin, Origin::File(_)) && self.place().is_some())
+        let has_place = matches!(self.origin, Origin::File(_) | Origin::Object(_));
+        self.id.is_some() || (has_place && self.place().is_some())
     }
 
     /// The same source once more, if it can be read twice.
     pub(crate) fn again(&self) -> Option<Source> {
-        let Origin::File(path) = &self.origin else {
-            return None;
+        let origin = match &self.origin {
+            Origin::File(path) if path.is_file() => Origin::File(path.clone()),
+            Origin::Object(place) => Origin::Object(place.clone()),
+            Origin::File(_) | Origin::Stdin | Origin::Reader(_) => return None,
         };
-        path.is_file().then(|| Source {
+        Some(Source {
             name: self.name.clone(),
-            origin: Origin::File(path.clone()),
+            origin,
             id: self.id.clone(),
+            path_fields: self.path_fields.clone(),
         })
     }
 
@@ -156,17 +213,59 @@ impl Source {
         num_stored_bytes: Arc<AtomicU64>,
         settings: &ReadSettings,
     ) -> Result<Input, BuildError> {
+        let Some(place) = self.as_object().cloned() else {
+            return self.open_with(None, num_stored_bytes, settings);
+        };
+        match ReadAhead::start(vec![place])?.next()? {
+            Some(reader) => self.open_with(Some(reader), num_stored_bytes, settings),
+            None => Err(BuildError::unavailable(format!(
+                "`{}` is not there any more",
+                self.name
+            ))),
+        }
+    }
+
+    /// The same with what was read ahead, if it is an object.
+    pub(crate) fn open_with(
+        self,
+        object: Option<ObjectReader>,
+        num_stored_bytes: Arc<AtomicU64>,
+        settings: &ReadSettings,
+    ) -> Result<Input, BuildError> {
         let mut ended = None;
         let reader: Box<dyn Read + Send> = match self.origin {
-            Origin::File(path) => {
-                let mut file = open_file(&path)?;
+            Origin::File(ref path) => {
+                let mut file = open_file(path)?;
                 if settings.may_be_parquet() && begins_as_parquet(&mut file) {
-                    return parquet_input(self.name, file, num_stored_bytes, settings);
+                    let len = file.metadata().map_or(0, |meta| meta.len());
+                    num_stored_bytes.fetch_add(len, Ordering::Relaxed);
+                    return parquet_input(self, ParquetFile::Local(file), settings);
                 }
                 // A log was written to last when it was changed last.
                 let changed = file.metadata().and_then(|meta| meta.modified());
                 ended = changed.ok().and_then(day_of);
                 Box::new(file)
+            }
+            Origin::Object(ref place) => {
+                let place = place.clone();
+                ended = day_of(place.modified());
+                let mut reader = object.ok_or_else(|| {
+                    BuildError::internal(format!("`{}` was not opened", self.name))
+                })?;
+                let begins = match settings.may_be_parquet() {
+                    true => reader.begins_with(PARQUET_MAGIC),
+                    false => Ok(false),
+                };
+                let begins = begins.map_err(|error| match store_failure(error) {
+                    Ok(failure) => failure,
+                    Err(error) => BuildError::unavailable(format!("cannot read `{}`", self.name))
+                        .caused_by(error),
+                })?;
+                if begins {
+                    num_stored_bytes.fetch_add(place.len(), Ordering::Relaxed);
+                    return parquet_input(self, ParquetFile::Object(place), settings);
+                }
+                Box::new(reader)
             }
             Origin::Stdin => Box::new(io::stdin()),
             Origin::Reader(reader) => reader,
@@ -175,8 +274,16 @@ impl Source {
             reader,
             num_bytes: num_stored_bytes,
         };
-        Input::detect(self.name.clone(), Box::new(counted), ended).map_err(|error| {
-            BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
+        let input = Input::detect(self.name.clone(), Box::new(counted), ended);
+        let input = input.map_err(|error| match store_failure(error) {
+            Ok(failure) => failure,
+            Err(error) => {
+                BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
+            }
+        })?;
+        Ok(Input {
+            path_fields: self.path_fields,
+            ..input
         })
     }
 }
@@ -190,39 +297,59 @@ fn begins_as_parquet(file: &mut File) -> bool {
     is_file && file.rewind().is_ok() && begins
 }
 
+/// A file that can be read anywhere.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code))]
+enum ParquetFile {
+    Local(File),
+    Object(ObjectPlace),
+}
+
 #[cfg(feature = "parquet")]
 fn parquet_input(
-    name: String,
-    file: File,
-    num_stored_bytes: Arc<AtomicU64>,
+    source: Source,
+    file: ParquetFile,
     settings: &ReadSettings,
 ) -> Result<Input, BuildError> {
-    let len = file.metadata().map_or(0, |meta| meta.len());
-    // Which parts of it are read nobody says; that it is begun is all that progress tells.
-    num_stored_bytes.fetch_add(len, Ordering::Relaxed);
-    let lines = super::parquet::ParquetLines::open(file, &settings.wanted);
+    use super::parquet::{ObjectRanges, ParquetLines};
+    let lines = match file {
+        ParquetFile::Local(file) => ParquetLines::open(file, &settings.wanted),
+        ParquetFile::Object(place) => ParquetLines::open(ObjectRanges(place), &settings.wanted),
+    };
     let known_by = lines.footer_checksum();
     let reader = Box::new(BufReader::with_capacity(BUFFER_LEN, lines));
     Ok(Input {
-        name,
+        name: source.name,
         reader: Replay::new(reader, BEGINNING_LEN),
         first_byte_offset: 0,
         ended: None,
+        path_fields: source.path_fields,
         compression: Compression::None,
         parquet: Some(known_by),
     })
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet_input(
-    name: String,
-    _: File,
-    _: Arc<AtomicU64>,
-    _: &ReadSettings,
-) -> Result<Input, BuildError> {
+fn parquet_input(source: Source, _: ParquetFile, _: &ReadSettings) -> Result<Input, BuildError> {
     Err(BuildError::invalid(format!(
-        "`{name}` is Parquet, which this build cannot read: build it with the feature `parquet`"
+        "`{}` is Parquet, which this build cannot read: build it with the feature `parquet`",
+        source.name
     )))
+}
+
+/// What a store said, if that is why reading failed.
+fn store_failure(error: io::Error) -> Result<BuildError, io::Error> {
+    let is_of_store = |inner: &(dyn StdError + Send + Sync + 'static)| inner.is::<StoreFailure>();
+    if !error.get_ref().is_some_and(is_of_store) {
+        return Err(error);
+    }
+    let inner = error
+        .into_inner()
+        .map(<dyn StdError + Send + Sync>::downcast);
+    match inner {
+        Some(Ok(failure)) => Ok(StoreFailure::into_inner(*failure)),
+        Some(Err(other)) => Err(io::Error::other(other)),
+        None => Err(io::ErrorKind::Other.into()),
+    }
 }
 
 /// An origin that nothing had before.
@@ -285,6 +412,8 @@ pub(crate) struct Input {
     pub(super) first_byte_offset: u64,
     /// When it was written to last, if that is known.
     pub(super) ended: Option<MonthDay>,
+    /// What its path says of its documents.
+    pub(super) path_fields: Vec<(String, String)>,
     compression: Compression,
     /// Of Parquet, which file it is.
     pub(super) parquet: Option<u64>,
@@ -328,6 +457,7 @@ impl Input {
             reader,
             first_byte_offset,
             ended,
+            path_fields: Vec::new(),
             compression,
             parquet: None,
         })
@@ -336,6 +466,10 @@ impl Input {
     /// What to say when reading stopped with `error` after `num_lines` whole lines.
     pub(super) fn failure(&self, error: io::Error, num_lines: u64) -> BuildError {
         let name = &self.name;
+        let error = match store_failure(error) {
+            Ok(failure) => return failure,
+            Err(error) => error,
+        };
         if self.parquet.is_some() && error.raw_os_error().is_none() {
             return BuildError::data(format!(
                 "`{name}` is no whole Parquet file: it broke off after row {num_lines} ({error}); what stands before is \

@@ -7,8 +7,10 @@ mod batch;
 mod beginning;
 mod input;
 mod next_record;
+mod object;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod path_fields;
 #[cfg(test)]
 mod record_tests;
 mod records;
@@ -20,5 +22,6 @@ mod wanted;
 
 pub(crate) use batch::{Extent, Record, RecordBatch};
 pub use input::Source;
+pub(crate) use object::{ObjectPlace, ReadAhead};
 pub(crate) use records::{Lookup, RecordReader, SourceRead};
 pub(crate) use settings::ReadSettings;

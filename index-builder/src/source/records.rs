@@ -3,6 +3,7 @@
 use super::batch::{Extent, RecordBatch, RecordSpan};
 use super::beginning::known_by;
 use super::input::Input;
+use super::path_fields::PathFields;
 use super::settings::ReadSettings;
 use crate::error::{BuildError, ErrorKind};
 use canter_formats::{Cutter, Directive, Format, Layout, Recognised, recognise};
@@ -43,6 +44,7 @@ pub(crate) struct RecordReader {
     source_ord: usize,
     source_id: SourceId,
     layout: Arc<Layout>,
+    path_fields: Arc<PathFields>,
     pub(super) cutter: Cutter,
     pub(super) settings: ReadSettings,
     pub(super) max_num_bytes: usize,
@@ -105,6 +107,7 @@ impl RecordReader {
             hash: LinesHash::default(),
             hash_before_open_record: None,
             byte_offset: input.first_byte_offset,
+            path_fields: Arc::new(settings.path_fields(&input)),
             input,
             source_ord,
             source_id,
@@ -143,7 +146,9 @@ impl RecordReader {
             source_id: self.source_id,
             first_record: self.num_records + 1,
             num_known_records: self.known.map_or(0, |known| known.num_lines),
+            num_known_docs: self.known.map_or(0, |known| known.num_docs),
             layout: Arc::clone(&self.layout),
+            path_fields: Arc::clone(&self.path_fields),
             raw_num_bytes: 0,
             failure: None,
             bytes: Vec::with_capacity(BATCH_NUM_BYTES + 4096),

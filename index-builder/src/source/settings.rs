@@ -1,13 +1,15 @@
 //! How sources are read: what an ingest and its index say about them.
 
 use super::input::Input;
+use super::path_fields::{PathFields, PathKind};
 use super::wanted::Wanted;
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
 use canter_doc_mapper::config::OnError;
-use canter_doc_mapper::{FieldKind, IndexConfig};
+use canter_doc_mapper::{FieldKind, IndexConfig, Mode};
 use canter_formats::{Format, Hints, MonthDay, ValueKind};
 use regex::bytes::Regex;
+use std::collections::BTreeMap;
 
 /// How the records of every source of an ingest are found and read.
 #[derive(Clone, Debug)]
@@ -22,6 +24,9 @@ pub(crate) struct ReadSettings {
     hints: Hints,
     /// What the index takes of documents.
     pub(super) wanted: Wanted,
+    /// Fields that paths may give: with a kind, those of the mapping; others in dynamic mode only.
+    mapped: BTreeMap<String, PathKind>,
+    takes_others: bool,
 }
 
 impl ReadSettings {
@@ -49,8 +54,12 @@ impl ReadSettings {
             };
             Some((field.name.clone(), kind))
         });
+        let mapped = config.doc_mapping.field_mappings.iter();
+        let mapped = mapped.map(|field| (field.name.clone(), PathKind::of(&field.kind)));
         Ok(ReadSettings {
             wanted: Wanted::of(config),
+            mapped: mapped.collect(),
+            takes_others: config.doc_mapping.mode == Mode::Dynamic,
             format: options.format,
             max_record_num_bytes: options.max_line_num_bytes,
             keeps_all: config.ingest_settings.on_error == OnError::Keep,
@@ -78,6 +87,16 @@ impl ReadSettings {
     /// Whether nobody says that sources are of another format.
     pub(super) fn may_be_parquet(&self) -> bool {
         self.format.is_none_or(|format| format == Format::Parquet)
+    }
+
+    /// The fields that a source's path gives its documents, of those that the index takes.
+    pub(super) fn path_fields(&self, input: &Input) -> PathFields {
+        let taken = input.path_fields.iter().filter_map(|(name, value)| {
+            let kind = self.mapped.get(name).copied();
+            let kind = kind.or(self.takes_others.then_some(PathKind::Text))?;
+            Some((name.clone(), kind, value.clone()))
+        });
+        PathFields::new(taken)
     }
 
     pub(crate) fn max_record_num_bytes(&self) -> usize {

@@ -14,4 +14,5 @@ mod write_probe;
 
 pub use index_store::{IndexStore, WriteOptions};
 pub(crate) use index_store::{Swap, Version, no_index};
+pub(crate) use uri::open_bucket_of_inputs;
 pub use write_probe::{Condition, WriteProbe};

@@ -57,6 +57,14 @@ pub(super) fn parse_uri(uri: &str) -> Result<Location, BuildError> {
     }
 }
 
+/// The bucket of inputs that `uri` names, opened as one of an index is.
+pub(crate) fn open_bucket_of_inputs(uri: &str) -> Result<Arc<dyn ObjectStore>, BuildError> {
+    match parse_uri(uri)? {
+        Location::Bucket(store, _) => Ok(store),
+        Location::Folder(_) => Err(BuildError::invalid(format!("`{uri}` is no bucket"))),
+    }
+}
+
 #[cfg(feature = "buckets")]
 fn open(uri: &str, url: &Url) -> Result<Location, BuildError> {
     let (store, prefix) = open_bucket(url, &options()).map_err(|error| no_store(uri, error))?;

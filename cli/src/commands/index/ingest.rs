@@ -2,23 +2,30 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_index_builder::{
-    IndexStore, IngestOptions, IngestReport, MergeIndexOptions, MergeReport, Source, WriteOptions,
-    ingest, merge_index, open_or_create_index_with, preview,
+    FindOptions, IndexStore, IngestOptions, IngestReport, LeftOut, MergeIndexOptions, MergeReport,
+    Source, WriteOptions, ingest, may_be_several, merge_index, open_or_create_index_with, preview,
 };
 use clap::Args;
 use serde::Serialize;
 
-use super::dry_run;
 use super::reading::{ConfigArgs, ReadArgs};
 use crate::amounts::parse_some_bytes;
 use crate::cli::Format;
-use crate::exit::{note, warn};
+use crate::exit::{WrongUse, note, warn};
 use crate::render::{IngestProgress, numbers};
+
+mod dry_run;
+mod report;
+
+use report::text_of;
+
+/// Inputs of each pattern that `--dry-run` shows.
+const SHOWN_INPUTS: usize = 5;
 
 const AFTER_HELP: &str = "\
 Nothing is published before the input has been read to its end: after a failure the index is what it
@@ -31,12 +38,21 @@ line, so a copy of it is another input and equal lines of two files are all kept
 only the new lines are added. Standard input is known by --ingest-id alone: without it, every ingest
 adds all of its lines.
 
+An input may be a glob (in quotes), a folder, or lie in a bucket: s3://bucket/key, s3://bucket/prefix/ (all
+below), s3://bucket/prefix/**/*.gz, also gs:// and az://. Credentials come from the environment, as for
+the index. An object that was ingested to its end is not read again while it stays as it is: run the same
+command again and again, and only what is new is read.
+
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
   zstd -dc logs.zst | canter index ingest --index s3://bucket/logs --ingest-id logs-2026-11-22
   canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson  # creates it first
   canter index ingest --index ./web --preset access-log --input access.log      # the same
-  canter index ingest --index ./web --input access.log --dry-run 20             # only shows";
+  canter index ingest --index ./web --input access.log --dry-run 20             # only shows
+  canter index ingest --index ./logs --input ./logs.d --input '/var/log/app/**/*.log.gz'
+  canter index ingest --index s3://bucket/index --input s3://bucket/logs/
+  canter index ingest --index ./trail --preset cloudtrail --since 2026-11-01 \\
+    --input 's3://bucket/AWSLogs/*/CloudTrail/**'";
 
 /// Arguments of `canter index ingest`.
 #[derive(Debug, Args)]
@@ -44,7 +60,7 @@ Examples:
 pub(crate) struct IngestArgs {
     /// The index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
-    index: String,
+    pub(crate) index: String,
 
     #[command(flatten)]
     pub(crate) reading: ReadArgs,
@@ -132,9 +148,15 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     if let Some(num_records) = args.dry_run {
         return show(args, num_records);
     }
-    let store = open_index(args)?;
     let options = options_of(args);
-    let sources = with_ids(args.reading.sources(), args.ingest_id.as_deref());
+    // Before an index is made of which there is nothing to be.
+    let found = args.reading.find(FindOptions {
+        index_uri: Some(args.index.clone()),
+        ..FindOptions::default()
+    })?;
+    let left_out = found.left_out;
+    let sources = with_ids(found.sources, args)?;
+    let store = open_index(args)?;
     let progress = IngestProgress::on_stderr(None);
     let started = Instant::now();
     let result = ingest(&store, &options, sources, &progress);
@@ -147,13 +169,14 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
         Format::Json => {
             let told = Told {
                 report: &report,
+                left_out_inputs: &left_out,
                 merge: merged.as_ref(),
             };
             writeln!(out, "{}", serde_json::to_string(&told)?)?;
         }
         Format::Table => {
             let merged = merged.map_or(String::new(), |merged| text_of_merge(&merged));
-            let text = text_of(&report, &store, elapsed) + &merged;
+            let text = text_of(&report, &left_out, &store, elapsed) + &merged;
             out.write_all(text.as_bytes())?;
         }
     }
@@ -172,6 +195,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
 struct Told<'a> {
     #[serde(flatten)]
     report: &'a IngestReport,
+    left_out_inputs: &'a LeftOut,
     #[serde(skip_serializing_if = "Option::is_none")]
     merge: Option<&'a Merged>,
 }
@@ -279,7 +303,12 @@ fn show(args: &IngestArgs, num_records: u32) -> Result<()> {
     let mapper = DocMapper::new(&config)?;
     let options = options_of(args);
     let mut out = io::stdout().lock();
-    for source in args.reading.sources() {
+    let found = args.reading.find(FindOptions {
+        first: Some(SHOWN_INPUTS),
+        index_uri: Some(args.index.clone()),
+        ..FindOptions::default()
+    })?;
+    for source in found.sources {
         let first = preview(&config, &options, source, num_records as usize)?;
         out.write_all(dry_run::text_of(&first, &config, &mapper).as_bytes())?;
     }
@@ -287,117 +316,21 @@ fn show(args: &IngestArgs, num_records: u32) -> Result<()> {
 }
 
 /// Gives each source an id by its place in the list, if the ingest has one.
-pub(crate) fn with_ids(sources: Vec<Source>, ingest_id: Option<&str>) -> Vec<Source> {
-    let Some(id) = ingest_id else {
-        return sources;
+pub(crate) fn with_ids(sources: Vec<Source>, args: &IngestArgs) -> Result<Vec<Source>> {
+    let Some(id) = &args.ingest_id else {
+        return Ok(sources);
     };
+    for input in &args.reading.input {
+        if may_be_several(input)? {
+            bail!(WrongUse(format!(
+                "--ingest-id knows inputs by their place in the list, and what `{}` finds may be others the next \
+                 time: leave it out (files and objects are known by their names)",
+                input.display()
+            )));
+        }
+    }
     let sources = sources.into_iter().enumerate();
-    sources
+    Ok(sources
         .map(|(place, source)| source.with_id(format!("{place} {id}")))
-        .collect()
-}
-
-fn text_of(report: &IngestReport, store: &IndexStore, elapsed: Duration) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    let mut line = |line: std::fmt::Arguments<'_>| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{line}");
-    };
-    let (ingested, rejected) = (report.num_ingested_docs, report.num_rejected_docs);
-    match report.num_known_docs {
-        0 => line(format_args!(
-            "ingested + rejected = lines read: {ingested} + {rejected} = {}",
-            report.num_lines
-        )),
-        known => line(format_args!(
-            "ingested + published before + rejected = lines read: {ingested} + {known} + {rejected} = {}",
-            report.num_lines
-        )),
-    }
-    if report.num_resumed_docs > 0 {
-        line(format_args!(
-            "{} of them were in splits already, which an interrupted run of this ingest had made",
-            numbers::count(report.num_resumed_docs)
-        ));
-    }
-    let mut by_format: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
-    for input in &report.inputs {
-        *by_format.entry(input.format).or_default() += 1;
-    }
-    let formats: Vec<String> = match (&report.inputs[..], by_format.len()) {
-        ([input], _) => vec![format!("read as {}", input.format)],
-        (_, 1) => by_format
-            .keys()
-            .map(|format| format!("all read as {format}"))
-            .collect(),
-        _ => by_format
-            .iter()
-            .map(|(format, num)| format!("{num} as {format}"))
-            .collect(),
-    };
-    if !formats.is_empty() {
-        let inputs = numbers::counted(report.inputs.len() as u64, "input");
-        line(format_args!("{inputs}, {}", formats.join(", ")));
-    }
-    if report.num_kept_docs > 0 {
-        let reasons: Vec<String> = report
-            .kept_by_reason
-            .iter()
-            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
-            .collect();
-        line(format_args!(
-            "{} of the documents are only kept, for something is wrong with them ({}); the query \
-             `_parse_error:*` finds them",
-            numbers::count(report.num_kept_docs),
-            reasons.join(", ")
-        ));
-    }
-    let num_docs = ingested + report.num_known_docs;
-    line(format_args!(
-        "{} in {}: {}",
-        numbers::counted(num_docs, "document"),
-        numbers::duration(elapsed),
-        numbers::rate(num_docs, elapsed, "documents"),
-    ));
-    let input = numbers::bytes(report.num_raw_bytes);
-    let share = numbers::share(report.num_split_bytes, report.num_raw_bytes);
-    match report.splits.len() as u64 {
-        0 => line(format_args!("{input} of input became no split")),
-        num_splits => line(format_args!(
-            "{input} of input became {} in {}: {} of its size",
-            numbers::bytes(report.num_split_bytes),
-            numbers::counted(num_splits, "split"),
-            share.unwrap_or_default(),
-        )),
-    }
-    if report.num_known_splits > 0 {
-        line(format_args!(
-            "{} of them had been published before and stay as they are",
-            numbers::count(report.num_known_splits)
-        ));
-    }
-    if rejected > 0 {
-        let reasons: Vec<String> = report
-            .rejects_by_reason
-            .iter()
-            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
-            .collect();
-        let place = match &report.rejects_path {
-            Some(path) => format!("; see {}", path.display()),
-            None => String::new(),
-        };
-        line(format_args!(
-            "rejected lines by reason: {}{place}",
-            reasons.join(", ")
-        ));
-    }
-    for warning in &report.warnings {
-        line(format_args!("warning: {}", warning.message));
-    }
-    match report.num_published_splits == 0 {
-        true => line(format_args!("{} is as it was", store.uri())),
-        false => line(format_args!("published to {}", store.uri())),
-    }
-    text
+        .collect())
 }

@@ -3,7 +3,6 @@
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod describe;
-mod dry_run;
 pub(crate) mod gc;
 pub(crate) mod ingest;
 pub(crate) mod merge;

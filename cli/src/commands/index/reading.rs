@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use canter_doc_mapper::IndexConfig;
 use canter_formats::Format;
-use canter_index_builder::{IngestOptions, Source};
+use canter_index_builder::{FindOptions, FoundInputs, IngestOptions, find_inputs};
 use clap::Args;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use crate::commands::presets;
 use crate::exit::note;
@@ -16,10 +19,32 @@ use crate::open::read_index_config;
 /// How inputs are read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// A file, plain, .gz or .zst; may be given several times, each file once. Without it, or for `-`,
+    /// A file, a folder (all files below it), a glob in quotes ('logs/**/*.gz'), an object
+    /// (s3://bucket/key), all objects below a prefix (s3://bucket/prefix/), or a glob of them; gs:// and az://
+    /// likewise. Plain, gzip or zstd. May be given several times, each file once. Without it, or for `-`,
     /// standard input.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "INPUT")]
     pub(crate) input: Vec<PathBuf>,
+
+    /// Leave out inputs of before this day (2026-11-01) or time (2026-11-01T12:00:00Z), in UTC: by the date in
+    /// their path (year=2026/month=11/day=05, date=2026-11-05, 2026/11/05/07), or else by when they were last
+    /// changed.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<i64>,
+
+    /// Leave out inputs of this day or time and later, likewise.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    until: Option<i64>,
+
+    /// Make the keys of paths (region=eu-west-1/) fields of their documents: those that the index maps, in
+    /// dynamic mode all. A field that a document has stays as it is.
+    #[arg(long)]
+    path_fields: bool,
+
+    /// Give up if there are more inputs than this.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    max_inputs: u32,
 
     /// The format of every input: ndjson, json, json-array, cloudtrail, otlp-json, csv, tsv, access-log,
     /// alb, w3c, cloudfront-json, vpc-flow, syslog, logfmt or plain [default: each is recognised by how
@@ -52,33 +77,52 @@ impl ReadArgs {
             year: self.year.or_else(|| {
                 let is_stdin =
                     self.input.is_empty() || self.input.iter().any(|path| is_stdin(path));
-                let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+                let today = Timestamp::now().to_zoned(TimeZone::UTC);
                 is_stdin.then(|| today.year().try_into().ok())?
             }),
             ..defaults
         }
     }
 
-    /// The inputs.
-    pub(crate) fn sources(&self) -> Vec<Source> {
-        sources_of(&self.input)
+    /// The inputs; without any, standard input.
+    pub(crate) fn find(&self, options: FindOptions) -> Result<FoundInputs> {
+        let stdin = [PathBuf::from("-")];
+        match self.input.is_empty() {
+            true => self.find_these(&stdin, options),
+            false => self.find_these(&self.input, options),
+        }
+    }
+
+    /// The same with other inputs than those that are named here.
+    pub(crate) fn find_these(
+        &self,
+        inputs: &[PathBuf],
+        options: FindOptions,
+    ) -> Result<FoundInputs> {
+        if inputs.iter().any(|path| is_stdin(path)) && io::stdin().is_terminal() {
+            note("reading from this terminal; end with Ctrl-D");
+        }
+        let options = FindOptions {
+            max_inputs: self.max_inputs as usize,
+            since_s: self.since,
+            until_s: self.until,
+            path_fields: self.path_fields,
+            ..options
+        };
+        Ok(find_inputs(inputs, &options)?)
     }
 }
 
-/// Inputs by their names; without any, standard input.
-pub(crate) fn sources_of(inputs: &[PathBuf]) -> Vec<Source> {
-    let reads_stdin = inputs.is_empty() || inputs.iter().any(|path| is_stdin(path));
-    if reads_stdin && io::stdin().is_terminal() {
-        note("reading from this terminal; end with Ctrl-D");
+/// A day, which begins at midnight, or a time; in seconds since 1970.
+fn parse_time(text: &str) -> Result<i64, String> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time.as_second());
     }
-    if inputs.is_empty() {
-        return vec![Source::stdin()];
-    }
-    let source = |path: &PathBuf| match is_stdin(path) {
-        true => Source::stdin(),
-        false => Source::file(path),
-    };
-    inputs.iter().map(source).collect()
+    let day = text
+        .parse::<Date>()
+        .and_then(|day| day.to_zoned(TimeZone::UTC));
+    day.map(|day| day.timestamp().as_second())
+        .map_err(|_| "write a day as 2026-11-01 or a time as 2026-11-01T12:00:00Z".to_owned())
 }
 
 fn is_stdin(path: &Path) -> bool {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::{IngestOptions, preview, suggest};
+use canter_index_builder::{FindOptions, IngestOptions, may_be_several, preview, suggest};
 use clap::Args;
 
 use super::reading::ReadArgs;
@@ -16,7 +16,8 @@ const ANY: &str = "{version: 0.8, index_id: any, doc_mapping: {mode: dynamic}}";
 const AFTER_HELP: &str = "\
 Examples:
   canter index suggest --input app.log.gz > app.yaml
-  canter index ingest --index ./app --index-config app.yaml --input app.log.gz --dry-run 20";
+  canter index ingest --index ./app --index-config app.yaml --input app.log.gz --dry-run 20
+  canter index suggest --input s3://bucket/logs/ > app.yaml  # looks at the first object";
 
 /// Arguments of `canter index suggest`.
 #[derive(Debug, Args)]
@@ -37,13 +38,25 @@ pub(crate) struct SuggestArgs {
 
 /// Prints the config.
 pub(crate) fn run(args: &SuggestArgs) -> Result<()> {
-    let mut sources = args.reading.sources();
-    if sources.len() > 1 {
+    if args.reading.input.len() > 1 {
         return Err(WrongUse("one input is enough: name the most typical".into()).into());
     }
-    let Some(source) = sources.pop() else {
-        return Ok(());
+    let found = args.reading.find(FindOptions {
+        first: Some(1),
+        ..FindOptions::default()
+    })?;
+    let Some(source) = found.sources.into_iter().next() else {
+        return Err(WrongUse("all that was found is left out: name an input".into()).into());
     };
+    if args
+        .reading
+        .input
+        .iter()
+        .map(|input| may_be_several(input))
+        .any(|several| matches!(several, Ok(true)))
+    {
+        note(format_args!("looking at {}", source.name()));
+    }
     let options = args.reading.apply(IngestOptions::default());
     let any = IndexConfig::from_yaml(ANY, |_| None)?;
     let first = preview(&any, &options, source, args.records as usize)?;

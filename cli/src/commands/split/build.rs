@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use canter_index_builder::build_part;
+use canter_index_builder::{FindOptions, build_part, may_be_several};
 use clap::Args;
 
 use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
-use crate::commands::index::reading::sources_of;
 use crate::exit::{WrongUse, note};
 use crate::render::{IngestProgress, numbers};
 
@@ -18,7 +17,8 @@ Each machine builds and uploads the splits of its part of the inputs and writes 
 publish` takes all receipts and publishes everything at once. Until then the index is what it was. A part
 that is built twice, because a machine failed or was slow, has the same splits and counts once.
 
-Give every machine the same inputs, in the same order. A file @LIST names inputs, one a line.
+Give every machine the same inputs, in the same order. A file @LIST names inputs, one a line. What a folder, a
+glob or a prefix of a bucket finds is divided by names, so that objects that arrive meanwhile move no other.
 
 Examples:
   canter split build --index s3://bucket/logs --input @inputs.txt --part 3/16 --receipt 3.json
@@ -32,7 +32,8 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     ingest: IngestArgs,
 
-    /// Which part of the inputs: I of N, counted from 0. Part I has the inputs I, I + N, I + 2 N, … of the list.
+    /// Which part of the inputs: I of N, counted from 0. Part I has the inputs I, I + N, I + 2 N, … of the
+    /// list, and of what each folder, glob or prefix finds those whose names fall to it.
     #[arg(long, value_name = "I/N", value_parser = parse_part, default_value = "0/1")]
     part: Part,
 
@@ -78,13 +79,26 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
                 .into()
         ));
     }
-    let num_inputs = inputs.len();
-    let mine: Vec<PathBuf> = inputs.into_iter().skip(index).step_by(of).collect();
-    let store = open_index(&args.ingest)?;
-    let sources = match mine.is_empty() && num_inputs > 0 {
-        true => Vec::new(),
-        false => with_ids(sources_of(&mine), args.ingest.ingest_id.as_deref()),
+    let inputs = match inputs.is_empty() {
+        true => vec![PathBuf::from("-")],
+        false => inputs,
     };
+    let mut mine: Vec<PathBuf> = Vec::new();
+    for (place, input) in inputs.into_iter().enumerate() {
+        if place % of == index || may_be_several(&input)? {
+            mine.push(input);
+        }
+    }
+    let store = open_index(&args.ingest)?;
+    let found = args.ingest.reading.find_these(
+        &mine,
+        FindOptions {
+            part: Some((index, of)),
+            index_uri: Some(args.ingest.index.clone()),
+            ..FindOptions::default()
+        },
+    )?;
+    let sources = with_ids(found.sources, &args.ingest)?;
     let num_mine = sources.len() as u64;
     let progress = IngestProgress::on_stderr(None);
     let receipt = build_part(&store, &options_of(&args.ingest), sources, &progress);

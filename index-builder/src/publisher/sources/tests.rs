@@ -18,6 +18,7 @@ pub(crate) fn step(source: u64, num_lines: u64) -> SourceStep {
         source: SourceId::of(&source.to_le_bytes(), b"line"),
         from: None,
         to: progress(num_lines),
+        marks_whole: false,
     }
 }
 
@@ -148,4 +149,32 @@ fn a_crash_while_sources_are_forgotten_leaves_all_or_none_of_them() {
             assert_eq!(forget_sources(&working, 99, true).unwrap(), 1);
         }
     }
+}
+
+#[test]
+fn many_objects_are_looked_up_in_few_requests_and_a_version_without_documents_is_known() {
+    let bucket = Arc::new(InMemory::new());
+    let store = of(&bucket);
+    store.create_manifest(&config()).unwrap();
+    let mark = |source: u64| SourceStep {
+        marks_whole: true,
+        ..step(source, 1)
+    };
+    let marks: Vec<SourceStep> = (0..10_000).map(mark).collect();
+    try_publish(&store, &[], &marks).unwrap();
+    let file = store.load_manifest().unwrap();
+    assert_eq!(
+        (file.sources.objects.len(), file.sources.recent.len()),
+        (3, 0)
+    );
+    let mut reader = SourcesReader::default();
+    let ids = marks.iter().step_by(2).map(|mark| mark.source.to_u128());
+    let ids: BTreeSet<u128> = ids.chain([7]).collect();
+    let known = blocking::run(reader.known(&store, &file.sources, &ids)).unwrap();
+    assert_eq!(known.len(), ids.len() - 1);
+    assert_eq!(reader.read.len(), 3);
+    // The same without the store: nothing is read twice.
+    let empty = of(&Arc::new(InMemory::new()));
+    let again = blocking::run(reader.known(&empty, &file.sources, &ids)).unwrap();
+    assert_eq!(again, known);
 }

@@ -3,7 +3,9 @@
 //!
 //! A file that cannot be read, or not to its end, breaks off like any other input; what stands before is taken.
 
+mod object;
 mod value;
+mod watched;
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +22,9 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
 use super::wanted::Wanted;
+pub(super) use object::ObjectRanges;
 use value::RowWriter;
+use watched::{Failure, Watched};
 
 /// Rows that are decoded at once.
 const BATCH_NUM_ROWS: usize = 1024;
@@ -33,6 +37,8 @@ pub(super) struct ParquetLines {
     place: usize,
     /// What says which file it is: it never grows, and its footer says where everything in it lies.
     footer_checksum: u64,
+    /// Why the file could not be read, if it is not its own fault.
+    failure: Failure,
 }
 
 enum Rows {
@@ -52,9 +58,14 @@ struct Columns {
 impl ParquetLines {
     /// Opens a file, whose footer is read.
     pub(super) fn open<R: ChunkReader + 'static>(file: R, wanted: &Wanted) -> ParquetLines {
+        let failure = Failure::default();
+        let file = Watched {
+            inner: file,
+            failure: failure.clone(),
+        };
         let opened = guarded(|| {
             let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-            let metadata = ArrowReaderMetadata::load(&file, options).map_err(failed)?;
+            let metadata = ArrowReaderMetadata::load(&file, options).map_err(invalid)?;
             let checksum = checksum_of(metadata.metadata());
             let batches = batches(file, metadata.clone(), wanted)?;
             let columns = Columns {
@@ -64,12 +75,16 @@ impl ParquetLines {
             };
             Ok((Rows::Open(Box::new(columns)), checksum))
         });
-        let (rows, footer_checksum) = opened.unwrap_or_else(|error| (Rows::Broken(Some(error)), 0));
+        let (rows, footer_checksum) = opened.unwrap_or_else(|error| {
+            let error = failure.take().unwrap_or(error);
+            (Rows::Broken(Some(error)), 0)
+        });
         ParquetLines {
             rows,
             lines: Vec::new(),
             place: 0,
             footer_checksum,
+            failure,
         }
     }
 
@@ -107,7 +122,7 @@ impl ParquetLines {
                 self.lines.clear();
             }
         }
-        filled
+        filled.map_err(|error| self.failure.take().unwrap_or(error))
     }
 }
 
@@ -141,7 +156,7 @@ fn batches<R: ChunkReader + 'static>(
         .with_projection(ProjectionMask::roots(&schema, roots))
         .with_batch_size(BATCH_NUM_ROWS)
         .build()
-        .map_err(failed)
+        .map_err(invalid)
 }
 
 fn write_lines(
@@ -179,16 +194,6 @@ fn uuids_of(metadata: &ParquetMetaData) -> Vec<String> {
     let columns = metadata.file_metadata().schema_descr().columns().iter();
     let uuids = columns.filter(|column| column.logical_type_ref() == Some(&LogicalType::Uuid));
     uuids.map(|column| column.path().string()).collect()
-}
-
-fn failed(error: parquet::errors::ParquetError) -> io::Error {
-    match error {
-        // Of the system, not of the file.
-        parquet::errors::ParquetError::External(cause) if cause.is::<io::Error>() => cause
-            .downcast::<io::Error>()
-            .map_or_else(io::Error::other, |cause| *cause),
-        other => invalid(other),
-    }
 }
 
 fn invalid(error: impl std::fmt::Display) -> io::Error {

@@ -51,7 +51,10 @@ fn lines_of(path: &Path, wanted: &Wanted) -> Vec<Value> {
 }
 
 fn config(yaml: &str) -> IndexConfig {
-    IndexConfig::from_yaml(&format!("version: 0.8\nindex_id: p\n{yaml}"), |_| None).unwrap()
+    IndexConfig::from_yaml(&format!("version: 0.8\nindex_id: parquet\n{yaml}"), |_| {
+        None
+    })
+    .unwrap()
 }
 
 /// Two rows with a column of each type, the second without values.

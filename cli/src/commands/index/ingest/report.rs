@@ -1,0 +1,149 @@
+//! The report of an ingest as text.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use canter_index_builder::{IndexStore, IngestReport, LeftOut};
+
+use crate::render::numbers;
+
+/// What came of an ingest, for people.
+pub(super) fn text_of(
+    report: &IngestReport,
+    left_out: &LeftOut,
+    store: &IndexStore,
+    elapsed: Duration,
+) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    let mut line = |line: std::fmt::Arguments<'_>| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{line}");
+    };
+    let (ingested, rejected) = (report.num_ingested_docs, report.num_rejected_docs);
+    match report.num_known_docs {
+        0 => line(format_args!(
+            "ingested + rejected = lines read: {ingested} + {rejected} = {}",
+            report.num_lines
+        )),
+        known => line(format_args!(
+            "ingested + published before + rejected = lines read: {ingested} + {known} + {rejected} = {}",
+            report.num_lines
+        )),
+    }
+    if report.num_resumed_docs > 0 {
+        line(format_args!(
+            "{} of them were in splits already, which an interrupted run of this ingest had made",
+            numbers::count(report.num_resumed_docs)
+        ));
+    }
+    let of_inputs = [text_of_found(report, left_out), text_of_formats(report)];
+    for text in of_inputs.iter().flatten() {
+        line(format_args!("{text}"));
+    }
+    if report.num_kept_docs > 0 {
+        let reasons: Vec<String> = report
+            .kept_by_reason
+            .iter()
+            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
+            .collect();
+        line(format_args!(
+            "{} of the documents are only kept, for something is wrong with them ({}); the query \
+             `_parse_error:*` finds them",
+            numbers::count(report.num_kept_docs),
+            reasons.join(", ")
+        ));
+    }
+    let num_docs = ingested + report.num_known_docs;
+    line(format_args!(
+        "{} in {}: {}",
+        numbers::counted(num_docs, "document"),
+        numbers::duration(elapsed),
+        numbers::rate(num_docs, elapsed, "documents"),
+    ));
+    let input = numbers::bytes(report.num_raw_bytes);
+    let share = numbers::share(report.num_split_bytes, report.num_raw_bytes);
+    match report.splits.len() as u64 {
+        0 => line(format_args!("{input} of input became no split")),
+        num_splits => line(format_args!(
+            "{input} of input became {} in {}: {} of its size",
+            numbers::bytes(report.num_split_bytes),
+            numbers::counted(num_splits, "split"),
+            share.unwrap_or_default(),
+        )),
+    }
+    if report.num_known_splits > 0 {
+        line(format_args!(
+            "{} of them had been published before and stay as they are",
+            numbers::count(report.num_known_splits)
+        ));
+    }
+    if rejected > 0 {
+        let reasons: Vec<String> = report
+            .rejects_by_reason
+            .iter()
+            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
+            .collect();
+        let place = match &report.rejects_path {
+            Some(path) => format!("; see {}", path.display()),
+            None => String::new(),
+        };
+        line(format_args!(
+            "rejected lines by reason: {}{place}",
+            reasons.join(", ")
+        ));
+    }
+    for warning in &report.warnings {
+        line(format_args!("warning: {}", warning.message));
+    }
+    match report.num_published_splits == 0 {
+        true => line(format_args!("{} is as it was", store.uri())),
+        false => line(format_args!("published to {}", store.uri())),
+    }
+    text
+}
+
+/// How many inputs there were, if not all of them were read.
+fn text_of_found(report: &IngestReport, left_out: &LeftOut) -> Option<String> {
+    let num_read = report.inputs.len() as u64;
+    let counts = [
+        (report.num_known_inputs, "known and not read again"),
+        (left_out.num_too_old, "of before --since"),
+        (left_out.num_too_new, "not of before --until"),
+        (left_out.num_empty, "empty"),
+        (left_out.num_hidden, "hidden"),
+        (left_out.num_of_index, "of the index itself"),
+        (report.num_gone_inputs, "gone by now"),
+    ];
+    let num_others: u64 = counts.iter().map(|(num, _)| num).sum();
+    if num_others == 0 {
+        return None;
+    }
+    let counts = counts.iter().filter(|(num, _)| *num > 0);
+    let parts: Vec<String> = counts
+        .map(|(num, what)| format!("{} {what}", numbers::count(*num)))
+        .chain([format!("{} read", numbers::count(num_read))])
+        .collect();
+    let found = numbers::counted(num_others + num_read, "input");
+    Some(format!("{found} found: {}", parts.join(", ")))
+}
+
+fn text_of_formats(report: &IngestReport) -> Option<String> {
+    let mut by_format: BTreeMap<&str, u64> = BTreeMap::new();
+    for input in &report.inputs {
+        *by_format.entry(input.format).or_default() += 1;
+    }
+    let formats: Vec<String> = match (&report.inputs[..], by_format.len()) {
+        ([input], _) => vec![format!("read as {}", input.format)],
+        (_, 1) => by_format
+            .keys()
+            .map(|format| format!("all read as {format}"))
+            .collect(),
+        _ => by_format
+            .iter()
+            .map(|(format, num)| format!("{} as {format}", numbers::count(*num)))
+            .collect(),
+    };
+    let inputs = numbers::counted(report.inputs.len() as u64, "input");
+    (!formats.is_empty()).then(|| format!("{inputs}, {}", formats.join(", ")))
+}
