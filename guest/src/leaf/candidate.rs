@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use canter_aggregations::Partial;
+use canter_aggregations::{FromHead, Partial};
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED, Term};
@@ -29,8 +29,10 @@ pub(super) struct Candidate {
     pub(super) filters: Option<Vec<BuiltQuery>>,
     /// When to stop.
     pub(super) interrupt: Interrupt,
-    /// Aggregations that the head answered.
-    pub(super) from_head: Option<Partial>,
+    /// What the head says of the aggregations.
+    pub(super) from_head: FromHead,
+    /// Their result, if that is all.
+    pub(super) whole: Option<Partial>,
 }
 
 impl Candidate {

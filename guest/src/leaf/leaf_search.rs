@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use canter_aggregations::{Aggregations, Merger};
+use canter_aggregations::{Aggregations, FromHead, Merger};
 use futures_util::future::join_all;
 use tantivy_query_grammar::UserInputAst;
 
-use super::aggregate::build_filters;
+use super::aggregate::{build_filters, said_by_head};
 use super::batch::{batches_by_size, groups_to_open, next_batch};
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
@@ -235,23 +235,18 @@ impl<'a> LeafSearch<'a> {
             &self.leaf.limits,
         )?;
         let docs = docs_within(&split, self.prepared.time_filter).await?;
-        let all_docs = docs.len() == split.segment().max_doc() as usize;
         let from_head = match &self.prepared.aggregations {
-            Some(aggregations)
-                if all_docs && split.deleted.is_none() && built.shape == QueryShape::All =>
-            {
-                let rollup = split
-                    .rollup
-                    .as_ref()
-                    .zip(split.metadata.sort_field.as_deref());
-                rollup.and_then(|(rollup, field)| aggregations.from_rollup(rollup, field))
+            Some(aggregations) if built.shape == QueryShape::All => {
+                said_by_head(&split, aggregations, &docs)
             }
-            _ => None,
+            _ => FromHead::default(),
         };
+        let whole = from_head.whole();
         let filters = match &self.prepared.aggregations {
-            Some(aggregations) if from_head.is_none() => Some(build_filters(
+            Some(aggregations) if whole.is_none() => Some(build_filters(
                 &split,
                 aggregations,
+                &from_head,
                 &self.leaf.request.search_field,
                 &self.leaf.limits,
                 &mut built.needs,
@@ -273,6 +268,7 @@ impl<'a> LeafSearch<'a> {
             filters,
             interrupt: self.interrupt.clone(),
             from_head,
+            whole,
         })
     }
 
@@ -295,7 +291,7 @@ impl<'a> LeafSearch<'a> {
         let is_listing = self.leaf.request.list_documents;
         !is_listing
             && candidates.iter().all(|candidate| {
-                (self.prepared.aggregations.is_none() || candidate.from_head.is_some())
+                (self.prepared.aggregations.is_none() || candidate.whole.is_some())
                     && match candidate.built.shape {
                         QueryShape::All | QueryShape::Nothing => true,
                         QueryShape::Term(_) => candidate.covers_all_docs(),
@@ -354,7 +350,7 @@ impl<'a> LeafSearch<'a> {
         self.result.num_splits_from_head += waiting.len() as u64;
         answered.append(&mut waiting);
         for (candidate, num_hits) in answered {
-            let aggregations = candidate.from_head.clone();
+            let aggregations = candidate.whole.clone();
             self.add_found(
                 candidate,
                 SplitAnswer {
@@ -453,7 +449,7 @@ impl<'a> LeafSearch<'a> {
                     }
                     let answer = SplitAnswer {
                         num_hits: result.num_hits,
-                        aggregations: result.aggregations.or_else(|| candidate.from_head.clone()),
+                        aggregations: result.aggregations.or_else(|| candidate.whole.clone()),
                     };
                     self.add_found(candidate, answer);
                 }
@@ -491,6 +487,7 @@ impl<'a> LeafSearch<'a> {
                 .as_ref()
                 .filter(|_| work.has_aggregations)
                 .zip(candidate.filters.as_deref()),
+            from_head: &candidate.from_head,
             statistics: work.statistics,
             lists_documents: self.leaf.request.list_documents,
             interrupt: &self.interrupt,
@@ -505,7 +502,13 @@ impl<'a> LeafSearch<'a> {
                 "a phrase prefix stands for more than 1024 words: give more of its last word",
             ));
         }
-        rerun_on_gaps(split, &self.interrupt, || task.run()).await
+        let result = rerun_on_gaps(split, &self.interrupt, || task.run()).await;
+        if work.window == 0 {
+            // Nothing more is read of it. What arrives for the next split takes the same memory, which the processor
+            // has at hand.
+            split.body.release();
+        }
+        result
     }
 
     /// Ends the search of a batch of splits: hits get their places (a split of which they cannot be read

@@ -227,7 +227,38 @@ impl EngineInstance for WasmInstance {
         })
     }
 
-    fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Result<Progress, SearchError> {
+    fn step(
+        &mut self,
+        mut supplies: Vec<Supply>,
+        report: HostReport,
+    ) -> Result<Progress, SearchError> {
+        let mut demand = Demand::default();
+        loop {
+            let rest = supplies.split_off(len_of_part(&supplies));
+            match self.step_with(&supplies, &report)? {
+                // What was offered to the cache before is dropped with it: the session did not wait for the rest.
+                Progress::Done(outcome) => return Ok(Progress::Done(outcome)),
+                Progress::Pending(asked) => {
+                    demand.reads.extend(asked.reads);
+                    demand.lookups.extend(asked.lookups);
+                    demand.stores.extend(asked.stores);
+                }
+            }
+            if rest.is_empty() {
+                return Ok(Progress::Pending(demand));
+            }
+            supplies = rest;
+        }
+    }
+}
+
+impl WasmInstance {
+    /// Calls the guest once.
+    fn step_with(
+        &mut self,
+        supplies: &[Supply],
+        report: &HostReport,
+    ) -> Result<Progress, SearchError> {
         self.check_usable()?;
         let session = self
             .session
@@ -250,6 +281,23 @@ impl EngineInstance for WasmInstance {
             wit::Progress::Failed(error) => Err(search_error(error)),
         }
     }
+}
+
+/// How many supplies, from the first on, enter the guest together: so many that they have [`BYTES_AT_ONCE`].
+fn len_of_part(supplies: &[Supply]) -> usize {
+    let mut num_bytes = 0;
+    for (place, supply) in supplies.iter().enumerate() {
+        if let SupplyResult::Bytes(bytes) = &supply.outcome {
+            num_bytes += bytes.len();
+        }
+        if num_bytes >= bytes_at_once() {
+            return place + 1;
+        }
+    }
+    supplies.len()
+}
+fn bytes_at_once() -> usize {
+    std::env::var("XBYTES").ok().and_then(|v| v.parse().ok()).unwrap_or(1 << 20)
 }
 
 fn over_memory(max_memory_bytes: usize) -> SearchError {
