@@ -86,15 +86,17 @@ impl Aggregations {
     }
 
     /// What the head of a split says of some of its documents, which come as ascending ranges that do not touch. The
-    /// split has `num_docs`, sorted by `sort_field`.
+    /// split has `num_docs`, sorted by `sort_field`. Those that are not `sure` to be asked for are left to the
+    /// columns.
     pub fn from_head(
         &self,
         rollup: &Rollup,
         sort_field: &str,
         num_docs: u32,
         docs: &[Range<u32>],
+        sure: &Range<u32>,
     ) -> FromHead {
-        let Some(slots) = slots_of(rollup.num_docs(), num_docs, docs) else {
+        let Some(slots) = slots_of(rollup.num_docs(), num_docs, docs, sure) else {
             return FromHead::default();
         };
         let rolled_up = RolledUp {
@@ -124,7 +126,12 @@ struct Slot {
 }
 
 /// `None` if the rollup is not of as many documents as the split has.
-fn slots_of(counts: &[u32], num_docs: u32, docs: &[Range<u32>]) -> Option<Vec<Slot>> {
+fn slots_of(
+    counts: &[u32],
+    num_docs: u32,
+    docs: &[Range<u32>],
+    sure: &Range<u32>,
+) -> Option<Vec<Slot>> {
     let mut slots = Vec::new();
     let mut rest = docs;
     let mut first = 0u32;
@@ -144,7 +151,7 @@ fn slots_of(counts: &[u32], num_docs: u32, docs: &[Range<u32>]) -> Option<Vec<Sl
         if !found.is_empty() {
             slots.push(Slot {
                 place,
-                is_whole: found == [first..end],
+                is_whole: found == [first..end] && sure.start <= first && end <= sure.end,
                 docs: found,
             });
         }

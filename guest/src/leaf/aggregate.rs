@@ -1,31 +1,31 @@
 //! What the aggregations of a request are over one split: the columns that they read, and their filters as
 //! queries of ours.
 
-use std::ops::Range;
-
 use canter_aggregations::{Aggregations, BitSet, FromHead};
 use tantivy::query::EnableScoring;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, TERMINATED};
 
+use super::times::Within;
 use crate::SearchError;
 use crate::query::{BuiltQuery, Needs, build_query, parse_query};
 use crate::request::Limits;
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
-/// What the head of a split says of aggregations over a range of its documents, all of which match.
+/// What the head of a split says of aggregations over the documents within a time filter, all of which match. What it
+/// leaves to the columns may reach beyond the filter, where the time index leaves its ends open.
 pub(super) fn said_by_head(
     split: &OpenSplit,
     aggregations: &Aggregations,
-    docs: &Range<u32>,
+    within: &Within,
 ) -> FromHead {
     let sort_field = split.metadata.sort_field.as_deref();
     let Some((rollup, sort_field)) = split.rollup.as_ref().zip(sort_field) else {
         return FromHead::default();
     };
-    let live = split.live_ranges(docs.clone());
+    let live = split.live_ranges(within.most());
     let num_docs = split.segment().max_doc();
-    aggregations.from_head(rollup, sort_field, num_docs, &live)
+    aggregations.from_head(rollup, sort_field, num_docs, &live, &within.least())
 }
 
 /// Builds the filters of aggregations for one split, by slot. Notes what all of them read: columns, and what the

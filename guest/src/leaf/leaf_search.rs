@@ -16,7 +16,7 @@ use super::places::{Elsewhere, settle_places};
 use super::rerun::rerun_on_gaps;
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
-use super::times::docs_within;
+use super::times::Within;
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
 use crate::partial_cache::{SplitKeys, store};
@@ -201,7 +201,7 @@ impl<'a> LeafSearch<'a> {
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
             let opening = open_split(source.clone(), search.exchange, &mappers);
-            async move { search.prepare(*split_ord, opening.await?).await }
+            async move { search.prepare(*split_ord, opening.await?) }
         });
         let opens = join_all(opens).await;
         let mut candidates = Vec::new();
@@ -222,7 +222,7 @@ impl<'a> LeafSearch<'a> {
         candidates
     }
 
-    async fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
+    fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
         let order = HitOrder::of_request(
             &self.prepared.sort_keys,
             split.metadata.sort_field.as_deref(),
@@ -234,10 +234,15 @@ impl<'a> LeafSearch<'a> {
             order.needs_scores(),
             &self.leaf.limits,
         )?;
-        let docs = docs_within(&split, self.prepared.time_filter).await?;
+        let within = Within::of(&split, self.prepared.time_filter);
+        if !within.is_exact() {
+            // Read along with everything else: no round trip of its own.
+            let times = split.metadata.sort_field.clone();
+            built.needs.fast_fields.extend(times);
+        }
         let from_head = match &self.prepared.aggregations {
             Some(aggregations) if built.shape == QueryShape::All => {
-                said_by_head(&split, aggregations, &docs)
+                said_by_head(&split, aggregations, &within)
             }
             _ => FromHead::default(),
         };
@@ -264,7 +269,7 @@ impl<'a> LeafSearch<'a> {
             split: Arc::new(split),
             built,
             order,
-            docs,
+            within,
             filters,
             interrupt: self.interrupt.clone(),
             from_head,
@@ -474,11 +479,15 @@ impl<'a> LeafSearch<'a> {
         work: Work<'_>,
     ) -> Result<SplitResult, SearchError> {
         let split = candidate.split.as_ref();
+        self.interrupt.check()?;
+        warm_up(split.segment(), &candidate.built.needs)
+            .await
+            .map_err(|error| split.error(error))?;
         let task = SplitTask {
             split,
             split_ord: candidate.split_ord,
             built: &candidate.built,
-            docs: candidate.docs.clone(),
+            docs: candidate.within.docs(split).await?,
             order: &candidate.order,
             window: work.window,
             aggregations: self
@@ -492,10 +501,6 @@ impl<'a> LeafSearch<'a> {
             lists_documents: self.leaf.request.list_documents,
             interrupt: &self.interrupt,
         };
-        self.interrupt.check()?;
-        warm_up(split.segment(), &candidate.built.needs)
-            .await
-            .map_err(|error| split.error(error))?;
         if rerun_on_gaps(split, &self.interrupt, || Ok(task.too_many_terms()?)).await? {
             return Err(SearchError::new(
                 ErrorKind::Limit,

@@ -35,10 +35,10 @@ use self::block::{Block, Docs};
 use self::budget::Budget;
 use self::grouping::NONE;
 use self::part::Part;
+use crate::Result;
 use crate::partial::{Node, Partial};
 use crate::request::Aggregations;
 use crate::rollup::FromHead;
-use crate::Result;
 
 /// What one aggregation knows of the documents so far.
 trait Collect {

@@ -58,7 +58,8 @@ impl Part {
                 return Err(not_alike());
             }
         }
-        sum.and_then(|mut sum| sum.nodes.pop()).ok_or_else(not_alike)
+        sum.and_then(|mut sum| sum.nodes.pop())
+            .ok_or_else(not_alike)
     }
 }
 

@@ -89,8 +89,8 @@ impl ResourceLimiter for InstanceState {
 
 /// One instance and the session that is open in it.
 pub(super) struct WasmInstance {
-    /// Keeps the ticker of the deadline running.
-    _shared: Arc<Shared>,
+    /// Has the options, and keeps the ticker of the deadline running.
+    shared: Arc<Shared>,
     store: Store<InstanceState>,
     guest: bindings::Guest,
     session: Option<ResourceAny>,
@@ -132,7 +132,7 @@ impl WasmInstance {
             SearchError::internal(format!("the guest cannot be instantiated: {error:#}"))
         })?;
         Ok(Self {
-            _shared: shared,
+            shared,
             store,
             guest,
             session: None,
@@ -232,9 +232,10 @@ impl EngineInstance for WasmInstance {
         mut supplies: Vec<Supply>,
         report: HostReport,
     ) -> Result<Progress, SearchError> {
+        let bytes_at_once = self.shared.options.bytes_at_once;
         let mut demand = Demand::default();
         loop {
-            let rest = supplies.split_off(len_of_part(&supplies));
+            let rest = supplies.split_off(len_of_part(&supplies, bytes_at_once));
             match self.step_with(&supplies, &report)? {
                 // What was offered to the cache before is dropped with it: the session did not wait for the rest.
                 Progress::Done(outcome) => return Ok(Progress::Done(outcome)),
@@ -283,21 +284,18 @@ impl WasmInstance {
     }
 }
 
-/// How many supplies, from the first on, enter the guest together: so many that they have [`BYTES_AT_ONCE`].
-fn len_of_part(supplies: &[Supply]) -> usize {
-    let mut num_bytes = 0;
+/// How many supplies, from the first on, enter the guest together: as few as have so many bytes.
+fn len_of_part(supplies: &[Supply], bytes_at_once: usize) -> usize {
+    let mut num_bytes = 0usize;
     for (place, supply) in supplies.iter().enumerate() {
         if let SupplyResult::Bytes(bytes) = &supply.outcome {
-            num_bytes += bytes.len();
+            num_bytes = num_bytes.saturating_add(bytes.len());
         }
-        if num_bytes >= bytes_at_once() {
+        if num_bytes >= bytes_at_once {
             return place + 1;
         }
     }
     supplies.len()
-}
-fn bytes_at_once() -> usize {
-    std::env::var("XBYTES").ok().and_then(|v| v.parse().ok()).unwrap_or(1 << 20)
 }
 
 fn over_memory(max_memory_bytes: usize) -> SearchError {
@@ -404,4 +402,35 @@ fn search_error(error: wit::SearchError) -> SearchError {
         wit::SearchErrorKind::Internal => ErrorKind::Internal,
     };
     SearchError::new(kind, error.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Supply, SupplyResult, len_of_part};
+
+    #[test]
+    fn a_part_ends_with_the_supply_that_makes_it_large_enough() {
+        let check = |lens: &[usize], bytes_at_once: usize, expected: &[usize]| {
+            let supply = |len: &usize| Supply {
+                id: 0,
+                outcome: match len {
+                    0 => SupplyResult::Miss,
+                    len => SupplyResult::Bytes(vec![0; *len].into()),
+                },
+            };
+            let mut rest: Vec<Supply> = lens.iter().map(supply).collect();
+            let mut parts = Vec::new();
+            while !rest.is_empty() {
+                let len = len_of_part(&rest, bytes_at_once);
+                rest.drain(..len);
+                parts.push(len);
+            }
+            assert_eq!(parts, expected);
+        };
+        check(&[], 5, &[]);
+        check(&[5, 9, 1], 5, &[1, 1, 1]);
+        check(&[1, 2, 3, 0, 1], 5, &[3, 2]);
+        check(&[0, 0, 0], 5, &[3]);
+        check(&[0, 1, 0], 0, &[1, 1, 1]);
+    }
 }

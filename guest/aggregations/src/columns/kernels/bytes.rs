@@ -35,8 +35,9 @@ pub(crate) fn count_bytes(
     }
 }
 
-/// `W` bits and `CODES` = 2^W codes.
-#[inline(always)]
+/// `W` bits and `CODES` = 2^W codes. Never a part of its caller: with the caller's values beside its own, a compiler of
+/// WebAssembly has no register left for where the tables are.
+#[inline(never)]
 fn count<const W: usize, const CODES: usize>(
     data: &[u8],
     num_rows: u32,
@@ -44,8 +45,9 @@ fn count<const W: usize, const CODES: usize>(
 ) -> (u32, bool) {
     // 32 bits suffice: there are fewer than 2^32 rows.
     let mut tables = [[0u32; CODES]; GROUP_ROWS];
-    let num_groups = usize::try_from(num_rows).unwrap_or(usize::MAX) / GROUP_ROWS;
-    let mut num_done = 0u32;
+    // Groups that a whole word can be loaded for.
+    let num_words = data.len().checked_sub(8).map_or(0, |last| last / W + 1);
+    let num_groups = (num_rows / 8).min(u32::try_from(num_words).unwrap_or(u32::MAX));
     let mut rest = data;
     for _ in 0..num_groups {
         let Some(bytes) = rest.first_chunk::<8>() else {
@@ -60,8 +62,8 @@ fn count<const W: usize, const CODES: usize>(
             word >>= W;
         }
         rest = rest.get(W..).unwrap_or_default();
-        num_done = num_done.saturating_add(8);
     }
+    let num_done = num_groups.saturating_mul(8);
     let mut is_inside = true;
     for code in 0..CODES {
         let lanes = tables.iter().filter_map(|table| table.get(code));
