@@ -32,10 +32,7 @@ impl Default for WasmOptions {
         Self {
             max_instances: 32,
             max_memory_bytes: 512 << 20,
-            bytes_at_once: std::env::var("XBYTES")
-                .ok()
-                .and_then(|v| v.parse().ok())
-                .unwrap_or(1 << 20),
+            bytes_at_once: 1 << 20,
             cache_dir: None,
         }
     }
