@@ -100,8 +100,14 @@ pub fn budget_queries() -> Vec<Query> {
         Query::new("count of *", json!({"query": "*", "max_hits": 0})),
         Query::new("* by day and level, and an average", beside_an_average()),
         Query::new("* by day and level, of whole hours", within(0, &classic)),
-        Query::new("* by day and level, from some second on", within(1_037, &classic)),
-        Query::new("body:exception by hour, from some second on", within(1_037, &word)),
+        Query::new(
+            "* by day and level, from some second on",
+            within(1_037, &classic),
+        ),
+        Query::new(
+            "body:exception by hour, from some second on",
+            within(1_037, &word),
+        ),
     ]
 }
 

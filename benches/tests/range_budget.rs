@@ -47,7 +47,11 @@ fn queries_read_what_is_pinned_in_both_engines() {
     let usual = WasmOptions::default().bytes_at_once;
     assert_eq!(native, wasm(usual), "the engines read differently");
     // A wave stays one, however small the parts are in which it enters the guest.
-    assert_eq!(native, wasm(1), "what enters the guest by itself is read differently");
+    assert_eq!(
+        native,
+        wasm(1),
+        "what enters the guest by itself is read differently"
+    );
     let is_as_pinned = |(cost, pinned): (&Cost, &(&str, u64, u64, u64))| {
         (cost.name, cost.num_waves, cost.num_requests) == (pinned.0, pinned.1, pinned.2)
             && cost.num_bytes <= pinned.3
