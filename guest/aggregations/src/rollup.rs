@@ -151,7 +151,9 @@ fn slots_of(
         if !found.is_empty() {
             slots.push(Slot {
                 place,
-                is_whole: found == [first..end] && sure.start <= first && end <= sure.end,
+                is_whole: matches!(found.as_slice(), [only] if *only == (first..end))
+                    && sure.start <= first
+                    && end <= sure.end,
                 docs: found,
             });
         }
@@ -239,7 +241,9 @@ impl RolledUp<'_> {
                 _ => {
                     keys.push(Key::Date(start_ns));
                     counts.push(u64::from(count));
-                    rows.push(Row::from([slot.place..slot.place + 1]));
+                    let mut row = Row::new();
+                    add_to_row(&mut row, slot.place);
+                    rows.push(row);
                 }
             }
         }

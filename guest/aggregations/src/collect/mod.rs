@@ -20,7 +20,6 @@ mod grouping;
 mod keyed;
 mod mapping;
 mod metrics;
-mod part;
 mod table;
 mod tuples;
 
@@ -33,8 +32,8 @@ use std::ops::Range;
 
 use self::block::{Block, Docs};
 use self::budget::Budget;
+use self::build::Part;
 use self::grouping::NONE;
-use self::part::Part;
 use crate::Result;
 use crate::partial::{Node, Partial};
 use crate::request::Aggregations;

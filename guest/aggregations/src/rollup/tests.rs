@@ -184,15 +184,15 @@ fn days(more: &Value) -> Value {
 #[test]
 fn only_the_ends_of_a_time_filter_are_left_to_columns() {
     // From 10:17 on the first day to 20:03 on the last; the rollup's buckets have an hour.
-    let docs = [617..2 * 1440 + 1203];
-    let found = said(&days(&json!({})), &docs);
+    let docs = 617..2 * 1440 + 1203;
+    let found = said(&days(&json!({})), std::slice::from_ref(&docs));
     assert_eq!(found.of(0).unwrap().rest, [617..660, 4080..4083]);
     assert!(found.whole().is_none() && found.reads_columns(0));
 }
 
 #[test]
 fn a_time_filter_that_ends_with_buckets_of_the_rollup_reads_nothing() {
-    let found = said(&days(&json!({})), &[600..2 * 1440]);
+    let found = said(&days(&json!({})), std::slice::from_ref(&(600..2 * 1440)));
     assert!(found.whole().is_some() && !found.reads_columns(0));
     // Nor does one that lets no document through.
     assert!(said(&days(&json!({})), &[]).whole().is_some());
@@ -200,7 +200,10 @@ fn a_time_filter_that_ends_with_buckets_of_the_rollup_reads_nothing() {
 
 #[test]
 fn borders_of_buckets_are_left_to_columns() {
-    let found = said(&days(&json!({"offset": "7m"})), &[0..3 * 1440]);
+    let found = said(
+        &days(&json!({"offset": "7m"})),
+        std::slice::from_ref(&(0..3 * 1440)),
+    );
     let hour_of = |day: u32| day * 1440..day * 1440 + 60;
     assert_eq!(found.of(0).unwrap().rest, [0, 1, 2].map(hour_of));
 }
@@ -209,7 +212,7 @@ fn borders_of_buckets_are_left_to_columns() {
 fn what_heads_do_not_say_leaves_the_others_as_they_are() {
     let mut request = days(&json!({}));
     request["a"] = json!({"avg": {"field": "number"}});
-    let found = said(&request, &[0..3 * 1440]);
+    let found = said(&request, std::slice::from_ref(&(0..3 * 1440)));
     assert!(found.reads_columns(0) && !found.reads_columns(1));
     assert!(found.whole().is_none());
     let request = request_of(&request);

@@ -1,8 +1,10 @@
 //! A request and a split → collectors.
 
 mod choice;
+mod part;
 mod split;
 
+pub(super) use part::Part;
 pub use split::{BitSet, Split};
 
 use canter_doc_mapper::FieldKind;

@@ -2,33 +2,33 @@
 
 use std::ops::Range;
 
-use super::block::{Block, Docs};
-use super::budget::Budget;
-use super::{Collect, Places};
+use crate::collect::block::{Block, Docs};
+use crate::collect::budget::Budget;
+use crate::collect::{Collect, Places};
 use crate::partial::{Node, Partial};
 use crate::rollup::Said;
 use crate::{Error, Result};
 
 /// One aggregation of a request.
-pub(super) struct Part {
+pub(in crate::collect) struct Part {
     /// `None` if the head says all.
     collect: Option<Box<dyn Collect>>,
     said: Option<Said>,
 }
 
 impl Part {
-    pub(super) fn new(collect: Option<Box<dyn Collect>>, said: Option<Said>) -> Self {
+    pub(in crate::collect) fn new(collect: Option<Box<dyn Collect>>, said: Option<Said>) -> Self {
         Self { collect, said }
     }
 
     /// The collector, if it sees all documents and need not look at each.
-    pub(super) fn counting_ranks(&mut self) -> Option<&mut Box<dyn Collect>> {
+    pub(in crate::collect) fn counting_ranks(&mut self) -> Option<&mut Box<dyn Collect>> {
         let collect = self.collect.as_mut()?;
         (self.said.is_none() && collect.counts_ranks()).then_some(collect)
     }
 
     /// Takes in some documents, but for those that the head has counted.
-    pub(super) fn collect(&mut self, docs: Docs<'_>, budget: &Budget) -> Result<()> {
+    pub(in crate::collect) fn collect(&mut self, docs: Docs<'_>, budget: &Budget) -> Result<()> {
         let Some(collect) = &mut self.collect else {
             return Ok(());
         };
@@ -45,7 +45,7 @@ impl Part {
     }
 
     /// What it came to.
-    pub(super) fn finish(self, budget: &Budget) -> Result<Node> {
+    pub(in crate::collect) fn finish(self, budget: &Budget) -> Result<Node> {
         let places = Places { of: &[0], len: 1 };
         let collected = self.collect.map(|collect| collect.finish(places, budget));
         let mut nodes = Vec::with_capacity(2);
