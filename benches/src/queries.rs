@@ -85,6 +85,8 @@ pub fn budget_queries() -> Vec<Query> {
     let hourly = json!({"query": "*", "max_hits": 0, "aggs": {"events": {
         "date_histogram": {"field": "timestamp", "fixed_interval": "1h"}
     }}});
+    let classic = classic_histogram();
+    let word = by_interval("", "1h");
     vec![
         classic_term(),
         classic_histogram(),
@@ -96,7 +98,35 @@ pub fn budget_queries() -> Vec<Query> {
         by_interval("body:exception by hour", "1h"),
         by_interval("body:exception by 7 minutes", "7m"),
         Query::new("count of *", json!({"query": "*", "max_hits": 0})),
+        Query::new("* by day and level, and an average", beside_an_average()),
+        Query::new("* by day and level, of whole hours", within(0, &classic)),
+        Query::new(
+            "* by day and level, from some second on",
+            within(1_037, &classic),
+        ),
+        Query::new(
+            "body:exception by hour, from some second on",
+            within(1_037, &word),
+        ),
     ]
+}
+
+/// Heads answer the one and columns the other.
+fn beside_an_average() -> Value {
+    let mut request = classic_histogram().request;
+    request["aggs"]["average"] = json!({"avg": {"field": "tenant_id"}});
+    request
+}
+
+/// A query over days in the middle of the documents, from so many seconds after the first of them begins.
+fn within(seconds: u64, query: &Query) -> Value {
+    // 2016-04-18: the documents are of the thirty days from 2016-04-13 on.
+    const START_SECONDS: u64 = 1_460_937_600;
+    const DAY_SECONDS: u64 = 86_400;
+    let mut request = query.request.clone();
+    request["start_timestamp"] = json!(START_SECONDS + seconds);
+    request["end_timestamp"] = json!(START_SECONDS + 10 * DAY_SECONDS);
+    request
 }
 
 /// Aggregations and no hits.

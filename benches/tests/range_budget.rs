@@ -21,6 +21,10 @@ const PINNED: &[(&str, u64, u64, u64)] = &[
     ("body:exception by hour", 3, 17, 235_000),
     ("body:exception by 7 minutes", 3, 25, 335_000),
     ("count of *", 1, 1, 135_000),
+    ("* by day and level, and an average", 2, 9, 200_000),
+    ("* by day and level, of whole hours", 1, 1, 135_000),
+    ("* by day and level, from some second on", 2, 2, 150_000),
+    ("body:exception by hour, from some second on", 3, 8, 185_000),
 ];
 
 #[test]
@@ -33,10 +37,21 @@ fn queries_read_what_is_pinned_in_both_engines() {
     let index = BenchIndex::build(&settings).unwrap();
     let costs = |engine: Arc<dyn Engine>| measure(&index, &engine, &budget_queries()).unwrap();
     let native = costs(Arc::new(NativeEngine::new()));
-    let wasm = costs(Arc::new(
-        WasmEngine::embedded(WasmOptions::default()).unwrap(),
-    ));
-    assert_eq!(native, wasm, "the engines read differently");
+    let wasm = |bytes_at_once| {
+        let options = WasmOptions {
+            bytes_at_once,
+            ..WasmOptions::default()
+        };
+        costs(Arc::new(WasmEngine::embedded(options).unwrap()))
+    };
+    let usual = WasmOptions::default().bytes_at_once;
+    assert_eq!(native, wasm(usual), "the engines read differently");
+    // A wave stays one, however small the parts are in which it enters the guest.
+    assert_eq!(
+        native,
+        wasm(1),
+        "what enters the guest by itself is read differently"
+    );
     let is_as_pinned = |(cost, pinned): (&Cost, &(&str, u64, u64, u64))| {
         (cost.name, cost.num_waves, cost.num_requests) == (pinned.0, pinned.1, pinned.2)
             && cost.num_bytes <= pinned.3

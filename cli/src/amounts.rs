@@ -20,7 +20,6 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A time span, as [`parse_duration`] has them, that is not over at once.
-#[cfg(feature = "serve")]
 pub(crate) fn parse_some_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
         Duration::ZERO => Err("no time at all: give at least 1ms".to_owned()),

@@ -41,3 +41,4 @@ pub use collect::{BitSet, Collector, Ranked, Split, column_handles};
 pub use error::{Error, Result};
 pub use partial::{Merger, Partial};
 pub use request::{Aggregations, Bounds, PlacedFilter, check_name, resolve_now};
+pub use rollup::FromHead;

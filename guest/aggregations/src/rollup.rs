@@ -1,78 +1,249 @@
-//! Aggregations that the head of a split answers alone: date histograms on the sort field, terms of rolled-up
-//! fields, and terms inside such histograms, over all of its documents.
+//! What the head of a split says of aggregations: date histograms on the sort field, terms of rolled-up fields, and
+//! terms inside such histograms.
+//!
+//! A rollup counts documents by time. Those of its buckets that lie in one bucket of the request, and of which all
+//! documents are asked for, are added up; the documents of the others are left to the columns:
+//!
+//! ```text
+//!   time filter          ├───────────────────────────────┤
+//!   days         ···│················│················│····
+//!   rollup       ├────┼────┼────┼────┼────┼────┼────┼────┤
+//!   from here              ════      ═════════════
+//!   from columns         ══    ══════             ═══════
+//! ```
 
 use std::ops::Range;
 
 use canter_split_format::Rollup;
 
+use crate::calendar::RoundingCursor;
 use crate::key::Key;
 use crate::partial::{Buckets, Node, Partial};
 use crate::request::{Aggregation, Aggregations, DateHistogram, Kind, Terms};
 
+/// What the head of a split says of the aggregations of a request.
+#[derive(Clone, Debug, Default)]
+pub struct FromHead {
+    /// By aggregation; `None` where the columns have to say all. Empty if that is so everywhere.
+    pub(crate) said: Vec<Option<Said>>,
+}
+
+/// What the head says of one aggregation.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    /// What it comes to, but for the documents of `rest`.
+    pub(crate) node: Node,
+    /// Ascending ranges of documents.
+    pub(crate) rest: Vec<Range<u32>>,
+}
+
+impl FromHead {
+    /// The result of all aggregations, if no column is needed.
+    pub fn whole(&self) -> Option<Partial> {
+        let nodes = self.said.iter().map(|said| match said {
+            Some(Said { node, rest }) if rest.is_empty() => Some(node.clone()),
+            _ => None,
+        });
+        let nodes: Option<Vec<Node>> = nodes.collect();
+        nodes
+            .filter(|nodes| !nodes.is_empty())
+            .map(|nodes| Partial { nodes })
+    }
+
+    /// What it says of the aggregation at a place in the request.
+    pub(crate) fn of(&self, place: usize) -> Option<&Said> {
+        self.said.get(place)?.as_ref()
+    }
+
+    /// Whether that aggregation reads columns.
+    pub(crate) fn reads_columns(&self, place: usize) -> bool {
+        self.of(place).is_none_or(|said| !said.rest.is_empty())
+    }
+}
+
 impl Aggregations {
-    /// What all documents of a split come to, if its head says so. `sort_field` is the one that they are rolled
-    /// up by.
+    /// What all documents come to that are summed up in a rollup, if it says so. `sort_field` is the one that they
+    /// are rolled up by.
     pub fn from_rollup(&self, rollup: &Rollup, sort_field: &str) -> Option<Partial> {
-        let rolled_up = RolledUp { rollup, sort_field };
-        let nodes = self
-            .list
-            .iter()
-            .map(|aggregation| rolled_up.one(aggregation));
+        let places = 0..rollup.num_docs().len();
+        let slots = places.map(|place| Slot {
+            place,
+            is_whole: true,
+            docs: Vec::new(),
+        });
+        let rolled_up = RolledUp {
+            rollup,
+            sort_field,
+            slots: slots.collect(),
+        };
+        let nodes = self.list.iter().map(|aggregation| {
+            let (said, is_whole) = rolled_up.one(aggregation)?;
+            is_whole.then_some(said.node)
+        });
         Some(Partial {
             nodes: nodes.collect::<Option<_>>()?,
         })
     }
+
+    /// What the head of a split says of some of its documents, which come as ascending ranges that do not touch. The
+    /// split has `num_docs`, sorted by `sort_field`. Those that are not `sure` to be asked for are left to the
+    /// columns.
+    pub fn from_head(
+        &self,
+        rollup: &Rollup,
+        sort_field: &str,
+        num_docs: u32,
+        docs: &[Range<u32>],
+        sure: &Range<u32>,
+    ) -> FromHead {
+        let Some(slots) = slots_of(rollup.num_docs(), num_docs, docs, sure) else {
+            return FromHead::default();
+        };
+        let rolled_up = RolledUp {
+            rollup,
+            sort_field,
+            slots,
+        };
+        let said = self.list.iter().map(|aggregation| {
+            let (said, _) = rolled_up.one(aggregation)?;
+            // Where it has nothing of a histogram the columns say all at once.
+            let is_worth_it = said.rest.is_empty() || said.rest != docs;
+            is_worth_it.then_some(said)
+        });
+        FromHead {
+            said: said.collect(),
+        }
+    }
+}
+
+/// A bucket of a rollup with documents that are asked for.
+struct Slot {
+    place: usize,
+    /// Whether all of its documents are.
+    is_whole: bool,
+    /// Those that are, as ascending ranges.
+    docs: Vec<Range<u32>>,
+}
+
+/// `None` if the rollup is not of as many documents as the split has.
+fn slots_of(
+    counts: &[u32],
+    num_docs: u32,
+    docs: &[Range<u32>],
+    sure: &Range<u32>,
+) -> Option<Vec<Slot>> {
+    let mut slots = Vec::new();
+    let mut rest = docs;
+    let mut first = 0u32;
+    for (place, count) in counts.iter().enumerate() {
+        let end = first.checked_add(*count)?;
+        let mut found: Vec<Range<u32>> = Vec::new();
+        while let Some((range, others)) = rest.split_first() {
+            let part = range.start.max(first)..range.end.min(end);
+            if !part.is_empty() {
+                found.push(part);
+            }
+            if range.end > end {
+                break;
+            }
+            rest = others;
+        }
+        if !found.is_empty() {
+            slots.push(Slot {
+                place,
+                is_whole: matches!(found.as_slice(), [only] if *only == (first..end))
+                    && sure.start <= first
+                    && end <= sure.end,
+                docs: found,
+            });
+        }
+        first = end;
+    }
+    (first == num_docs).then_some(slots)
 }
 
 struct RolledUp<'a> {
     rollup: &'a Rollup,
     sort_field: &'a str,
+    slots: Vec<Slot>,
 }
 
+/// Buckets of the rollup that make one bucket of a request.
+type Row = Vec<Range<usize>>;
+
 impl RolledUp<'_> {
-    fn one(&self, aggregation: &Aggregation) -> Option<Node> {
-        match &aggregation.kind {
+    /// And whether it left nothing to the columns.
+    fn one(&self, aggregation: &Aggregation) -> Option<(Said, bool)> {
+        let mut rest = Rest::default();
+        let node = match &aggregation.kind {
             Kind::DateHistogram(histogram) if histogram.source.field == self.sort_field => {
-                self.date_histogram(histogram, &aggregation.inside)
+                self.date_histogram(histogram, &aggregation.inside, &mut rest)
             }
-            Kind::Terms(terms) if aggregation.inside.is_empty() => self.terms(
-                terms,
-                std::slice::from_ref(&(0..self.rollup.num_docs().len())),
-            ),
+            Kind::Terms(terms) if aggregation.inside.is_empty() => {
+                let mut row = Row::new();
+                for slot in &self.slots {
+                    match slot.is_whole {
+                        true => add_to_row(&mut row, slot.place),
+                        false => rest.add(slot),
+                    }
+                }
+                self.terms(terms, &[row])
+            }
             _ => None,
-        }
+        };
+        let said = Said {
+            node: node?,
+            rest: rest.docs,
+        };
+        Some((said, !rest.is_any))
     }
 
-    fn date_histogram(&self, request: &DateHistogram, inside: &[Aggregation]) -> Option<Node> {
-        if request.row.hard_bounds.is_some() {
-            return None;
-        }
+    /// When a bucket of the rollup begins, and when it ends at last.
+    fn times_of(&self, place: usize) -> Option<(i64, i64)> {
         let width_ns = self.rollup.width_ns();
+        let bucket = i64::try_from(place).ok()?;
+        let bucket = self.rollup.first_bucket().checked_add(bucket)?;
+        let first_ns = bucket.checked_mul(width_ns)?;
+        Some((first_ns, first_ns.checked_add(width_ns - 1)?))
+    }
+
+    fn date_histogram(
+        &self,
+        request: &DateHistogram,
+        inside: &[Aggregation],
+        rest: &mut Rest,
+    ) -> Option<Node> {
         let num_docs = self.rollup.num_docs();
         let mut cursor = request.rounding.cursor();
         let mut keys: Vec<Key> = Vec::new();
         let mut counts: Vec<u64> = Vec::new();
-        let mut rows: Vec<Range<usize>> = Vec::new();
-        for (place, count) in num_docs.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let bucket = self
-                .rollup
-                .first_bucket()
-                .checked_add(i64::try_from(place).ok()?)?;
-            let first_ns = bucket.checked_mul(width_ns)?;
-            let start_ns = cursor.start_of(first_ns);
-            // A bucket of the rollup that lies in two of the histogram cannot be divided.
-            if cursor.start_of(first_ns.checked_add(width_ns - 1)?) != start_ns {
-                return None;
+        let mut rows: Vec<Row> = Vec::new();
+        for slot in &self.slots {
+            let count = num_docs.get(slot.place).copied().unwrap_or_default();
+            if count == 0 {
+                continue;
             }
+            let times = self.times_of(slot.place).filter(|_| slot.is_whole);
+            let bounds = request.row.hard_bounds;
+            let start_ns = match times.map(|times| bucket_of(&mut cursor, bounds, times)) {
+                Some(InHistogram::Bucket(start_ns)) => start_ns,
+                Some(InHistogram::Outside) => continue,
+                Some(InHistogram::Divided) | None => {
+                    rest.add(slot);
+                    continue;
+                }
+            };
             match (keys.last(), counts.last_mut(), rows.last_mut()) {
                 (Some(Key::Date(last)), Some(last_count), Some(row)) if *last == start_ns => {
-                    *last_count += u64::from(*count);
-                    row.end = place + 1;
+                    *last_count += u64::from(count);
+                    add_to_row(row, slot.place);
                 }
                 _ => {
                     keys.push(Key::Date(start_ns));
-                    counts.push(u64::from(*count));
-                    rows.push(place..place + 1);
+                    counts.push(u64::from(count));
+                    let mut row = Row::new();
+                    add_to_row(&mut row, slot.place);
+                    rows.push(row);
                 }
             }
         }
@@ -92,7 +263,7 @@ impl RolledUp<'_> {
     }
 
     /// The terms of each of these rows of rollup buckets.
-    fn terms(&self, request: &Terms, rows: &[Range<usize>]) -> Option<Node> {
+    fn terms(&self, request: &Terms, rows: &[Row]) -> Option<Node> {
         let is_plain = request.source.missing.is_none()
             && request.include.is_none()
             && request.exclude.is_none()
@@ -109,7 +280,12 @@ impl RolledUp<'_> {
         let mut ids = Vec::new();
         let mut counts = Vec::new();
         for row in rows {
-            let found = field.counts_in(row.clone());
+            let mut found = vec![0u64; field.keys.len()];
+            for buckets in row {
+                let of_buckets = field.counts_in(buckets.clone());
+                let pairs = found.iter_mut().zip(of_buckets);
+                pairs.for_each(|(sum, count)| *sum += count);
+            }
             for (id, place) in order.iter().enumerate() {
                 let count = found.get(*place).copied().unwrap_or_default();
                 if count > 0 {
@@ -129,3 +305,62 @@ impl RolledUp<'_> {
         }))
     }
 }
+
+/// What is left to the columns.
+#[derive(Default)]
+struct Rest {
+    is_any: bool,
+    docs: Vec<Range<u32>>,
+}
+
+impl Rest {
+    fn add(&mut self, slot: &Slot) {
+        self.is_any = true;
+        for docs in &slot.docs {
+            match self.docs.last_mut() {
+                Some(last) if last.end == docs.start => last.end = docs.end,
+                _ => self.docs.push(docs.clone()),
+            }
+        }
+    }
+}
+
+fn add_to_row(row: &mut Row, place: usize) {
+    match row.last_mut() {
+        Some(last) if last.end == place => last.end = place + 1,
+        _ => row.push(place..place + 1),
+    }
+}
+
+/// Where all times of a bucket of a rollup are in a histogram.
+enum InHistogram {
+    /// In the bucket that begins then.
+    Bucket(i64),
+    /// Beyond its bounds.
+    Outside,
+    /// In several places.
+    Divided,
+}
+
+fn bucket_of(
+    cursor: &mut RoundingCursor<'_>,
+    bounds: Option<(i64, i64)>,
+    (first_ns, last_ns): (i64, i64),
+) -> InHistogram {
+    if let Some((from_ns, to_ns)) = bounds {
+        if last_ns < from_ns || to_ns < first_ns {
+            return InHistogram::Outside;
+        }
+        if first_ns < from_ns || to_ns < last_ns {
+            return InHistogram::Divided;
+        }
+    }
+    let start_ns = cursor.start_of(first_ns);
+    match cursor.start_of(last_ns) == start_ns {
+        true => InHistogram::Bucket(start_ns),
+        false => InHistogram::Divided,
+    }
+}
+
+#[cfg(test)]
+mod tests;

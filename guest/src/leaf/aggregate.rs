@@ -1,15 +1,32 @@
 //! What the aggregations of a request are over one split: the columns that they read, and their filters as
 //! queries of ours.
 
-use canter_aggregations::{Aggregations, BitSet};
+use canter_aggregations::{Aggregations, BitSet, FromHead};
 use tantivy::query::EnableScoring;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, TERMINATED};
 
+use super::times::Within;
 use crate::SearchError;
 use crate::query::{BuiltQuery, Needs, build_query, parse_query};
 use crate::request::Limits;
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
+
+/// What the head of a split says of aggregations over the documents within a time filter, all of which match. What it
+/// leaves to the columns may reach beyond the filter, where the time index leaves its ends open.
+pub(super) fn said_by_head(
+    split: &OpenSplit,
+    aggregations: &Aggregations,
+    within: &Within,
+) -> FromHead {
+    let sort_field = split.metadata.sort_field.as_deref();
+    let Some((rollup, sort_field)) = split.rollup.as_ref().zip(sort_field) else {
+        return FromHead::default();
+    };
+    let live = split.live_ranges(within.most());
+    let num_docs = split.segment().max_doc();
+    aggregations.from_head(rollup, sort_field, num_docs, &live, &within.least())
+}
 
 /// Builds the filters of aggregations for one split, by slot. Notes what all of them read: columns, and what the
 /// filters look at.
@@ -19,12 +36,14 @@ use crate::split::OpenSplit;
 pub(super) fn build_filters(
     split: &OpenSplit,
     aggregations: &Aggregations,
+    from_head: &FromHead,
     search_fields: &[String],
     limits: &Limits,
     needs: &mut Needs,
 ) -> Result<Vec<BuiltQuery>, SearchError> {
     let sort_field = split.metadata.sort_field.as_deref();
-    let fields = aggregations.fields(sort_field.zip(split.time_index.as_ref()));
+    let times = sort_field.zip(split.time_index.as_ref());
+    let fields = aggregations.fields(times, from_head);
     let fields = fields.into_iter();
     needs.fast_fields.extend(fields.map(str::to_owned));
     let filters = aggregations.filters().iter().map(|filter| {

@@ -1,14 +1,14 @@
 //! One split on its way through the phases of a leaf search.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use canter_aggregations::Partial;
+use canter_aggregations::{FromHead, Partial};
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED, Term};
 
 use super::rerun::rerun_on_gaps;
+use super::times::Within;
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
 use crate::SearchError;
@@ -24,25 +24,30 @@ pub(super) struct Candidate {
     pub(super) built: BuiltQuery,
     pub(super) order: HitOrder,
     /// Documents within the time filter.
-    pub(super) docs: Range<u32>,
+    pub(super) within: Within,
     /// The filters of the aggregations, by slot, if its documents are aggregated.
     pub(super) filters: Option<Vec<BuiltQuery>>,
     /// When to stop.
     pub(super) interrupt: Interrupt,
-    /// Aggregations that the head answered.
-    pub(super) from_head: Option<Partial>,
+    /// What the head says of the aggregations.
+    pub(super) from_head: FromHead,
+    /// Their result, if that is all.
+    pub(super) whole: Option<Partial>,
 }
 
 impl Candidate {
     pub(super) fn covers_all_docs(&self) -> bool {
-        self.docs == (0..self.split.segment().max_doc())
+        self.within.least() == (0..self.split.segment().max_doc())
     }
 
     /// How many documents match, for shapes that are countable. Which documents a term is in is read only where
     /// some are deleted.
     pub(super) async fn count(&self) -> Result<u64, SearchError> {
         match &self.built.shape {
-            QueryShape::All => Ok(self.split.num_live(self.docs.clone())),
+            QueryShape::All => {
+                let docs = self.within.docs(&self.split).await?;
+                Ok(self.split.num_live(docs))
+            }
             QueryShape::Nothing | QueryShape::Other => Ok(0),
             QueryShape::Term(term) => {
                 if self.split.deleted.is_some() {

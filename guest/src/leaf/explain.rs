@@ -137,7 +137,7 @@ fn explain_searched(
                     Decision::Search,
                     format!(
                         "up to {} documents to look at",
-                        candidate.split.num_live(candidate.docs.clone())
+                        candidate.split.num_live(candidate.within.most())
                     ),
                 ),
             };

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use canter_aggregations::{Aggregations, Merger};
+use canter_aggregations::{Aggregations, FromHead, Merger};
 use futures_util::future::join_all;
 use tantivy_query_grammar::UserInputAst;
 
-use super::aggregate::build_filters;
+use super::aggregate::{build_filters, said_by_head};
 use super::batch::{batches_by_size, groups_to_open, next_batch};
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
@@ -16,7 +16,7 @@ use super::places::{Elsewhere, settle_places};
 use super::rerun::rerun_on_gaps;
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
-use super::times::docs_within;
+use super::times::Within;
 use super::top_hits::HitOrder;
 use super::warmup::warm_up;
 use crate::partial_cache::{SplitKeys, store};
@@ -201,7 +201,7 @@ impl<'a> LeafSearch<'a> {
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
             let opening = open_split(source.clone(), search.exchange, &mappers);
-            async move { search.prepare(*split_ord, opening.await?).await }
+            async move { search.prepare(*split_ord, opening.await?) }
         });
         let opens = join_all(opens).await;
         let mut candidates = Vec::new();
@@ -222,7 +222,7 @@ impl<'a> LeafSearch<'a> {
         candidates
     }
 
-    async fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
+    fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
         let order = HitOrder::of_request(
             &self.prepared.sort_keys,
             split.metadata.sort_field.as_deref(),
@@ -234,24 +234,24 @@ impl<'a> LeafSearch<'a> {
             order.needs_scores(),
             &self.leaf.limits,
         )?;
-        let docs = docs_within(&split, self.prepared.time_filter).await?;
-        let all_docs = docs.len() == split.segment().max_doc() as usize;
+        let within = Within::of(&split, self.prepared.time_filter);
+        if !within.is_exact() {
+            // Read along with everything else: no round trip of its own.
+            let times = split.metadata.sort_field.clone();
+            built.needs.fast_fields.extend(times);
+        }
         let from_head = match &self.prepared.aggregations {
-            Some(aggregations)
-                if all_docs && split.deleted.is_none() && built.shape == QueryShape::All =>
-            {
-                let rollup = split
-                    .rollup
-                    .as_ref()
-                    .zip(split.metadata.sort_field.as_deref());
-                rollup.and_then(|(rollup, field)| aggregations.from_rollup(rollup, field))
+            Some(aggregations) if built.shape == QueryShape::All => {
+                said_by_head(&split, aggregations, &within)
             }
-            _ => None,
+            _ => FromHead::default(),
         };
+        let whole = from_head.whole();
         let filters = match &self.prepared.aggregations {
-            Some(aggregations) if from_head.is_none() => Some(build_filters(
+            Some(aggregations) if whole.is_none() => Some(build_filters(
                 &split,
                 aggregations,
+                &from_head,
                 &self.leaf.request.search_field,
                 &self.leaf.limits,
                 &mut built.needs,
@@ -269,10 +269,11 @@ impl<'a> LeafSearch<'a> {
             split: Arc::new(split),
             built,
             order,
-            docs,
+            within,
             filters,
             interrupt: self.interrupt.clone(),
             from_head,
+            whole,
         })
     }
 
@@ -295,7 +296,7 @@ impl<'a> LeafSearch<'a> {
         let is_listing = self.leaf.request.list_documents;
         !is_listing
             && candidates.iter().all(|candidate| {
-                (self.prepared.aggregations.is_none() || candidate.from_head.is_some())
+                (self.prepared.aggregations.is_none() || candidate.whole.is_some())
                     && match candidate.built.shape {
                         QueryShape::All | QueryShape::Nothing => true,
                         QueryShape::Term(_) => candidate.covers_all_docs(),
@@ -354,7 +355,7 @@ impl<'a> LeafSearch<'a> {
         self.result.num_splits_from_head += waiting.len() as u64;
         answered.append(&mut waiting);
         for (candidate, num_hits) in answered {
-            let aggregations = candidate.from_head.clone();
+            let aggregations = candidate.whole.clone();
             self.add_found(
                 candidate,
                 SplitAnswer {
@@ -453,7 +454,7 @@ impl<'a> LeafSearch<'a> {
                     }
                     let answer = SplitAnswer {
                         num_hits: result.num_hits,
-                        aggregations: result.aggregations.or_else(|| candidate.from_head.clone()),
+                        aggregations: result.aggregations.or_else(|| candidate.whole.clone()),
                     };
                     self.add_found(candidate, answer);
                 }
@@ -478,11 +479,15 @@ impl<'a> LeafSearch<'a> {
         work: Work<'_>,
     ) -> Result<SplitResult, SearchError> {
         let split = candidate.split.as_ref();
+        self.interrupt.check()?;
+        warm_up(split.segment(), &candidate.built.needs)
+            .await
+            .map_err(|error| split.error(error))?;
         let task = SplitTask {
             split,
             split_ord: candidate.split_ord,
             built: &candidate.built,
-            docs: candidate.docs.clone(),
+            docs: candidate.within.docs(split).await?,
             order: &candidate.order,
             window: work.window,
             aggregations: self
@@ -491,21 +496,24 @@ impl<'a> LeafSearch<'a> {
                 .as_ref()
                 .filter(|_| work.has_aggregations)
                 .zip(candidate.filters.as_deref()),
+            from_head: &candidate.from_head,
             statistics: work.statistics,
             lists_documents: self.leaf.request.list_documents,
             interrupt: &self.interrupt,
         };
-        self.interrupt.check()?;
-        warm_up(split.segment(), &candidate.built.needs)
-            .await
-            .map_err(|error| split.error(error))?;
         if rerun_on_gaps(split, &self.interrupt, || Ok(task.too_many_terms()?)).await? {
             return Err(SearchError::new(
                 ErrorKind::Limit,
                 "a phrase prefix stands for more than 1024 words: give more of its last word",
             ));
         }
-        rerun_on_gaps(split, &self.interrupt, || task.run()).await
+        let result = rerun_on_gaps(split, &self.interrupt, || task.run()).await;
+        if work.window == 0 {
+            // Nothing more is read of it. What arrives for the next split takes the same memory, which the processor
+            // has at hand.
+            split.body.release();
+        }
+        result
     }
 
     /// Ends the search of a batch of splits: hits get their places (a split of which they cannot be read

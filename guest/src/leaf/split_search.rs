@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, Range};
 
-use canter_aggregations::{Aggregations, Collector, Partial, Ranked, Split};
+use canter_aggregations::{Aggregations, Collector, FromHead, Partial, Ranked, Split};
 use canter_split_format::DeletedDocs;
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
@@ -27,6 +27,8 @@ pub(super) struct SplitTask<'a> {
     pub(super) window: usize,
     /// What its documents are aggregated by, and the filters of that by slot.
     pub(super) aggregations: Option<(&'a Aggregations, &'a [BuiltQuery])>,
+    /// What of that the head has said already.
+    pub(super) from_head: &'a FromHead,
     pub(super) statistics: Option<&'a Statistics>,
     /// Whether to say which documents match.
     pub(super) lists_documents: bool,
@@ -111,7 +113,7 @@ impl SplitTask<'_> {
                     time_index: self.split.time_index.as_ref(),
                     filters: &filters,
                 };
-                Some(Collector::open(request, &split)?)
+                Some(Collector::open(request, &split, self.from_head)?)
             }
         };
         let mut collectors = Collectors {

@@ -5,65 +5,121 @@
 
 use std::ops::Range;
 
+use canter_split_format::TimeRange;
+use tantivy::DateTime;
+use tantivy::columnar::Column;
+
 use super::warmup::warm_up;
 use crate::SearchError;
 use crate::query::Needs;
 use crate::request::TimeFilter;
 use crate::split::OpenSplit;
 
-/// The documents that a time filter lets through: documents are sorted by time.
-pub(super) async fn docs_within(
-    split: &OpenSplit,
-    filter: TimeFilter,
-) -> Result<Range<u32>, SearchError> {
-    let num_docs = split.segment().max_doc();
-    let mut docs = 0..num_docs;
-    let Some(range) = split.metadata.time_range else {
-        return Ok(docs);
-    };
-    if let Some(start) = filter.start_ns.filter(|start| *start > range.start_ns) {
-        docs.start = first_doc_at_or_after(split, start).await?;
-    }
-    if let Some(end) = filter.end_ns.filter(|end| *end <= range.end_ns) {
-        docs.end = first_doc_at_or_after(split, end).await?;
-    }
-    if docs.is_empty() {
-        docs = 0..0;
-    }
-    Ok(docs)
+/// The documents that a time filter lets through, as far as the time index says. They are sorted by time.
+#[derive(Clone, Debug)]
+pub(super) struct Within {
+    start: Border,
+    end: Border,
 }
 
-async fn first_doc_at_or_after(split: &OpenSplit, time_ns: i64) -> Result<u32, SearchError> {
-    let mut docs = match &split.time_index {
-        Some(index) => index.first_doc_at_or_after(time_ns),
-        None => 0..split.segment().max_doc() + 1,
-    };
-    if docs.len() == 1 {
-        return Ok(docs.start);
-    }
-    // The bucket's border is not the filter's: the column tells.
-    let times = timestamps(split).await?;
-    let is_before = |doc: u32| {
-        times
-            .first(doc)
-            .is_some_and(|time| time.into_timestamp_nanos() < time_ns)
-    };
-    docs.end -= 1;
-    while docs.start < docs.end {
-        let middle = docs.start + (docs.end - docs.start) / 2;
-        if is_before(middle) {
-            docs.start = middle + 1;
-        } else {
-            docs.end = middle;
+/// A time among the documents.
+#[derive(Clone, Debug)]
+struct Border {
+    time_ns: i64,
+    /// All documents before these are before the time, and none behind them is. Which of these are, the column tells.
+    open: Range<u32>,
+}
+
+impl Border {
+    /// Before a document, whatever its time.
+    fn before(doc: u32) -> Self {
+        Self {
+            time_ns: 0,
+            open: doc..doc,
         }
     }
-    Ok(docs.start)
+
+    fn of(split: &OpenSplit, time_ns: i64) -> Self {
+        let open = match &split.time_index {
+            Some(index) => {
+                let first = index.first_doc_at_or_after(time_ns);
+                first.start..first.end.saturating_sub(1).max(first.start)
+            }
+            None => 0..split.segment().max_doc(),
+        };
+        Self { time_ns, open }
+    }
+
+    /// The first document that is not before the time.
+    fn find(&self, times: &Column<DateTime>) -> u32 {
+        let Range { mut start, mut end } = self.open;
+        while start < end {
+            let middle = start + (end - start) / 2;
+            let time = times.first(middle);
+            match time.is_some_and(|time| time.into_timestamp_nanos() < self.time_ns) {
+                true => start = middle + 1,
+                false => end = middle,
+            }
+        }
+        start
+    }
+}
+
+impl Within {
+    pub(super) fn of(split: &OpenSplit, filter: TimeFilter) -> Self {
+        let range = split.metadata.time_range;
+        let starts = filter.start_ns.zip(range);
+        let starts = starts.filter(|(start_ns, range)| *start_ns > range.start_ns);
+        let ends = filter.end_ns.zip(range);
+        let ends = ends.filter(|(end_ns, range)| *end_ns <= range.end_ns);
+        let border_or = |border: Option<(i64, TimeRange)>, doc| match border {
+            Some((time_ns, _)) => Border::of(split, time_ns),
+            None => Border::before(doc),
+        };
+        Self {
+            start: border_or(starts, 0),
+            end: border_or(ends, split.segment().max_doc()),
+        }
+    }
+
+    /// It lets no others through than these.
+    pub(super) fn most(&self) -> Range<u32> {
+        let start = self.start.open.start;
+        start..self.end.open.end.max(start)
+    }
+
+    /// All of these it does.
+    pub(super) fn least(&self) -> Range<u32> {
+        let start = self.start.open.end;
+        start..self.end.open.start.max(start)
+    }
+
+    /// Whether the time index says it all.
+    pub(super) fn is_exact(&self) -> bool {
+        self.start.open.is_empty() && self.end.open.is_empty()
+    }
+
+    /// The very documents. Brings the column of times here if the index leaves an end open and it is not.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub(super) async fn docs(&self, split: &OpenSplit) -> Result<Range<u32>, SearchError> {
+        let docs = match self.is_exact() {
+            true => self.most(),
+            false => {
+                let times = timestamps(split).await?;
+                self.start.find(&times)..self.end.find(&times)
+            }
+        };
+        Ok(match docs.is_empty() {
+            true => 0..0,
+            false => docs,
+        })
+    }
 }
 
 /// The timestamp column, brought here if it is not.
-pub(super) async fn timestamps(
-    split: &OpenSplit,
-) -> Result<tantivy::columnar::Column<tantivy::DateTime>, SearchError> {
+pub(super) async fn timestamps(split: &OpenSplit) -> Result<Column<DateTime>, SearchError> {
     let name = split.metadata.sort_field.as_deref().unwrap_or_default();
     let needs = Needs {
         fast_fields: [name.to_owned()].into(),

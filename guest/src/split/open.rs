@@ -49,6 +49,15 @@ impl OpenSplit {
         self.searcher.segment_reader(0)
     }
 
+    /// Those of a range of documents that are not deleted, as ascending ranges.
+    pub(crate) fn live_ranges(&self, docs: Range<u32>) -> Vec<Range<u32>> {
+        match &self.deleted {
+            Some(deleted) => deleted.left_of(docs).collect(),
+            None if docs.is_empty() => Vec::new(),
+            None => vec![docs],
+        }
+    }
+
     /// How many of these documents are not deleted.
     pub(crate) fn num_live(&self, docs: Range<u32>) -> u64 {
         let len = |docs: Range<u32>| u64::from(docs.end.saturating_sub(docs.start));

@@ -32,10 +32,12 @@ use std::ops::Range;
 
 use self::block::{Block, Docs};
 use self::budget::Budget;
+use self::build::Part;
 use self::grouping::NONE;
 use crate::Result;
 use crate::partial::{Node, Partial};
 use crate::request::Aggregations;
+use crate::rollup::FromHead;
 
 /// What one aggregation knows of the documents so far.
 trait Collect {
@@ -90,18 +92,30 @@ impl Places<'_> {
 
 /// The aggregations of a request over one split, under way.
 pub struct Collector {
-    inside: Vec<Box<dyn Collect>>,
+    parts: Vec<Part>,
     budget: Budget,
 }
 
 impl Collector {
-    /// Opens the columns, whose bytes must be there.
+    /// Opens the columns, whose bytes must be there. What the head says is not counted again.
     ///
     /// # Errors
     /// A column that cannot answer the request; a read of bytes that are not there.
-    pub fn open(aggregations: &Aggregations, split: &Split<'_>) -> Result<Self> {
+    pub fn open(
+        aggregations: &Aggregations,
+        split: &Split<'_>,
+        from_head: &FromHead,
+    ) -> Result<Self> {
+        let list = aggregations.list.iter().enumerate();
+        let parts = list.map(|(place, aggregation)| {
+            let collect = match from_head.reads_columns(place) {
+                true => Some(build::build(aggregation, split)?),
+                false => None,
+            };
+            Ok(Part::new(collect, from_head.of(place).cloned()))
+        });
         Ok(Self {
-            inside: build::build_all(&aggregations.list, split)?,
+            parts: parts.collect::<Result<_>>()?,
             budget: Budget::new(aggregations.bounds.max_bytes),
         })
     }
@@ -128,12 +142,16 @@ impl Collector {
     /// # Errors
     /// As [`Self::collect_range`]; a read of bytes that are not there.
     pub fn collect_ranked(&mut self, docs: &Range<u32>, set: &mut dyn Ranked) -> Result<bool> {
-        if !self.inside.iter().all(|inside| inside.counts_ranks()) {
-            return Ok(false);
+        let mut all: Vec<&mut Box<dyn Collect>> = Vec::with_capacity(self.parts.len());
+        for part in &mut self.parts {
+            match part.counting_ranks() {
+                Some(collect) => all.push(collect),
+                None => return Ok(false),
+            }
         }
-        for inside in &mut self.inside {
+        for collect in all {
             set.restart()?;
-            inside.collect_ranked(docs.clone(), set, &self.budget)?;
+            collect.collect_ranked(docs.clone(), set, &self.budget)?;
         }
         Ok(true)
     }
@@ -142,8 +160,8 @@ impl Collector {
         if docs.len() == 0 {
             return Ok(());
         }
-        for inside in &mut self.inside {
-            inside.collect(Block::of_one(docs, 0), &self.budget)?;
+        for part in &mut self.parts {
+            part.collect(docs, &self.budget)?;
         }
         Ok(())
     }
@@ -153,9 +171,8 @@ impl Collector {
     /// # Errors
     /// As [`Self::collect_range`].
     pub fn finish(self) -> Result<Partial> {
-        let places = Places { of: &[0], len: 1 };
-        let nodes = self.inside.into_iter();
-        let nodes = nodes.map(|inside| inside.finish(places, &self.budget));
+        let nodes = self.parts.into_iter();
+        let nodes = nodes.map(|part| part.finish(&self.budget));
         Ok(Partial {
             nodes: nodes.collect::<Result<_>>()?,
         })

@@ -35,6 +35,7 @@ use self::body::invalid;
 use self::bounds::{MAX_AGGREGATIONS, MAX_DEPTH};
 use crate::collect::is_known;
 use crate::pipeline::{self, Draft, Pipeline};
+use crate::rollup::FromHead;
 use crate::{Error, Result};
 
 /// The aggregations of a request.
@@ -83,12 +84,14 @@ impl Aggregations {
     }
 
     /// The names of all fields whose columns are read in one split. `times` are the field by which its documents are
-    /// sorted, and its time index.
-    pub fn fields(&self, times: Option<(&str, &TimeIndex)>) -> Vec<&str> {
+    /// sorted, and its time index; what the head says needs no column.
+    pub fn fields(&self, times: Option<(&str, &TimeIndex)>, from_head: &FromHead) -> Vec<&str> {
         let mut fields = Vec::new();
-        self.list
-            .iter()
-            .for_each(|aggregation| aggregation.add_fields(times, &mut fields));
+        for (place, aggregation) in self.list.iter().enumerate() {
+            if from_head.reads_columns(place) {
+                aggregation.add_fields(times, &mut fields);
+            }
+        }
         fields
     }
 }

@@ -15,6 +15,10 @@ pub struct WasmOptions {
     pub max_instances: u32,
     /// Most linear memory of one instance.
     pub max_memory_bytes: usize,
+    /// What arrives for a guest enters it in parts of at least so many bytes, and it computes with each before the
+    /// next is copied into its memory. What it is done with makes room for the next, in memory that is mapped and
+    /// in the processor's caches.
+    pub bytes_at_once: usize,
     /// Folder for compiled components, for when none comes precompiled; `None` compiles each time.
     /// Its files are run as native code, so it must be this user's own and writable for nobody else, and
     /// no folder that others share, such as that of a cache. It is made so if it is not there, and left
@@ -23,11 +27,12 @@ pub struct WasmOptions {
 }
 
 impl Default for WasmOptions {
-    /// 32 instances of at most 512 MiB, no cache folder.
+    /// 32 instances of at most 512 MiB, parts of 1 MiB, no cache folder.
     fn default() -> Self {
         Self {
             max_instances: 32,
             max_memory_bytes: 512 << 20,
+            bytes_at_once: 1 << 20,
             cache_dir: None,
         }
     }

@@ -8,6 +8,7 @@ use wasmtime::component::ResourceAny;
 use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
 
 use super::engine::Shared;
+use super::parts::len_of_part;
 use super::ticker::Running;
 use crate::engine::{EngineInstance, InstanceLimits};
 use crate::fetch::FetchErrorKind;
@@ -89,8 +90,8 @@ impl ResourceLimiter for InstanceState {
 
 /// One instance and the session that is open in it.
 pub(super) struct WasmInstance {
-    /// Keeps the ticker of the deadline running.
-    _shared: Arc<Shared>,
+    /// Has the options, and keeps the ticker of the deadline running.
+    shared: Arc<Shared>,
     store: Store<InstanceState>,
     guest: bindings::Guest,
     session: Option<ResourceAny>,
@@ -132,7 +133,7 @@ impl WasmInstance {
             SearchError::internal(format!("the guest cannot be instantiated: {error:#}"))
         })?;
         Ok(Self {
-            _shared: shared,
+            shared,
             store,
             guest,
             session: None,
@@ -227,7 +228,39 @@ impl EngineInstance for WasmInstance {
         })
     }
 
-    fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Result<Progress, SearchError> {
+    fn step(
+        &mut self,
+        mut supplies: Vec<Supply>,
+        report: HostReport,
+    ) -> Result<Progress, SearchError> {
+        let bytes_at_once = self.shared.options.bytes_at_once;
+        let mut demand = Demand::default();
+        loop {
+            let rest = supplies.split_off(len_of_part(&supplies, bytes_at_once));
+            match self.step_with(&supplies, &report)? {
+                // What was offered to the cache before is dropped with it: the session did not wait for the rest.
+                Progress::Done(outcome) => return Ok(Progress::Done(outcome)),
+                Progress::Pending(asked) => {
+                    demand.reads.extend(asked.reads);
+                    demand.lookups.extend(asked.lookups);
+                    demand.stores.extend(asked.stores);
+                }
+            }
+            if rest.is_empty() {
+                return Ok(Progress::Pending(demand));
+            }
+            supplies = rest;
+        }
+    }
+}
+
+impl WasmInstance {
+    /// Calls the guest once.
+    fn step_with(
+        &mut self,
+        supplies: &[Supply],
+        report: &HostReport,
+    ) -> Result<Progress, SearchError> {
         self.check_usable()?;
         let session = self
             .session

@@ -9,6 +9,7 @@ mod config;
 mod embedded;
 mod engine;
 mod instance;
+mod parts;
 mod ticker;
 
 pub use config::WasmOptions;

@@ -48,7 +48,7 @@ fn options() -> WasmOptions {
     WasmOptions {
         max_instances: 2,
         max_memory_bytes: 1 << 20,
-        cache_dir: None,
+        ..WasmOptions::default()
     }
 }
 

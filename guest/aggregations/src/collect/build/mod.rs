@@ -1,8 +1,10 @@
 //! A request and a split → collectors.
 
 mod choice;
+mod part;
 mod split;
 
+pub(super) use part::Part;
 pub use split::{BitSet, Split};
 
 use canter_doc_mapper::FieldKind;
@@ -29,11 +31,8 @@ use crate::request::{
 use crate::respond::tuple_order;
 use crate::{Error, Result};
 
-pub(super) fn build_all(
-    aggregations: &[Aggregation],
-    split: &Split<'_>,
-) -> Result<Vec<Box<dyn Collect>>> {
-    Builder { split }.all(aggregations, true)
+pub(super) fn build(aggregation: &Aggregation, split: &Split<'_>) -> Result<Box<dyn Collect>> {
+    Builder { split }.one(aggregation, true)
 }
 
 struct Builder<'a> {
@@ -41,16 +40,16 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn all(&self, aggregations: &[Aggregation], is_top: bool) -> Result<Vec<Box<dyn Collect>>> {
+    fn inside(&self, aggregations: &[Aggregation]) -> Result<Vec<Box<dyn Collect>>> {
         aggregations
             .iter()
-            .map(|aggregation| self.one(aggregation, is_top))
+            .map(|aggregation| self.one(aggregation, false))
             .collect()
     }
 
     fn one(&self, aggregation: &Aggregation, is_top: bool) -> Result<Box<dyn Collect>> {
         let path = &aggregation.path;
-        let inside = || self.all(&aggregation.inside, false);
+        let inside = || self.inside(&aggregation.inside);
         Ok(match &aggregation.kind {
             Kind::Terms(terms) => {
                 let mapping = self.by_value(&terms.source)?;
@@ -243,6 +242,7 @@ impl Builder<'_> {
                 column,
                 rounding: rounding.clone(),
                 bounds: row.hard_bounds,
+                index: self.split.time_index.cloned(),
             };
             return Ok(Box::new(Runs::new(Ends::InColumn(Box::new(times)), inside)));
         }

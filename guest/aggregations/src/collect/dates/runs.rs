@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use canter_split_format::TimeIndex;
 use tantivy::TantivyError;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
@@ -48,6 +49,8 @@ pub(in crate::collect) struct Times {
     pub(in crate::collect) rounding: Rounding,
     /// The first and the last time that is counted.
     pub(in crate::collect) bounds: Option<(i64, i64)>,
+    /// What narrows down where a time is.
+    pub(in crate::collect) index: Option<TimeIndex>,
 }
 
 #[derive(Default)]
@@ -61,29 +64,22 @@ impl Times {
         Ok(i64::from_u64(self.column.code_at(doc)?))
     }
 
-    /// The first document from `from` on whose time is not before this one, by steps that double.
+    /// The first document from `from` on whose time is not before this one. The time index says between which two it
+    /// is, and only values between those are looked at.
     fn first_at(&self, from: u32, time_ns: i64) -> Result<u32> {
-        let (mut low, mut step) = (from, 1u32);
-        let mut high = loop {
-            let probe = low.saturating_add(step);
-            if probe >= self.column.values.num_rows() {
-                break self.column.values.num_rows();
-            }
-            if self.time_of(probe)? >= time_ns {
-                break probe;
-            }
-            low = probe;
-            step = step.saturating_mul(2);
-        };
-        // `low` is before the time, or is `from`; `high` is not before it.
-        if self.time_of(low)? >= time_ns {
-            return Ok(low);
+        let num_rows = self.column.values.num_rows();
+        let (mut low, mut high) = (from, num_rows.max(from));
+        if let Some(index) = &self.index {
+            let within = index.first_doc_at_or_after(time_ns);
+            low = within.start.clamp(low, high);
+            high = within.end.saturating_sub(1).clamp(low, high);
         }
-        while high - low > 1 {
+        // All before `low` are before the time, but for those before `from`; `high` and all behind it are not.
+        while low < high {
             let middle = low + (high - low) / 2;
             match self.time_of(middle)? >= time_ns {
                 true => high = middle,
-                false => low = middle,
+                false => low = middle + 1,
             }
         }
         Ok(high)

@@ -12,6 +12,9 @@ const MAX_BYTE_WIDTH: u8 = 8;
 /// Rows that are one load.
 const GROUP_ROWS: usize = 8;
 
+/// Such groups that are counted in one round of the loop.
+const GROUPS_AT_ONCE: u32 = 4;
+
 /// The fewest rows for each code that pay for clearing the tables and adding them up.
 const ROWS_PER_CODE: u32 = 16;
 
@@ -35,8 +38,9 @@ pub(crate) fn count_bytes(
     }
 }
 
-/// `W` bits and `CODES` = 2^W codes.
-#[inline(always)]
+/// `W` bits and `CODES` = 2^W codes. Never a part of its caller: with the caller's values beside its own, a compiler of
+/// WebAssembly has no register left for where the tables are.
+#[inline(never)]
 fn count<const W: usize, const CODES: usize>(
     data: &[u8],
     num_rows: u32,
@@ -44,24 +48,28 @@ fn count<const W: usize, const CODES: usize>(
 ) -> (u32, bool) {
     // 32 bits suffice: there are fewer than 2^32 rows.
     let mut tables = [[0u32; CODES]; GROUP_ROWS];
-    let num_groups = usize::try_from(num_rows).unwrap_or(usize::MAX) / GROUP_ROWS;
-    let mut num_done = 0u32;
+    // Groups that a whole word can be loaded for.
+    let num_words = data.len().checked_sub(8).map_or(0, |last| last / W + 1);
+    let num_groups = (num_rows / 8).min(u32::try_from(num_words).unwrap_or(u32::MAX));
     let mut rest = data;
-    for _ in 0..num_groups {
-        let Some(bytes) = rest.first_chunk::<8>() else {
+    // Several at once: guests look at the end of each round whether they shall stop.
+    for _ in 0..num_groups / GROUPS_AT_ONCE {
+        let Some(bytes) = rest.get(..3 * W + 8) else {
             break;
         };
-        let mut word = u64::from_le_bytes(*bytes);
-        for table in &mut tables {
-            let code = usize::try_from(word % CODES as u64).unwrap_or(0);
-            if let Some(count) = table.get_mut(code) {
-                *count = count.wrapping_add(1);
-            }
-            word >>= W;
-        }
-        rest = rest.get(W..).unwrap_or_default();
-        num_done = num_done.saturating_add(8);
+        // Written out, because a loop in here is not unrolled everywhere.
+        let from = |byte: usize| bytes.get(byte..).unwrap_or_default();
+        add::<W, CODES>(&mut tables, from(0));
+        add::<W, CODES>(&mut tables, from(W));
+        add::<W, CODES>(&mut tables, from(2 * W));
+        add::<W, CODES>(&mut tables, from(3 * W));
+        rest = rest.get(4 * W..).unwrap_or_default();
     }
+    for _ in 0..num_groups % GROUPS_AT_ONCE {
+        add::<W, CODES>(&mut tables, rest);
+        rest = rest.get(W..).unwrap_or_default();
+    }
+    let num_done = num_groups.saturating_mul(8);
     let mut is_inside = true;
     for code in 0..CODES {
         let lanes = tables.iter().filter_map(|table| table.get(code));
@@ -72,6 +80,22 @@ fn count<const W: usize, const CODES: usize>(
         }
     }
     (num_done, is_inside)
+}
+
+/// Counts eight rows, which a word begins with.
+#[inline(always)]
+fn add<const W: usize, const CODES: usize>(tables: &mut [[u32; CODES]; GROUP_ROWS], bytes: &[u8]) {
+    let Some(bytes) = bytes.first_chunk::<8>() else {
+        return;
+    };
+    let mut word = u64::from_le_bytes(*bytes);
+    for table in tables {
+        let code = usize::try_from(word % CODES as u64).unwrap_or(0);
+        if let Some(count) = table.get_mut(code) {
+            *count = count.wrapping_add(1);
+        }
+        word >>= W;
+    }
 }
 
 #[cfg(test)]
