@@ -277,6 +277,9 @@ impl Source {
         let input = Input::detect(self.name.clone(), Box::new(counted), ended);
         let input = input.map_err(|error| match store_failure(error) {
             Ok(failure) => failure,
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                BuildError::invalid(format!("`{}` cannot be read: {error}", self.name))
+            }
             Err(error) => {
                 BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
             }

@@ -11,14 +11,11 @@ mod object;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod path_fields;
-#[cfg(test)]
-mod record_tests;
 mod records;
 mod replay;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod wanted;
 
 pub(crate) use batch::{Extent, Record, RecordBatch};
 pub use input::Source;

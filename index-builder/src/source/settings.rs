@@ -1,8 +1,9 @@
 //! How sources are read: what an ingest and its index say about them.
 
 use super::input::Input;
+#[cfg(feature = "parquet")]
+use super::parquet::Wanted;
 use super::path_fields::{PathFields, PathKind};
-use super::wanted::Wanted;
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
 use canter_doc_mapper::config::OnError;
@@ -23,6 +24,7 @@ pub(crate) struct ReadSettings {
     pub(super) multiline_start: Option<Regex>,
     hints: Hints,
     /// What the index takes of documents.
+    #[cfg(feature = "parquet")]
     pub(super) wanted: Wanted,
     /// Fields that paths may give: with a kind, those of the mapping; others in dynamic mode only.
     mapped: BTreeMap<String, PathKind>,
@@ -57,6 +59,7 @@ impl ReadSettings {
         let mapped = config.doc_mapping.field_mappings.iter();
         let mapped = mapped.map(|field| (field.name.clone(), PathKind::of(&field.kind)));
         Ok(ReadSettings {
+            #[cfg(feature = "parquet")]
             wanted: Wanted::of(config),
             mapped: mapped.collect(),
             takes_others: config.doc_mapping.mode == Mode::Dynamic,

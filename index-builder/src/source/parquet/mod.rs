@@ -5,6 +5,7 @@
 
 mod object;
 mod value;
+mod wanted;
 mod watched;
 
 use std::io::{self, Read};
@@ -21,9 +22,9 @@ use parquet::basic::LogicalType;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
-use super::wanted::Wanted;
 pub(super) use object::ObjectRanges;
 use value::RowWriter;
+pub(super) use wanted::Wanted;
 use watched::{Failure, Watched};
 
 /// Rows that are decoded at once.

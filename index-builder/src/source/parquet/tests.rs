@@ -15,6 +15,9 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use canter_doc_mapper::IndexConfig;
+use object_store::memory::InMemory;
+use object_store::path::Path as ObjectPath;
+use object_store::{ObjectStore, ObjectStoreExt as _};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -22,12 +25,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::ParquetLines;
+use super::{ParquetLines, Wanted};
 use crate::error::ErrorKind;
 use crate::ingest::{IngestOptions, IngestReport, ingest};
 use crate::publisher::create_index;
-use crate::source::{Source, wanted::Wanted};
+use crate::source::{ObjectPlace, Source};
 use crate::storage::IndexStore;
+use crate::storage::failing::{FailingStore, Failure};
 
 fn write(path: &Path, batch: &RecordBatch, compression: Compression, group_num_rows: usize) {
     let properties = WriterProperties::builder()
@@ -292,6 +296,46 @@ fn a_damaged_file_is_told_and_stops_nothing() {
         let now = bench.store.describe().unwrap().num_docs;
         assert_eq!(now, known + report.num_ingested_docs);
     }
+}
+
+#[test]
+fn an_object_is_read_by_ranges_and_a_store_that_fails_is_no_damage() {
+    let bench = Bench::new(NUMBERS);
+    let bytes = fs::read(bench.file("whole", 6_000, Compression::SNAPPY)).unwrap();
+    let bucket = Arc::new(InMemory::new());
+    let location = ObjectPath::from("logs/whole.parquet");
+    let runtime = crate::blocking::runtime().unwrap();
+    let meta = runtime.block_on(async {
+        bucket.put(&location, bytes.into()).await?;
+        bucket.head(&location).await
+    });
+    let meta = meta.unwrap();
+    let source = |store: Arc<dyn ObjectStore>| {
+        Source::object(ObjectPlace::new(store, "s3://bucket".into(), meta.clone()))
+    };
+    let mut num_failed = 0;
+    for fail_at in 0.. {
+        let bench = Bench::new(NUMBERS);
+        let failing = FailingStore::new(bucket.clone(), fail_at, Failure::CrashBefore);
+        let options = IngestOptions::default();
+        match ingest(&bench.store, &options, vec![source(Arc::new(failing))], &()) {
+            Ok(report) => {
+                assert_eq!(report.num_ingested_docs, 6_000);
+                assert_eq!(report.inputs[0].format, "parquet");
+                // All of it is known now, and nothing is read again.
+                let report =
+                    ingest(&bench.store, &options, vec![source(bucket.clone())], &()).unwrap();
+                assert_eq!((report.num_known_inputs, report.num_lines), (1, 0));
+                break;
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+                assert_eq!(bench.store.describe().unwrap().num_docs, 0);
+                num_failed += 1;
+            }
+        }
+    }
+    assert!(num_failed > 3, "{num_failed} requests");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use serde::Serialize;
 use tantivy::time::OffsetDateTime;
 use tantivy::time::format_description::well_known::Rfc3339;
 
-use crate::source::wanted::{Wanted, Written};
+use super::wanted::{Wanted, Written};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 

@@ -1,5 +1,7 @@
 //! Every line of every kind of input arrives, and damage is named.
 
+mod records;
+
 use super::*;
 use crate::error::ErrorKind;
 use std::io::{Cursor, Read, Write};
@@ -9,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 /// `(line number, text, is too long)` of every line, and the failure if there was one.
 type Lines = (Vec<(u64, Vec<u8>, bool)>, Option<String>);
 
-pub(super) fn settings(max_line_num_bytes: usize, on_error: &str) -> ReadSettings {
+fn settings(max_line_num_bytes: usize, on_error: &str) -> ReadSettings {
     let yaml = format!(
         "{{version: 0.8, index_id: test, doc_mapping: {{}}, ingest_settings: {{on_error: {on_error}}}}}"
     );
@@ -21,7 +23,7 @@ pub(super) fn settings(max_line_num_bytes: usize, on_error: &str) -> ReadSetting
     ReadSettings::new(&options, &config).unwrap()
 }
 
-pub(super) fn records_of(source: Source, settings: &ReadSettings) -> Vec<RecordBatch> {
+fn records_of(source: Source, settings: &ReadSettings) -> Vec<RecordBatch> {
     let input = source.open(Arc::new(AtomicU64::new(0)), settings).unwrap();
     let mut reader = RecordReader::new(input, 0, b"test", settings, &|_| Ok(None)).unwrap();
     let mut batches = Vec::new();

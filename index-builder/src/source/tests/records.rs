@@ -1,7 +1,7 @@
 //! Records that are no lines: of several lines, in parts, in quotes, in arrays.
 
-use super::tests::{records_of, settings};
-use super::*;
+use super::{records_of, settings};
+use crate::source::*;
 use canter_formats::samples::{LAYOUTS, sample};
 use proptest::prelude::*;
 use std::io::Cursor;

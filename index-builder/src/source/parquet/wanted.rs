@@ -21,7 +21,7 @@ pub(super) enum Written {
 
 /// What an index takes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted(Arc<Fields>);
+pub(in crate::source) struct Wanted(Arc<Fields>);
 
 #[derive(Debug, Default)]
 struct Fields {
@@ -32,7 +32,7 @@ struct Fields {
 }
 
 impl Wanted {
-    pub(super) fn of(config: &IndexConfig) -> Wanted {
+    pub(in crate::source) fn of(config: &IndexConfig) -> Wanted {
         let mapping = &config.doc_mapping;
         // What is not mapped is not looked at in lenient mode only.
         let takes_all = mapping.mode != Mode::Lenient || mapping.store_source;
