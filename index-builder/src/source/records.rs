@@ -230,7 +230,7 @@ impl RecordReader {
     fn is_another(&self, problem: &str) -> BuildError {
         BuildError::invalid(format!(
             "`{}` begins as a source that was ingested before, but {problem}: nothing was published; if it is another \
-             one, give it another name (or --ingest-id)",
+             one, give it another name, leave it out, or ingest it by itself with --ingest-id",
             self.input.name
         ))
     }
