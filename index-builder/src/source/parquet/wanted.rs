@@ -63,7 +63,7 @@ impl Wanted {
 impl Fields {
     fn add(&mut self, path: &[String], fields: &[FieldMapping]) {
         for field in fields {
-            let path = [path, &[field.name.clone()]].concat();
+            let path = [path, std::slice::from_ref(&field.name)].concat();
             let written = match &field.kind {
                 FieldKind::Text(_) => Written::Text,
                 FieldKind::Date(date) if date.input_formats.contains(&DateInput::Rfc3339) => {
