@@ -5,7 +5,7 @@
 //!   checkpoints/<ingest>-0.json, -1, …: the splits since the one before │ the standing behind the last of them
 //! ```
 //!
-//! They are named after the sources, the config and what decides where splits end. The input is read again from its
+//! They are named after the first source, the config and what decides where splits end. The input is read again from its
 //! beginning, which is cheap beside building, and compared with what it was. A publication is still one swap of
 //! everything, after which checkpoints are removed; garbage collection keeps the splits of those that are not too old.
 
@@ -305,13 +305,14 @@ fn object_of(name: &str, ord: u64) -> String {
     format!("{CHECKPOINTS_FOLDER}/{name}-{ord}.json")
 }
 
-/// The same sources with the same config and options make the same splits.
+/// Sources that begin alike make the same splits with the same config and options, as far as they are alike: what a place
+/// in the input says of all before it tells how far. So an ingest goes on although new objects came behind the others.
 fn name_of(
     options: &IngestOptions,
     config: &IndexConfig,
     sources: &[Source],
 ) -> Result<String, BuildError> {
-    let origins: Vec<Vec<u8>> = sources.iter().map(Source::origin).collect();
+    let origin = sources.first().map(Source::origin);
     let IngestOptions {
         split_num_docs_target,
         max_split_raw_num_bytes,
@@ -324,7 +325,7 @@ fn name_of(
     } = options;
     let all = (
         VERSION,
-        origins,
+        origin,
         config,
         (
             split_num_docs_target,

@@ -305,6 +305,39 @@ fn an_ingest_goes_on_only_where_it_is_the_same_one() {
 }
 
 #[test]
+fn an_ingest_goes_on_although_new_sources_came_behind_the_others() {
+    let inputs = Inputs::new();
+    let bucket = interrupted(&inputs);
+    let store = store_on(bucket.clone());
+    fs::write(inputs.file("9.ndjson"), lines(9, 500)).unwrap();
+    let more = || {
+        let new = Source::file(inputs.file("9.ndjson"));
+        inputs
+            .sources()
+            .into_iter()
+            .chain([new])
+            .collect::<Vec<_>>()
+    };
+    let report = ingest(&store, &inputs.options(1), more(), &()).unwrap();
+    assert!(report.num_resumed_docs > 0);
+    let fresh = store_on(new_bucket("rejects"));
+    let fresh = ingest(&fresh, &inputs.options(1), more(), &()).unwrap();
+    assert_eq!(ids(&report), ids(&fresh));
+    assert_eq!(objects(&bucket, "checkpoints"), BTreeSet::new());
+
+    // One that came between them changes what is behind it.
+    let bucket = interrupted(&inputs);
+    let between = || {
+        let mut sources = more();
+        sources.swap(1, 6);
+        sources
+    };
+    let report = ingest(&store_on(bucket), &inputs.options(1), between(), &()).unwrap();
+    assert_eq!(report.num_resumed_docs, 0);
+    assert_eq!(report.num_ingested_docs, fresh.num_ingested_docs);
+}
+
+#[test]
 fn a_stream_goes_on_where_it_has_an_id_and_leaves_nothing_where_it_has_none() {
     let text = |num| std::io::Cursor::new(lines(0, num).into_bytes());
     let inputs = Inputs::new();
