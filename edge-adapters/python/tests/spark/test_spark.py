@@ -5,13 +5,17 @@
 
 import os
 import random
+import sys
 
 import pytest
-from pyspark import TaskContext
+from pyspark import TaskContext, cloudpickle
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 import canter
 from canter.spark import CanterDataSource, CanterWriter
+
+# Workers do not have this module: its classes go to them as they are.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 CONFIG = """
 version: 0.8
