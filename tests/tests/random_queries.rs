@@ -2,11 +2,14 @@
 //!
 //! `CANTER_RANDOM_REQUESTS` says how many (2,500 by default), `CANTER_RANDOM_SEED` from which seed on. With
 //! `CANTER_RANDOM_SHOW_WHOLE` the documents of a difference are not made fewer, which takes most of the time.
+//!
+//! `CANTER_RANDOM_AGGREGATIONS` says how many requests the two engines are asked beside each other (300 by
+//! default), all of them with aggregations.
 
 use std::sync::Arc;
 
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
-use canter_tests::random::{RandomBench, Tally};
+use canter_tests::random::{Engines, RandomBench, Tally};
 
 /// Requests for each set of documents.
 const PER_SEED: usize = 500;
@@ -54,7 +57,7 @@ fn run(engine: &Arc<dyn Engine>, first_seed: u64, num: usize) {
         .take(num.div_ceil(PER_SEED))
         .chain(REGRESSION_SEEDS)
         .map(|seed| {
-            let bench = RandomBench::new(seed, Arc::clone(engine)).unwrap();
+            let bench = RandomBench::new(seed, &engine.into()).unwrap();
             (seed, bench.run(PER_SEED.min(num)).unwrap())
         })
         .collect();
@@ -75,13 +78,12 @@ fn native_answers_are_those_of_a_scan() {
 #[test]
 fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
     let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
-    let wasm = Arc::new(WasmEngine::embedded(WasmOptions::default()).unwrap());
     let seed = number("CANTER_RANDOM_SEED", 1) as u64;
-    let tallies: Vec<(u64, Tally)> = [(native, 0..3, 250), (wasm as Arc<dyn Engine>, 3..4, 100)]
+    let tallies: Vec<(u64, Tally)> = [(native, 0..3, 250), (wasm(), 3..4, 100)]
         .into_iter()
         .flat_map(|(engine, seeds, num)| {
             seeds.map(move |nth| {
-                let bench = RandomBench::with_deletes(seed + nth, Arc::clone(&engine)).unwrap();
+                let bench = RandomBench::with_deletes(seed + nth, &(&engine).into()).unwrap();
                 (seed + nth, bench.run(num).unwrap())
             })
         })
@@ -91,6 +93,27 @@ fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
 
 #[test]
 fn wasm_answers_are_those_of_a_scan() {
-    let engine = WasmEngine::embedded(WasmOptions::default()).unwrap();
-    run(&(Arc::new(engine) as Arc<dyn Engine>), 1, 300);
+    run(&wasm(), 1, 300);
+}
+
+/// The scan judges the wasm guest's answers; the native one's of other splits are theirs to the byte.
+#[test]
+fn both_engines_aggregate_alike_and_as_a_scan() {
+    let engines = Engines {
+        one: wasm(),
+        other: Arc::new(NativeEngine::new()),
+    };
+    let num = number("CANTER_RANDOM_AGGREGATIONS", 300);
+    let tallies: Vec<(u64, Tally)> = (number("CANTER_RANDOM_SEED", 1) as u64..)
+        .take(num.div_ceil(PER_SEED))
+        .map(|seed| {
+            let bench = RandomBench::new(seed, &engines).unwrap().aggregating();
+            (seed, bench.run(PER_SEED.min(num)).unwrap())
+        })
+        .collect();
+    conclude(&tallies);
+}
+
+fn wasm() -> Arc<dyn Engine> {
+    Arc::new(WasmEngine::embedded(WasmOptions::default()).unwrap())
 }

@@ -73,6 +73,26 @@ impl Tally {
     }
 }
 
+/// Who answers: of the first division, whose answers the scan judges, and of the other, whose aggregations must
+/// be the first's to the byte.
+#[derive(Clone)]
+pub struct Engines {
+    /// Of the first division.
+    pub one: Arc<dyn Engine>,
+    /// Of the other.
+    pub other: Arc<dyn Engine>,
+}
+
+impl From<&Arc<dyn Engine>> for Engines {
+    /// One engine for both.
+    fn from(engine: &Arc<dyn Engine>) -> Self {
+        Self {
+            one: Arc::clone(engine),
+            other: Arc::clone(engine),
+        }
+    }
+}
+
 /// The same documents in splits of two lengths: how they are divided must not be seen in aggregations.
 struct Divisions {
     one: Searcher,
@@ -82,15 +102,16 @@ struct Divisions {
 
 /// Random documents in several indexes, all from one seed.
 pub struct RandomBench {
-    engine: Arc<dyn Engine>,
+    engines: Engines,
     runtime: tokio::runtime::Runtime,
     indexes: Vec<(Table, Divisions)>,
     seed: u64,
+    always_aggregates: bool,
 }
 
 impl RandomBench {
     /// Builds the indexes of a seed.
-    pub fn new(seed: u64, engine: Arc<dyn Engine>) -> Result<Self> {
+    pub fn new(seed: u64, engines: &Engines) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -100,29 +121,37 @@ impl RandomBench {
             rng.set_stream(nth);
             let (num_docs, num_splits) = shape(seed, nth);
             let docs = documents(&setup, num_docs, &mut rng);
-            let searcher = open(&setup, &docs, num_splits, true, &engine)?;
+            let searcher = open(&setup, &docs, num_splits, true, engines)?;
             indexes.push((Table::new(setup, docs), searcher));
         }
         Ok(Self {
-            engine,
+            engines: engines.clone(),
             runtime,
             indexes,
             seed,
+            always_aggregates: false,
         })
+    }
+
+    /// Every request asks for aggregations.
+    pub fn aggregating(mut self) -> Self {
+        self.always_aggregates = true;
+        self
     }
 
     /// The same with documents deleted by random queries, which the scan leaves out.
     ///
     /// # Errors
     /// If an index cannot be built, or if other documents are deleted than the scan finds.
-    pub fn with_deletes(seed: u64, engine: Arc<dyn Engine>) -> Result<Self> {
+    pub fn with_deletes(seed: u64, engines: &Engines) -> Result<Self> {
         let mut bench = Self {
             indexes: Vec::new(),
             runtime: tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?,
-            engine,
+            engines: engines.clone(),
             seed,
+            always_aggregates: false,
         };
         for (nth, setup) in (0..).zip(Setup::all()) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -151,12 +180,9 @@ impl RandomBench {
                 let left: Vec<Value> = left.map(|doc| table.docs[doc].json.clone()).collect();
                 table = Table::new(table.setup, left);
             }
-            let searcher = |index: &TestIndex, max_leaves| {
-                index.searcher(Arc::clone(&bench.engine), 1, max_leaves)
-            };
             let divisions = Divisions {
-                one: searcher(&indexes[0], 1)?,
-                other: Some(searcher(&indexes[1], 3)?),
+                one: indexes[0].searcher(Arc::clone(&engines.one), 1, 1)?,
+                other: Some(indexes[1].searcher(Arc::clone(&engines.other), 1, 3)?),
             };
             bench.indexes.push((table, divisions));
         }
@@ -173,7 +199,11 @@ impl RandomBench {
         for (nth, (table, _)) in (0..).zip(&self.indexes) {
             let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
             rng.set_stream(1_000 + nth);
-            generators.push(Generator { table, rng });
+            generators.push(Generator {
+                table,
+                rng,
+                always_aggregates: self.always_aggregates,
+            });
         }
         for nth in 0..num {
             // The strict setup has most to ask.
@@ -341,7 +371,7 @@ impl RandomBench {
             let setup = Setup::all()
                 .into_iter()
                 .find(|setup| setup.name == table.setup.name)?;
-            let searcher = open(&setup, docs, num_splits, has_other, &self.engine).ok()?;
+            let searcher = open(&setup, docs, num_splits, has_other, &self.engines).ok()?;
             match self.ask(&Table::new(setup, docs.to_vec()), &searcher, &request) {
                 End::Wrong(problem) => Some(problem),
                 _ => None,
@@ -456,6 +486,7 @@ fn deletion(table: &Table, rng: &mut ChaCha8Rng) -> (Value, Vec<usize>) {
         let mut generator = Generator {
             table,
             rng: &mut *rng,
+            always_aggregates: false,
         };
         let mut request = generator.request();
         request.aggs.clear();
@@ -481,14 +512,13 @@ fn open(
     docs: &[Value],
     num_splits: usize,
     has_other: bool,
-    engine: &Arc<dyn Engine>,
+    engines: &Engines,
 ) -> Result<Divisions> {
+    let num_others = other_shape(num_splits);
+    let other = has_other.then(|| open_divided(setup, docs, num_others, &engines.other));
     Ok(Divisions {
-        one: open_divided(setup, docs, num_splits, engine)?,
-        other: match has_other {
-            true => Some(open_divided(setup, docs, other_shape(num_splits), engine)?),
-            false => None,
-        },
+        one: open_divided(setup, docs, num_splits, &engines.one)?,
+        other: other.transpose()?,
     })
 }
 

@@ -17,6 +17,8 @@ use super::table::{Scalar, Table};
 pub(super) struct Generator<'t, R> {
     pub(super) table: &'t Table,
     pub(super) rng: R,
+    /// Every request asks for aggregations, else six in ten.
+    pub(super) always_aggregates: bool,
 }
 
 impl<R: Rng> Generator<'_, R> {
@@ -42,10 +44,11 @@ impl<R: Rng> Generator<'_, R> {
             request.start = self.rng.random_bool(0.7).then_some(ends[0]);
             request.end = self.rng.random_bool(0.7).then_some(ends[1]);
         }
-        if self.rng.random_bool(0.6) {
+        if self.rng.random_bool(0.6) || self.always_aggregates {
             (request.aggs, request.filters) = self.aggs();
         }
         if self.rng.random_bool(0.05)
+            && !self.always_aggregates
             && let Some(field) =
                 self.field(|field| matches!(field.kind, Kind::Text { .. }) && field.indexed)
         {

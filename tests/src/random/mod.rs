@@ -25,4 +25,4 @@ mod smaller;
 mod table;
 mod tokens;
 
-pub use bench::{Finding, RandomBench, Tally};
+pub use bench::{Engines, Finding, RandomBench, Tally};
