@@ -47,10 +47,12 @@ pub use publisher::{
     UpdateReport, create_index, create_index_with, forget_sources, open_or_create_index,
     open_or_create_index_with, update_index,
 };
+#[cfg(feature = "parquet")]
+pub use source::ArrowTables;
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
 pub use upkeep::{
-    DeleteReport, GcOptions, GcReport, MergeDone, MergeIndexOptions, MergeReport, Problem,
-    StoredSplits, VerifyOptions, VerifyReport, collect_garbage, delete_documents, merge_index,
-    stored_splits, verify_index,
+    DeleteReport, Documents, DocumentsPart, GcOptions, GcReport, MergeDone, MergeIndexOptions,
+    MergeReport, Problem, StoredSplits, VerifyOptions, VerifyReport, collect_garbage,
+    delete_documents, locate_documents, merge_index, stored_splits, verify_index,
 };

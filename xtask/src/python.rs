@@ -88,14 +88,8 @@ fn lay_out(workspace: &Workspace, content: &Path) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let modules = content.join("canter");
     let about = content.join(format!("canter-{version}.dist-info"));
-    fs::create_dir_all(&modules)?;
     fs::create_dir_all(&about)?;
-    for entry in fs::read_dir(package.join("canter"))? {
-        let path = entry?.path();
-        if let (true, Some(name)) = (path.is_file(), path.file_name()) {
-            fs::copy(&path, modules.join(name))?;
-        }
-    }
+    copy_modules(&package.join("canter"), &modules)?;
     let library = format!(
         "{}_canter{}",
         env::consts::DLL_PREFIX,
@@ -126,6 +120,20 @@ fn lay_out(workspace: &Workspace, content: &Path) -> Result<()> {
         about.join("entry_points.txt"),
         "[console_scripts]\ncanter = canter._command:main\n",
     )?;
+    Ok(())
+}
+
+fn copy_modules(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let name = path.file_name().context("a file without a name")?;
+        if path.is_dir() && name != "__pycache__" {
+            copy_modules(&path, &to.join(name))?;
+        } else if path.is_file() {
+            fs::copy(&path, to.join(name))?;
+        }
+    }
     Ok(())
 }
 

@@ -17,7 +17,7 @@ from ._canter import (
     UnavailableError,
 )
 from ._canter import VERSION as __version__
-from ._index import Index, open
+from ._index import Index, Part, open
 from ._result import SearchResult
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "InternalError",
     "InvalidRequestError",
     "LimitError",
+    "Part",
     "Publication",
     "Receipt",
     "SearchResult",

@@ -9,12 +9,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _canter
+from ._arrow import is_table, streams
 
 if TYPE_CHECKING:
     import pyarrow
 
-Documents = Iterable[Union[Mapping[str, Any], str, bytes, "pyarrow.RecordBatch", "pyarrow.Table"]]
-"""Documents as dictionaries, as lines of JSON, or as rows of Arrow's batches and tables."""
+Documents = Union[Iterable[Union[Mapping[str, Any], str, bytes, "pyarrow.RecordBatch", "pyarrow.Table"]], "pyarrow.Table"]
+"""Documents as dictionaries, as lines of JSON, or as rows of tables: Arrow's, or those of any library that hands its tables
+over as Arrow's (pandas, Polars, DuckDB)."""
 
 _CHUNK_BYTES = 256 * 1024
 
@@ -104,37 +106,46 @@ def publish(uri: str | os.PathLike[str], receipts: Iterable[Receipt]) -> Publica
     return Publication(**report)
 
 
-def _reader(documents: Documents, failures: list[BaseException]) -> Callable[[], bytes]:
-    """A function that gives some lines each time, and nothing at the end."""
-    lines = _lines(documents)
+def _reader(documents: Documents, failures: list[BaseException]) -> Callable[[], tuple[bool, bytes]]:
+    """A function that gives some documents each time, whether as a table and that, and no bytes at the end."""
+    chunks = _chunks([documents] if is_table(documents) else documents)
 
-    def read() -> bytes:
-        chunk, size = [], 0
+    def read() -> tuple[bool, bytes]:
         try:
-            for line in lines:
-                chunk.append(line)
-                size += len(line)
-                if size >= _CHUNK_BYTES:
-                    break
+            return next(chunks, (False, b""))
         except BaseException as failure:
             failures.append(failure)
             raise
-        return b"".join(chunk)
 
     return read
 
 
-def _lines(documents: Documents) -> Iterator[bytes]:
+def _chunks(documents: Documents) -> Iterator[tuple[bool, bytes]]:
+    lines: list[bytes] = []
+    size = 0
     for document in documents:
+        if is_table(document):
+            if lines:
+                yield False, b"".join(lines)
+                lines, size = [], 0
+            for table in streams(document):
+                yield True, table
+            continue
         if isinstance(document, str):
-            yield document.encode().removesuffix(b"\n") + b"\n"
+            line = document.encode().removesuffix(b"\n") + b"\n"
         elif isinstance(document, bytes):
-            yield document.removesuffix(b"\n") + b"\n"
+            line = document.removesuffix(b"\n") + b"\n"
         elif isinstance(document, Mapping):
-            yield _line(document)
+            line = _line(document)
         else:
-            for row in document.to_pylist():
-                yield _line(row)
+            raise TypeError(f"a document is a dictionary, a line of JSON or a table, and not {type(document).__name__}")
+        lines.append(line)
+        size += len(line)
+        if size >= _CHUNK_BYTES:
+            yield False, b"".join(lines)
+            lines, size = [], 0
+    if lines:
+        yield False, b"".join(lines)
 
 
 def _line(document: Mapping[str, Any]) -> bytes:

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,8 @@ from ._result import SearchResult
 
 Time = int | datetime
 """Seconds since 1970, or a date with a time zone."""
+
+_CHUNK_BYTES = 256 * 1024
 
 
 def open(
@@ -47,6 +50,7 @@ class Index:
         deadline_ms: int | None,
     ) -> None:
         self.uri = uri
+        self._deadline_ms = deadline_ms
         self._searcher = _canter.Searcher(uri, engine, cache, cache_bytes, threads, deadline_ms)
 
     def __repr__(self) -> str:
@@ -74,23 +78,67 @@ class Index:
 
         Raises a :class:`canter.CanterError` of the kind that says what to do.
         """
-        request: dict[str, Any] = {
-            "query": query,
-            "max_hits": max_hits,
-            "start_offset": start_offset,
-            "profile": True,
-        }
-        optional = {
-            "aggs": None if aggs is None else dict(aggs),
-            "sort_by": sort_by,
-            "search_field": _names(search_fields),
-            "snippet_fields": _names(snippet_fields),
-            "start_timestamp": _seconds(start_timestamp),
-            "end_timestamp": _seconds(end_timestamp),
-            "budget": None if budget is None else dict(budget),
-        }
-        request.update((key, value) for key, value in optional.items() if value is not None)
-        return SearchResult(json.loads(self._searcher.search(json.dumps(request))))
+        request = _request(
+            query=query,
+            max_hits=max_hits,
+            start_offset=start_offset,
+            profile=True,
+            aggs=None if aggs is None else dict(aggs),
+            sort_by=sort_by,
+            search_field=_names(search_fields),
+            snippet_fields=_names(snippet_fields),
+            start_timestamp=_seconds(start_timestamp),
+            end_timestamp=_seconds(end_timestamp),
+            budget=None if budget is None else dict(budget),
+        )
+        return SearchResult(json.loads(self._searcher.search(request)))
+
+    def parts(
+        self,
+        query: str = "*",
+        *,
+        search_fields: str | Sequence[str] = (),
+        start_timestamp: Time | None = None,
+        end_timestamp: Time | None = None,
+        max_docs: int = 100_000,
+    ) -> "list[Part]":
+        """All documents that a query matches, in parts of at most ``max_docs``, to be read anywhere and in any order.
+
+        What is published, merged or deleted afterwards does not change them; :meth:`Part.documents` reads them for as
+        long as ``canter index gc`` leaves replaced splits alone. The index's own order is that of time, split by split.
+        """
+        request = _request(
+            query=query,
+            search_field=_names(search_fields),
+            start_timestamp=_seconds(start_timestamp),
+            end_timestamp=_seconds(end_timestamp),
+        )
+        deadline_ms = 600_000 if self._deadline_ms is None else self._deadline_ms
+        listed = _canter.list_documents(self.uri, request, max_docs, deadline_ms)
+        return [Part(self.uri, num_docs, part) for num_docs, part in listed]
+
+    def scan(
+        self,
+        query: str = "*",
+        *,
+        search_fields: str | Sequence[str] = (),
+        start_timestamp: Time | None = None,
+        end_timestamp: Time | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """All documents that a query matches, however many they are, split by split.
+
+        Takes the memory of one part at a time: a few megabytes.
+        """
+        parts = self.parts(
+            query, search_fields=search_fields, start_timestamp=start_timestamp, end_timestamp=end_timestamp
+        )
+        for part in parts:
+            yield from part.documents()
+
+    def config(self) -> dict[str, Any]:
+        """The config of the index."""
+        config: dict[str, Any] = json.loads(_canter.index_config(self.uri))
+        return config
 
     def describe(self) -> dict[str, Any]:
         """The index in numbers, and its splits."""
@@ -100,6 +148,32 @@ class Index:
     def settle(self) -> None:
         """Waits until the cache holds what searches have fetched: for a process that is about to end."""
         self._searcher.settle()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Documents that :meth:`Index.parts` has listed. It can be pickled, and read on any machine."""
+
+    uri: str
+    num_docs: int
+    _json: str = field(repr=False)
+
+    def lines(self) -> Iterator[bytes]:
+        """The documents as lines of JSON, some of them at a time."""
+        reader = _canter.DocumentReader(self.uri, self._json)
+        while chunk := reader.read(_CHUNK_BYTES):
+            yield chunk
+
+    def documents(self) -> Iterator[dict[str, Any]]:
+        """The documents, as they were ingested."""
+        for chunk in self.lines():
+            for line in chunk.removesuffix(b"\n").split(b"\n"):
+                yield json.loads(line)
+
+
+def _request(**parts: Any) -> str:
+    """A search request of what is given."""
+    return json.dumps({key: value for key, value in parts.items() if value is not None})
 
 
 def _names(names: str | Sequence[str]) -> list[str] | None:

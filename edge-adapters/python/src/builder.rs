@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::Format;
 use canter_index_builder::{
-    IndexStore, IngestOptions, Receipt, Source, build_part, open_or_create_index, publish_receipts,
+    ArrowTables, IndexStore, IngestOptions, Receipt, Source, build_part, open_or_create_index,
+    publish_receipts,
 };
 use pyo3::prelude::*;
 use serde_json::json;
@@ -15,18 +16,47 @@ use crate::errors::{InternalError, InvalidRequestError, of_build};
 
 /// Lines that Python makes as they are asked for.
 struct PythonLines {
-    /// A function that gives more bytes, or none at the end.
+    /// A function that gives more documents, and no bytes at the end: whether they are a table of Arrow, and lines or
+    /// that table.
     next: Py<PyAny>,
+    /// Loaded with the first table.
+    tables: Option<ArrowTables>,
+    store: IndexStore,
     bytes: Vec<u8>,
     read: usize,
+}
+
+impl PythonLines {
+    fn fill(&mut self) -> io::Result<()> {
+        (self.read, self.bytes) = (0, Vec::new());
+        while self.bytes.is_empty() {
+            let called = Python::attach(|py| self.next.call0(py)?.extract::<(bool, Vec<u8>)>(py));
+            let (is_table, given) = called.map_err(io::Error::other)?;
+            if given.is_empty() {
+                break;
+            }
+            if !is_table {
+                self.bytes = given;
+                break;
+            }
+            let tables = match &self.tables {
+                Some(tables) => tables,
+                None => self
+                    .tables
+                    .insert(ArrowTables::of_index(&self.store).map_err(io::Error::other)?),
+            };
+            // A table without rows gives none.
+            let written = tables.write_lines(&given, &mut self.bytes);
+            written.map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
 }
 
 impl Read for PythonLines {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.read == self.bytes.len() {
-            let called = Python::attach(|py| self.next.call0(py)?.extract::<Vec<u8>>(py));
-            self.bytes = called.map_err(io::Error::other)?;
-            self.read = 0;
+            self.fill()?;
         }
         let mut rest = self.bytes.get(self.read..).unwrap_or_default();
         let len = rest.read(out)?;
@@ -57,11 +87,6 @@ pub(crate) fn build_split(
     rejects: Option<PathBuf>,
     max_rejects: Option<u64>,
 ) -> PyResult<String> {
-    let lines = PythonLines {
-        next,
-        bytes: Vec::new(),
-        read: 0,
-    };
     let options = IngestOptions {
         split_num_docs_target: split_num_docs,
         rejects_path: rejects,
@@ -71,8 +96,15 @@ pub(crate) fn build_split(
         ..IngestOptions::default()
     };
     let built = py.detach(|| {
-        let source = Source::reader(source, lines).with_id(source);
         let store = IndexStore::open(uri)?;
+        let lines = PythonLines {
+            next,
+            tables: None,
+            store: store.clone(),
+            bytes: Vec::new(),
+            read: 0,
+        };
+        let source = Source::reader(source, lines).with_id(source);
         build_part(&store, &options, vec![source], &())?.to_json()
     });
     built.map_err(|error| of_build(&error))

@@ -4,6 +4,7 @@
 //! released while Rust works.
 
 mod builder;
+mod documents;
 mod errors;
 mod searcher;
 
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 mod _canter {
     #[pymodule_export]
     use super::builder::{build_split, create, publish};
+    #[pymodule_export]
+    use super::documents::{DocumentReader, index_config, list_documents};
     #[pymodule_export]
     use super::errors::{
         CanterError, DataError, IndexNotFoundError, InternalError, InvalidRequestError, LimitError,

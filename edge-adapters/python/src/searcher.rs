@@ -40,7 +40,7 @@ pub(crate) struct Searcher {
 impl Searcher {
     #[new]
     #[pyo3(signature = (uri, engine, cache, cache_bytes, threads, deadline_ms))]
-    fn new(
+    pub(crate) fn new(
         py: Python<'_>,
         uri: &str,
         engine: &str,
@@ -85,6 +85,15 @@ impl Searcher {
         let runtime = runtime()?;
         py.detach(|| runtime.block_on(self.searcher.settle()));
         Ok(())
+    }
+}
+
+impl Searcher {
+    /// The answer to a search request, as a value.
+    pub(crate) fn answer(&self, py: Python<'_>, request: &Value) -> PyResult<Value> {
+        let runtime = runtime()?;
+        let answer = py.detach(|| runtime.block_on(self.searcher.search(request, &self.limits)));
+        Ok(answer.map_err(of_search)?.json)
     }
 }
 

@@ -20,14 +20,15 @@ use tantivy::directory::{
 use super::local_copy::LocalBody;
 use crate::packager::SEGMENT_ID;
 
-/// Bytes of a file that are held between two reads.
+/// Bytes of a file that are held between two reads, unless others are asked for.
 const WINDOW_NUM_BYTES: usize = 128 << 10;
 
 /// One split's files.
 #[derive(Clone)]
-pub(super) struct SplitDirectory {
+pub(crate) struct SplitDirectory {
     body: Arc<LocalBody>,
     files: Arc<FileTable>,
+    window_num_bytes: usize,
 }
 
 impl SplitDirectory {
@@ -35,6 +36,15 @@ impl SplitDirectory {
         Self {
             body: Arc::new(body),
             files: Arc::new(files),
+            window_num_bytes: WINDOW_NUM_BYTES,
+        }
+    }
+
+    /// The same, and so many bytes are read at once.
+    pub(super) fn with_window(self, window_num_bytes: usize) -> Self {
+        Self {
+            window_num_bytes,
+            ..self
         }
     }
 
@@ -55,6 +65,7 @@ impl SplitDirectory {
             body: Arc::clone(&self.body),
             offset: entry.offset,
             len: usize::try_from(entry.len).ok()?,
+            window_num_bytes: self.window_num_bytes,
             window: Mutex::new((0, OwnedBytes::empty())),
         })
     }
@@ -71,6 +82,7 @@ struct SplitFile {
     /// First byte of the file within the body.
     offset: u64,
     len: usize,
+    window_num_bytes: usize,
     /// What was read last: where it begins, and the bytes.
     window: Mutex<(usize, OwnedBytes)>,
 }
@@ -102,13 +114,13 @@ impl FileHandle for SplitFile {
                 format!("bytes {range:?} lie outside a file of {} bytes", self.len),
             ));
         }
-        if range.len() > WINDOW_NUM_BYTES {
+        if range.len() > self.window_num_bytes {
             return self.read(range.start, range.len());
         }
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         let (start, bytes) = &*window;
         if *start > range.start || start + bytes.len() < range.end {
-            let len = WINDOW_NUM_BYTES.min(self.len - range.start);
+            let len = self.window_num_bytes.min(self.len - range.start);
             *window = (range.start, self.read(range.start, len)?);
         }
         let (start, bytes) = &*window;

@@ -19,7 +19,26 @@ mod policy;
 mod run;
 mod segment;
 
+pub(crate) use directory::SplitDirectory;
 pub(crate) use former::num_fields_it_may_get;
 pub use input::MergeInput;
 pub use policy::{MergeCandidate, MergeLimits, MergeOperation, plan_merges};
 pub use run::{MergeOptions, merge_splits};
+
+use canter_split_format::SplitEntry;
+
+use crate::BuildError;
+use crate::storage::IndexStore;
+
+/// The files of a split where it is: `window_num_bytes` are read at once.
+///
+/// # Errors
+/// `Data` if it is not there or not what the manifest says; `Unavailable` if storage does not answer.
+pub(crate) fn open_split(
+    store: &IndexStore,
+    entry: &SplitEntry,
+    window_num_bytes: usize,
+) -> Result<SplitDirectory, BuildError> {
+    let (head, body) = local_copy::open_stored(store, entry)?;
+    Ok(SplitDirectory::new(body, head.files).with_window(window_num_bytes))
+}

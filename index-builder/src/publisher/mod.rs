@@ -28,8 +28,8 @@ pub use description::IndexDescription;
 pub(crate) use pages::read_paged_entries;
 pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish};
 pub use publish::{NewSplit, PublishOutcome};
-pub(crate) use replace::replace;
 pub use replace::{ReplaceOutcome, Replacement};
+pub(crate) use replace::{find_entries, replace};
 pub(crate) use sources::SourceStep;
 pub use sources::forget_sources;
 #[cfg(test)]

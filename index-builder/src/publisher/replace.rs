@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{
-    MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber, TimeRange,
-    split_number,
+    ListedSplit, MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber,
+    TimeRange, split_number,
 };
 
 use super::capacity::check_capacity;
@@ -253,6 +253,25 @@ impl PageEntries {
         }
         Ok(None)
     }
+}
+
+/// The index's config and the entries of splits that were listed; `None` if one of them is no part of the index any more.
+pub(crate) async fn find_entries(
+    store: &IndexStore,
+    listed: &[ListedSplit],
+) -> Result<Option<(serde_json::Value, Vec<SplitEntry>)>, BuildError> {
+    let file = load(store).await?.file;
+    let mut pages = PageEntries::default();
+    let mut entries = Vec::with_capacity(listed.len());
+    for split in listed {
+        let is_it = |entry: &SplitEntry| entry.id == split.split_id;
+        let found = pages.find_where(store, &file, split.time_range, is_it);
+        match found.await? {
+            Some((_, entry)) => entries.push(entry),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some((file.manifest.index_config, entries)))
 }
 
 fn may_hold(page: &PageRef, time_range: Option<TimeRange>) -> bool {

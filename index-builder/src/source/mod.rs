@@ -17,6 +17,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "parquet")]
+pub use self::parquet::ArrowTables;
 pub(crate) use batch::{Extent, Record, RecordBatch};
 pub use input::Source;
 pub(crate) use object::{ObjectPlace, ReadAhead};

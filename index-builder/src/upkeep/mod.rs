@@ -1,7 +1,8 @@
 //! Keeping an index in order: splits are merged, what nothing refers to is removed, and what is
-//! referred to is checked.
+//! referred to is checked. Also what reads or deletes documents that a search has listed.
 
 mod delete;
+mod documents;
 mod gc;
 mod merge;
 mod references;
@@ -9,6 +10,7 @@ mod remains;
 mod verify;
 
 pub use delete::{DeleteReport, delete_documents};
+pub use documents::{Documents, DocumentsPart, locate_documents};
 pub use gc::{GcOptions, GcReport, collect_garbage};
 pub use merge::{MergeDone, MergeIndexOptions, MergeReport, merge_index};
 pub use remains::{StoredSplits, stored_splits};

@@ -4,6 +4,7 @@
 //! A file that cannot be read, or not to its end, breaks off like any other input; what stands before is taken.
 
 mod object;
+mod tables;
 mod value;
 mod wanted;
 mod watched;
@@ -23,6 +24,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
 pub(super) use object::ObjectRanges;
+pub use tables::ArrowTables;
 use value::RowWriter;
 pub(super) use wanted::Wanted;
 use watched::{Failure, Watched};

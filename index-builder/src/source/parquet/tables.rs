@@ -1,0 +1,42 @@
+//! Tables in Arrow's streaming format, which other programs hand over: the same documents as from Parquet.
+
+use std::io::Cursor;
+
+use arrow_ipc::reader::StreamReader;
+
+use super::{Wanted, guarded, invalid, write_lines};
+use crate::error::BuildError;
+use crate::storage::IndexStore;
+
+/// Makes lines of JSON of tables, as an index takes them.
+pub struct ArrowTables {
+    wanted: Wanted,
+}
+
+impl ArrowTables {
+    /// For the index in a store.
+    ///
+    /// # Errors
+    /// As [`IndexStore::load_config`].
+    pub fn of_index(store: &IndexStore) -> Result<Self, BuildError> {
+        Ok(Self {
+            wanted: Wanted::of(&store.load_config()?),
+        })
+    }
+
+    /// Appends a line for each row of a stream of batches.
+    ///
+    /// # Errors
+    /// `Data` if these bytes are no such stream, or a column has a type that documents have no place for; then `lines`
+    /// may have some of the rows.
+    pub fn write_lines(&self, stream: &[u8], lines: &mut Vec<u8>) -> Result<(), BuildError> {
+        let written = guarded(|| {
+            let batches = StreamReader::try_new(Cursor::new(stream), None).map_err(invalid)?;
+            for batch in batches {
+                write_lines(&batch.map_err(invalid)?, &self.wanted, &[], lines)?;
+            }
+            Ok(())
+        });
+        written.map_err(|error| BuildError::data(format!("a table of Arrow: {error}")))
+    }
+}

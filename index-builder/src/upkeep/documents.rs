@@ -1,0 +1,220 @@
+//! Reading documents that a search has listed, all of them: what other engines scan an index with. Each split is read
+//! by range, its doc store alone, and without the manifest, so that any machine can read any part.
+
+use std::iter::Peekable;
+use std::ops::Range;
+use std::vec;
+
+use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_split_format::{FormatError, ListedSplit, SplitEntry};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tantivy::index::SegmentComponent;
+use tantivy::store::StoreReader;
+use tantivy::{Index, TantivyError};
+
+use crate::blocking;
+use crate::error::{BuildError, ErrorKind};
+use crate::merge::open_split;
+use crate::publisher::find_entries;
+use crate::storage::IndexStore;
+
+/// Blocks of the doc store that are held: documents are read in their order.
+const NUM_CACHED_BLOCKS: usize = 1;
+
+/// Where one document in so many is read, the doc store is read in long ranges, otherwise in short ones.
+const DENSE: u64 = 200;
+
+const LONG_READ_NUM_BYTES: usize = 4 << 20;
+const SHORT_READ_NUM_BYTES: usize = 128 << 10;
+
+/// Documents of one split, and all that it takes to read them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentsPart {
+    /// The index's config, as its manifest has it.
+    index_config: Value,
+    entry: SplitEntry,
+    listed: ListedSplit,
+    /// Those of the listed documents that are read: their places in the list.
+    places: Range<u64>,
+}
+
+impl DocumentsPart {
+    /// How many documents these are.
+    pub fn num_docs(&self) -> u64 {
+        self.places.end.saturating_sub(self.places.start)
+    }
+
+    /// The same documents in parts of at most `max_docs`, which are about the same length.
+    pub fn divide(self, max_docs: u64) -> Vec<DocumentsPart> {
+        let num = self.num_docs().div_ceil(max_docs.max(1)).max(1);
+        let len = self.num_docs().div_ceil(num);
+        let part = |nth: u64| {
+            let start = self.places.start + nth * len;
+            DocumentsPart {
+                places: start..(start + len).min(self.places.end),
+                ..self.clone()
+            }
+        };
+        (0..num).map(part).collect()
+    }
+
+    /// # Errors
+    /// If this cannot be written.
+    pub fn to_json(&self) -> Result<String, BuildError> {
+        serde_json::to_string(self)
+            .map_err(|error| BuildError::internal(format!("a part of documents: {error}")))
+    }
+
+    /// # Errors
+    /// `Invalid` if this is no part of documents.
+    pub fn from_json(json: &str) -> Result<Self, BuildError> {
+        serde_json::from_str(json)
+            .map_err(|error| BuildError::invalid(format!("a part of documents: {error}")))
+    }
+}
+
+/// What it takes to read the documents that a search has listed; `None` if others have merged one of their splits
+/// since: then they are to be listed again.
+///
+/// # Errors
+/// `Data` if a page cannot be read; `Unavailable` if storage does not answer.
+pub fn locate_documents(
+    store: &IndexStore,
+    listed: Vec<ListedSplit>,
+) -> Result<Option<Vec<DocumentsPart>>, BuildError> {
+    let found = blocking::run(find_entries(store, &listed))?;
+    let Some((index_config, entries)) = found else {
+        return Ok(None);
+    };
+    let parts = entries.into_iter().zip(listed);
+    let parts = parts.map(|(entry, listed)| DocumentsPart {
+        index_config: index_config.clone(),
+        entry,
+        places: 0..listed.num_listed,
+        listed,
+    });
+    Ok(Some(parts.collect()))
+}
+
+/// Documents that are being read, in the order of their split.
+pub struct Documents {
+    split_id: String,
+    store: StoreReader,
+    mapper: DocMapper,
+    docs: Peekable<vec::IntoIter<Range<u32>>>,
+}
+
+impl Documents {
+    /// Opens the split of a part.
+    ///
+    /// # Errors
+    /// `Data` if it is damaged, or gone because it was merged long ago; `Unavailable` if storage does not answer.
+    pub fn open(store: &IndexStore, part: &DocumentsPart) -> Result<Self, BuildError> {
+        let DocumentsPart { entry, listed, .. } = part;
+        let named = |error: &dyn std::fmt::Display| {
+            BuildError::data(format!(
+                "split {}: {error}: list the documents again, or restore the object",
+                entry.id
+            ))
+        };
+        let listed_docs = listed.docs().map_err(|error: FormatError| named(&error))?;
+        let docs = cut(listed_docs.ranges(), &part.places);
+        let window = match part.num_docs().saturating_mul(DENSE) < entry.num_docs {
+            true => SHORT_READ_NUM_BYTES,
+            false => LONG_READ_NUM_BYTES,
+        };
+        let directory = open_split(store, entry, window)?;
+        let index = Index::open(directory).map_err(|error| named(&error))?;
+        let config: IndexConfig = serde_json::from_value(part.index_config.clone())
+            .map_err(|error| BuildError::data(format!("index config: {error}")))?;
+        let mapper = DocMapper::of_segment(&config, &index.schema())
+            .map_err(|error| BuildError::data(format!("index config: {error}")))?;
+        let segments = index.searchable_segments().map_err(|error| named(&error))?;
+        let [segment] = segments.as_slice() else {
+            return Err(named(&"it holds no segment, or several"));
+        };
+        let file = segment
+            .open_read(SegmentComponent::Store)
+            .map_err(|error| named(&error))?;
+        let store = StoreReader::open(file, NUM_CACHED_BLOCKS).map_err(|error| named(&error))?;
+        Ok(Self {
+            split_id: entry.id.clone(),
+            store,
+            mapper,
+            docs: docs.into_iter().peekable(),
+        })
+    }
+
+    /// Appends lines of JSON, a document each, until `out` is `max_bytes` long or all are read; whether any was.
+    ///
+    /// # Errors
+    /// `Data` if the doc store is damaged or cannot be read.
+    pub fn read_lines(&mut self, max_bytes: usize, out: &mut Vec<u8>) -> Result<bool, BuildError> {
+        let mut has_any = false;
+        while out.len() < max_bytes {
+            let Some(range) = self.docs.peek_mut() else {
+                break;
+            };
+            let Some(doc) = range.next() else {
+                self.docs.next();
+                continue;
+            };
+            let document = self
+                .store
+                .get(doc)
+                .map_err(|error| failed(&self.split_id, doc, &error))?;
+            out.extend_from_slice(self.mapper.doc_to_json_text(&document).as_bytes());
+            out.push(b'\n');
+            has_any = true;
+        }
+        Ok(has_any)
+    }
+}
+
+/// Why a document cannot be read: storage, if it does not answer, or else the split.
+fn failed(split_id: &str, doc: u32, error: &TantivyError) -> BuildError {
+    let message = format!("split {split_id}: document {doc}: {error}");
+    let cause = match error {
+        TantivyError::IoError(error) => error.get_ref(),
+        _ => None,
+    };
+    let kind = cause.and_then(|cause| Some(cause.downcast_ref::<BuildError>()?.kind()));
+    BuildError::new(kind.unwrap_or(ErrorKind::Data), message)
+}
+
+/// The part of a list of documents that stands at `places` in it.
+fn cut(ranges: &[Range<u32>], places: &Range<u64>) -> Vec<Range<u32>> {
+    let mut cut = Vec::new();
+    let mut place = 0;
+    for range in ranges {
+        let len = u64::from(range.end - range.start);
+        // Both lie within the range, whose ends are of 32 bits.
+        let offset = |at: u64| u32::try_from(at.clamp(place, place + len) - place).unwrap_or(0);
+        let (start, end) = (offset(places.start), offset(places.end));
+        if start < end {
+            cut.push(range.start + start..range.start + end);
+        }
+        place += len;
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn a_list_is_cut_where_the_places_say() {
+        let ranges = [2..5, 9..10, 20..26];
+        let docs = |places| -> Vec<u32> { cut(&ranges, &places).into_iter().flatten().collect() };
+        let all: Vec<u32> = ranges.iter().cloned().flatten().collect();
+        for start in 0..=all.len() {
+            for end in start..=all.len() {
+                assert_eq!(docs(start as u64..end as u64), all[start..end]);
+            }
+        }
+        assert_eq!(docs(8..100), [24, 25]);
+    }
+}
