@@ -19,7 +19,7 @@ const PACKAGE: &str = "edge-adapters/python";
 /// What tests of the package need, and what packs the wheel.
 const REQUIREMENTS: &str = "edge-adapters/python/tests/requirements.txt";
 
-/// Tests of Spark, and the packages that they need: half a gigabyte, so they are not a part of all tests.
+/// The packages that tests of Spark need: half a gigabyte.
 const SPARK_REQUIREMENTS: &str = "edge-adapters/python/tests/spark/requirements.txt";
 
 /// Builds the wheel; with the argument `test`, installs it into a fresh environment and runs its tests; with `spark`,
@@ -46,7 +46,22 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             Ok(())
         }
         Err(error) => Err(error),
-        Ok(_) => run_tests(workspace),
+        Ok(_) => {
+            run_tests(workspace)?;
+            test_spark(workspace)
+        }
+    }
+}
+
+/// The tests of Spark as a step of all tests. Without Java they are skipped, but not in CI.
+fn test_spark(workspace: &Workspace) -> Result<()> {
+    match tools::java() {
+        Err(error) if env::var_os("CI").is_none() => {
+            eprintln!("   SKIPPED the tests of Spark: {error:#}");
+            Ok(())
+        }
+        Err(error) => Err(error),
+        Ok(()) => run_spark_tests(workspace),
     }
 }
 

@@ -3,6 +3,7 @@
 import json
 import pickle
 from datetime import datetime, timezone
+from decimal import Decimal
 
 import pyarrow
 import pytest
@@ -32,7 +33,9 @@ def test_parts_are_one_publication_and_count_once(tmp_path, index_uri):
     assert canter.publish(uri, receipts).num_published_docs == 0
 
 
-@pytest.mark.parametrize("form", ["dictionaries", "texts", "bytes", "batches", "table"])
+@pytest.mark.parametrize(
+    "form", ["dictionaries", "texts", "bytes", "batches", "table", "tables", "batch", "frame", "reader", "mixed"]
+)
 def test_documents_of_every_form_are_the_same(tmp_path, index_uri, form):
     documents = lines()
     table = pyarrow.Table.from_pylist(documents)
@@ -41,11 +44,53 @@ def test_documents_of_every_form_are_the_same(tmp_path, index_uri, form):
         "texts": (json.dumps(line) for line in documents),
         "bytes": [json.dumps(line).encode() + b"\n" for line in documents],
         "batches": table.to_batches(max_chunksize=33),
-        "table": [table],
+        "table": table,
+        "tables": [table[:7], table[7:]],
+        "batch": table.combine_chunks().to_batches()[0],
+        "frame": table.to_pandas().astype({"level": "category"}),
+        "reader": table.to_reader(max_chunksize=50),
+        "mixed": [*documents[:10], table[10:20], json.dumps(documents[20]), table[21:]],
     }[form]
     receipt = canter.build_split(given, CONFIG, uri=tmp_path, source="all")
     canter.publish(tmp_path, [receipt])
     assert search(tmp_path) == search(index_uri)
+
+
+def test_what_tables_hold_becomes_what_the_config_takes(tmp_path):
+    config = """
+version: 0.8
+index_id: kinds
+doc_mapping:
+  field_mappings:
+    - {name: at, type: datetime, input_formats: [rfc3339]}
+    - {name: price, type: f64}
+    - {name: key, type: bytes, input_format: hex, output_format: hex}
+    - {name: words, type: "array<text>"}
+    - {name: inside, type: object, field_mappings: [{name: most, type: u64}]}
+"""
+    table = pyarrow.table(
+        {
+            "at": pyarrow.array([1, None], pyarrow.timestamp("us", "UTC")),
+            "price": pyarrow.array([Decimal("1.25"), None], pyarrow.decimal128(10, 2)),
+            "key": pyarrow.array([b"\x00\xff", None], pyarrow.large_binary()),
+            "words": pyarrow.array([["a", "b"], None], pyarrow.large_list(pyarrow.large_string())),
+            "inside": pyarrow.array([{"most": 2**64 - 1}, None], pyarrow.struct({"most": pyarrow.uint64()})),
+            "other": pyarrow.array(["x", "y"]).dictionary_encode(),
+        }
+    )
+    canter.publish(tmp_path, [canter.build_split(table, config, uri=tmp_path, source="all")])
+    full, empty = search(tmp_path)[1]
+    assert empty == {"other": "y"}
+    assert full == {
+        "at": "1970-01-01T00:00:00.000001Z",
+        "price": 1.25,
+        "key": "00ff",
+        "words": ["a", "b"],
+        "inside": {"most": 2**64 - 1},
+        "other": "x",
+    }
+    with pytest.raises(TypeError, match="int"):
+        canter.build_split([7], uri=tmp_path, source="numbers")
 
 
 def test_dates_and_missing_values_become_what_the_config_takes(tmp_path):

@@ -1,5 +1,7 @@
 """Searching: what comes back, as what, and what is raised."""
 
+import json
+import pickle
 import subprocess
 import sys
 import threading
@@ -144,3 +146,19 @@ def test_the_command_is_in_the_wheel(command, index_uri):
     found = [command, "search", "--index", index_uri, "--query", "level:WARN", "--max-hits", "0", "--format", "json"]
     assert '"num_hits":100' in subprocess.run(found, check=True, capture_output=True, text=True).stdout
     assert sys.version_info >= (3, 10)
+
+
+def test_a_scan_gives_all_documents_in_parts_that_can_be_carried(index_uri):
+    index = canter.open(index_uri)
+    everything = index.search("*", max_hits=1000)
+    scanned = list(index.scan())
+    assert sorted(map(json.dumps, scanned)) == sorted(map(json.dumps, everything.hits))
+    assert [hit["level"] for hit in index.scan("level:WARN")] == ["WARN"] * 100
+    assert list(index.scan("level:nothing")) == []
+    parts = index.parts("level:INFO", max_docs=30)
+    assert sum(part.num_docs for part in parts) == 200 and max(part.num_docs for part in parts) <= 30
+    carried = [pickle.loads(pickle.dumps(part)) for part in parts]
+    assert sum(1 for part in carried for _ in part.documents()) == 200
+    assert index.config()["index_id"] == "logs"
+    with pytest.raises(canter.InvalidRequestError, match="nothing"):
+        index.parts("nothing:>1 AND (")

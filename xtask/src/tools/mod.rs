@@ -5,6 +5,7 @@
 //! skipped, each by name; whoever must not skip them (`.ci/run`) says so there.
 
 mod chromium;
+mod java;
 mod javascript;
 mod python;
 pub(crate) mod s3_server;
@@ -12,6 +13,7 @@ mod viceroy;
 mod wasmtime;
 pub(crate) mod zigbuild;
 
+pub(crate) use java::java;
 pub(crate) use python::python;
 
 use std::path::{Path, PathBuf};
