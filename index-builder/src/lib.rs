@@ -33,7 +33,7 @@ mod upkeep;
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
     Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,
-    SplitReport, build_part, ingest, publish_receipts,
+    SplitReport, build_part, ingest, publish_receipts, read_receipts, write_receipt,
 };
 pub use inputs::{FindOptions, FoundInputs, LeftOut, find_inputs, may_be_several};
 pub use merge::{

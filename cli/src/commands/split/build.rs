@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use canter_index_builder::{FindOptions, build_part, may_be_several};
+use canter_index_builder::{FindOptions, build_part, may_be_several, write_receipt};
 use clap::Args;
 
 use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
@@ -22,7 +22,8 @@ glob or a prefix of a bucket finds is divided by names, so that objects that arr
 
 Examples:
   canter split build --index s3://bucket/logs --input @inputs.txt --part 3/16 --receipt 3.json
-  canter split build --index s3://bucket/logs --input @inputs.txt --part $JOB_COMPLETION_INDEX/16 --receipt $N.json
+  canter split build --index s3://bucket/logs --input s3://bucket/raw/ --part $JOB_COMPLETION_INDEX/16 \
+      --receipt s3://bucket/receipts/$JOB_COMPLETION_INDEX.json
   canter split publish --index s3://bucket/logs *.json";
 
 /// Arguments of `canter split build`.
@@ -37,8 +38,9 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "I/N", value_parser = parse_part, default_value = "0/1")]
     part: Part,
 
-    /// Where the receipt goes; without it, to standard output.
-    #[arg(long, value_name = "FILE")]
+    /// Where the receipt goes, a file or an object such as s3://bucket/receipts/3.json; without it, to standard
+    /// output.
+    #[arg(long, value_name = "FILE|URI")]
     receipt: Option<PathBuf>,
 }
 
@@ -104,10 +106,12 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
     let receipt = build_part(&store, &options_of(&args.ingest), sources, &progress);
     progress.finish();
     let receipt = receipt?;
-    let json = receipt.to_json()?;
     match &args.receipt {
-        None => writeln!(io::stdout().lock(), "{json}")?,
-        Some(path) => write_whole(path, json.as_bytes())?,
+        None => writeln!(io::stdout().lock(), "{}", receipt.to_json()?)?,
+        Some(path) => match uri_of(path) {
+            Some(uri) => write_receipt(uri, &receipt)?,
+            None => write_whole(path, receipt.to_json()?.as_bytes())?,
+        },
     }
     note(format_args!(
         "part {index} of {of}: {} became {} in {}; {} rejected",
@@ -134,6 +138,11 @@ fn listed(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
         all.extend(lines.map(PathBuf::from));
     }
     Ok(all)
+}
+
+/// The path, if it is a URI.
+pub(super) fn uri_of(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| text.contains("://"))
 }
 
 /// Writes a file that is there whole or not at all: whoever waits for it must not read a part.

@@ -3,11 +3,12 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use canter_index_builder::{IndexStore, Receipt, WriteOptions, publish_receipts};
 use clap::Args;
 use serde_json::json;
 
+use super::build::uri_of;
 use crate::cli::{Format, FormatArg};
 use crate::exit::WrongUse;
 use crate::render::{Screen, numbers};
@@ -19,9 +20,14 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// Receipts of `canter split build`, of all parts; `-` is standard input, with one a line.
+    /// Receipts of `canter split build`, of all parts: files, objects of a bucket, or s3://bucket/folder/ for all
+    /// objects below it that end in .json; `-` is standard input, with one a line.
     #[arg(value_name = "RECEIPT", required = true)]
     receipts: Vec<PathBuf>,
+
+    /// How many receipts there must be: with fewer or more nothing is published.
+    #[arg(long, value_name = "N")]
+    num_receipts: Option<usize>,
 
     /// Go on although the store ignores conditions on writes: nothing else may write at the same time,
     /// or documents are lost.
@@ -37,6 +43,15 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
     let mut receipts = Vec::new();
     for path in &args.receipts {
         read_receipts(path, &mut receipts)?;
+    }
+    if let Some(expected) = args.num_receipts
+        && receipts.len() != expected
+    {
+        bail!(WrongUse(format!(
+            "{} instead of {expected}: nothing was published; run the parts that are missing, or remove the receipts of \
+             another build",
+            numbers::counted(receipts.len() as u64, "receipt"),
+        )));
     }
     let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
@@ -83,6 +98,10 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
 }
 
 fn read_receipts(path: &Path, receipts: &mut Vec<Receipt>) -> Result<()> {
+    if let Some(uri) = uri_of(path) {
+        receipts.extend(canter_index_builder::read_receipts(uri)?);
+        return Ok(());
+    }
     let shown = path.display();
     let text = match path.to_str() {
         Some("-") => {

@@ -1,0 +1,67 @@
+//! Receipts in a bucket: how the machines of a shared build hand them over where they have no folder in common.
+
+use bytes::Bytes;
+
+use super::Receipt;
+use crate::blocking;
+use crate::error::BuildError;
+use crate::storage::IndexStore;
+
+/// How receipts end that are found below a prefix.
+const ENDING: &str = ".json";
+
+/// Writes a receipt to the object that `uri` names, whatever was there.
+///
+/// # Errors
+/// `Invalid` if `uri` names no object of a bucket; `Unavailable` if storage does not answer.
+pub fn write_receipt(uri: &str, receipt: &Receipt) -> Result<(), BuildError> {
+    let (store, name) = place_of(uri)?;
+    let bytes = Bytes::from(receipt.to_json()?);
+    blocking::run(store.overwrite(name, bytes)).map(drop)
+}
+
+/// The receipts that `uri` names: of an object, or, with a `/` at its end, of all objects below it that end in
+/// `.json`, by name.
+///
+/// # Errors
+/// `Invalid` if there is none, or one of them is no receipt; `Unavailable` if storage does not answer.
+pub fn read_receipts(uri: &str) -> Result<Vec<Receipt>, BuildError> {
+    let (store, names) = match uri.strip_suffix('/') {
+        None => {
+            let (store, name) = place_of(uri)?;
+            (store, vec![name.to_owned()])
+        }
+        Some(folder) => {
+            let (store, folder) = place_of(folder)?;
+            let found = blocking::run(store.list(folder))?;
+            let names = found.into_iter().map(|(name, _)| name);
+            (store, names.filter(|name| name.ends_with(ENDING)).collect())
+        }
+    };
+    if names.is_empty() {
+        return Err(BuildError::invalid(format!(
+            "no receipt below `{uri}`: they end in {ENDING}"
+        )));
+    }
+    let read = names.iter().map(|name| {
+        let found = blocking::run(store.get(name))?;
+        let (bytes, _) = found.ok_or_else(|| BuildError::invalid(format!("no receipt `{uri}`")))?;
+        let text = String::from_utf8_lossy(&bytes);
+        Receipt::from_json(&text)
+            .map_err(|error| BuildError::invalid(format!("receipt `{name}`: {error}")))
+    });
+    read.collect()
+}
+
+/// The bucket with the prefix before the last `/`, and the name behind it.
+fn place_of(uri: &str) -> Result<(IndexStore, &str), BuildError> {
+    let parts = uri.rsplit_once('/').filter(|(folder, name)| {
+        folder.contains("://") && !folder.ends_with('/') && !name.is_empty()
+    });
+    let (folder, name) = parts.ok_or_else(|| {
+        BuildError::invalid(format!(
+            "`{uri}` names no object: write s3://bucket/folder/name.json"
+        ))
+    })?;
+    Ok((IndexStore::open_or_make(folder)?, name))
+}
