@@ -10,7 +10,7 @@ from canter.spark import CanterDataSource
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-CONFIG = pathlib.Path(__file__).with_name("index-config.yaml").read_text()
+CONFIG = (pathlib.Path(__file__).parent / "../access-logs/index-config.yaml").read_text()
 
 
 def main() -> None:
@@ -27,12 +27,13 @@ def main() -> None:
     as_json = arguments.input.endswith((".json", ".ndjson"))
     frame = spark.read.json(arguments.input) if as_json else spark.read.parquet(arguments.input)
     (
-        frame.repartition(arguments.partitions)
+        # By what they hold, and sorted: a second run has the same partitions, row by row, and so adds nothing.
+        frame.repartition(arguments.partitions, "@timestamp", "clientip")
+        .sortWithinPartitions("@timestamp", "clientip", "request")
         .write.format("canter")
         .mode("append")
         .option("uri", arguments.uri)
         .option("config", CONFIG)
-        # The same input again adds nothing; repartition deals rows out the same way each time.
         .option("source", arguments.input)
         .save()
     )

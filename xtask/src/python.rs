@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::guest;
 use crate::step::{run, run_quietly, step};
-use crate::tools;
+use crate::tools::{self, s3_server};
 use crate::workspace::Workspace;
 
 const PACKAGE: &str = "edge-adapters/python";
@@ -204,10 +204,11 @@ fn run_tests(workspace: &Workspace) -> Result<()> {
 fn run_spark_tests(workspace: &Workspace) -> Result<()> {
     let python = install(workspace, SPARK_REQUIREMENTS)?;
     let tests = workspace.root.join(PACKAGE).join("tests/spark");
-    run(
-        "python: tests of Spark",
-        &mut pytest(workspace, &python, &tests),
-    )
+    let mut tests = pytest(workspace, &python, &tests);
+    if let Some(server) = s3_server::install(workspace)? {
+        tests.env(s3_server::VARIABLE, server);
+    }
+    run("python: tests of Spark", &mut tests)
 }
 
 fn pytest(workspace: &Workspace, python: &Path, tests: &Path) -> Command {

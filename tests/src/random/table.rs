@@ -173,7 +173,8 @@ fn scalar(kind: Kind, value: &Value) -> Option<Scalar> {
     })
 }
 
-/// Between two values of an array lies an empty position, so that no phrase goes from one to the next.
+/// Between two values of an array lies an empty position, so that no phrase goes from one to the next; a value without
+/// words has one, too.
 fn tokens(tokenizer: Tokenizer, values: &[Scalar]) -> Vec<(u32, String)> {
     let mut tokens = Vec::new();
     let mut start = 0;
@@ -182,7 +183,7 @@ fn tokens(tokenizer: Tokenizer, values: &[Scalar]) -> Vec<(u32, String)> {
         let cut = tokenizer.cut(text);
         let end = cut
             .last()
-            .map_or(start, |(position, _)| start + position + 2);
+            .map_or(start + 1, |(position, _)| start + position + 2);
         tokens.extend(
             cut.into_iter()
                 .filter(|(_, token)| token.len() <= LONGEST_TERM)

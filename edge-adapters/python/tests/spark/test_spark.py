@@ -4,6 +4,7 @@
 """
 
 import os
+import pathlib
 import random
 import sys
 
@@ -44,6 +45,10 @@ class FailingWriter(CanterWriter):
         draw = random.Random(f"{self.source} {context.partitionId()} {context.attemptNumber()}")
         # The last of four attempts must go well.
         mode = draw.choice(["before", "during", "after", "well"]) if context.attemptNumber() < 3 else "well"
+        if mode != "well":
+            injected = pathlib.Path(f"{self.uri}.injected")
+            injected.mkdir(exist_ok=True)
+            (injected / f"{context.partitionId()} {context.attemptNumber()} {mode}").touch()
         if mode == "before":
             raise RuntimeError("injected before the upload")
         if mode == "during":
@@ -105,12 +110,16 @@ def alone(tmp_path_factory):
 
 def test_tasks_that_fail_lose_and_double_nothing(spark, tmp_path, alone):
     spark.dataSource.register(FailingDataSource)
+    num_injected = 0
     for number in range(ROUNDS):
         uri = tmp_path / str(number)
         write(documents(spark), "failing_canter", uri, f"round {number}", config=CONFIG)
         assert answer(uri) == alone
         described = canter.open(uri).describe()
         assert described["num_splits"] == PARTITIONS
+        num_injected += len(os.listdir(f"{uri}.injected"))
+    print(f"{num_injected} failures in {ROUNDS} rounds of {NUM_DOCS} documents")
+    assert num_injected >= 10 * ROUNDS
 
 
 def test_a_source_that_is_written_again_adds_nothing(spark, tmp_path, alone):
