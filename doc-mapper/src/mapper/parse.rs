@@ -167,6 +167,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn add_json(&mut self, leaf: &Leaf, value: &JsonValue<'_>) {
+        if !leaf.copies.is_empty() {
+            value.for_each_text(&mut |text| self.add_copies(leaf, text));
+        }
         if let (Some(_), JsonValue::Object(entries)) = (leaf.presence, value) {
             let expand_dots = matches!(&leaf.kind, FieldKind::Json(json) if json.expand_dots);
             object_hashes(
@@ -396,12 +399,12 @@ impl<'de> Visitor<'de> for KeySeed<'_> {
     fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Key<'de>, E> {
         Ok(self
             .node
-            .find(key, self.guess)
+            .find_key(key, self.guess)
             .map_or(Key::Other(Cow::Borrowed(key)), Key::Mapped))
     }
 
     fn visit_str<E: Error>(self, key: &str) -> Result<Key<'de>, E> {
-        let found = self.node.find(key, self.guess);
+        let found = self.node.find_key(key, self.guess);
         Ok(found.map_or_else(|| Key::Other(Cow::Owned(key.to_string())), Key::Mapped))
     }
 }

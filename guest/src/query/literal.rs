@@ -93,18 +93,14 @@ fn one_field(
         };
     }
     match (field.kind, &word) {
-        (FieldKind::Text(text), BareWord::Pattern(pattern)) => {
-            build_wildcard(builder, field, &text.tokenizer, pattern)
-        }
+        (FieldKind::Text(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Text(text), BareWord::Text(phrase)) => {
             let terms = tokenize(builder.mapper, &text.tokenizer, phrase, &|token| {
                 Term::from_field_text(field.field, token)
             })?;
             words(builder, name, field, literal, terms, text.record)
         }
-        (FieldKind::Json(json), BareWord::Pattern(pattern)) => {
-            build_wildcard(builder, field, &json.tokenizer, pattern)
-        }
+        (FieldKind::Json(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Json(json), BareWord::Text(phrase)) => {
             let mut queries = Vec::new();
             if let Some(term) = json_value_term(field, json, phrase) {
