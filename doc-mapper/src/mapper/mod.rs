@@ -20,6 +20,7 @@ mod parse_leaf;
 mod presence;
 mod resolve;
 mod schema;
+mod stored_terms;
 mod to_json;
 mod tree;
 mod verbatim;
@@ -28,6 +29,7 @@ pub use kept::Kept;
 pub use parse::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
 pub use schema::DocMapper;
+pub use stored_terms::{ScannedField, StoredDoc};
 
 /// The JSON field that holds what is not mapped, in dynamic mode.
 pub const DYNAMIC_FIELD: &str = "_dynamic";

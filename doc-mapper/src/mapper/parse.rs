@@ -120,6 +120,32 @@ impl DocMapper {
     }
 }
 
+impl DocMapper {
+    /// A value of any shape, read as those are that are not mapped.
+    pub(super) fn any_value<'t>(&self, text: &'t str) -> Option<JsonValue<'t>> {
+        let mut walk = Walk {
+            mapper: self,
+            document: TantivyDocument::default(),
+            timestamp: None,
+            presence: Vec::new(),
+            deepest: 0,
+            error: None,
+        };
+        let link = PathLink {
+            parent: None,
+            root: "",
+            key: "",
+        };
+        let seed = JsonSeed {
+            walk: &mut walk,
+            path: &link,
+            depth: 0,
+        };
+        let mut json = serde_json::Deserializer::from_str(text);
+        seed.deserialize(&mut json).ok()
+    }
+}
+
 fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
     let message = error.to_string();
     let reason = match message.starts_with("number out of range") {

@@ -22,7 +22,7 @@ use crate::field_path::{escape_segment, join_path, split_path};
 use crate::tokenizers::{self, Letters};
 
 /// The tokenizers of an index, each made once.
-pub(super) struct Analyzers(TokenizerManager);
+pub(super) struct Analyzers(pub(super) TokenizerManager);
 
 impl fmt::Debug for Analyzers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,7 +50,7 @@ pub struct DocMapper {
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
     docstore_blocksize: usize,
-    analyzers: Analyzers,
+    pub(super) analyzers: Analyzers,
 }
 
 impl DocMapper {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use canter_doc_mapper::tokenizers::Letters;
-use canter_doc_mapper::{FieldKind, ResolvedField};
+use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::query::{EmptyQuery, Query, RegexQuery};
 use tantivy_fst::Regex;
 
 use super::build::Builder;
 use super::literal::{has_nothing, resolve};
+use super::scan::Wanted;
 use super::value::json_base_term;
 use crate::SearchError;
 
@@ -138,7 +139,8 @@ pub(super) fn build_regex(
     if has_nothing(&field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
-    if !field.indexed || !matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_)) {
+    let is_searched = field.indexed || field.scanned;
+    if !is_searched || !matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_)) {
         return Err(SearchError::invalid(format!(
             "the field {name:?} is no indexed text, so a regular expression cannot search it"
         )));
@@ -169,6 +171,9 @@ fn automaton(
         SearchError::invalid(format!("the pattern {pattern:?} cannot be used: {error}"))
     })?;
     let regex = Arc::new(regex);
+    if field.scanned {
+        return Ok(builder.scan(ScannedField::of(field), Wanted::Automaton(regex)));
+    }
     builder
         .needs
         .automata
