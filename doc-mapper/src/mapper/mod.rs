@@ -10,6 +10,8 @@
 //! config does not ask for them, then the mapped leaves in the order of the config, named by their path (a
 //! dot inside a name is written `\.`); `numbering.rs` says why.
 
+mod concatenate;
+mod field_options;
 mod json_value;
 mod kept;
 mod leaf;

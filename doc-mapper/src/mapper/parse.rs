@@ -54,7 +54,18 @@ pub(super) struct Walk<'m> {
     error: Option<DocError>,
 }
 
-impl Walk<'_> {
+impl<'m> Walk<'m> {
+    pub(super) fn new(mapper: &'m DocMapper, num_bytes: usize) -> Walk<'m> {
+        Walk {
+            mapper,
+            document: TantivyDocument::with_capacity(num_bytes),
+            timestamp: None,
+            presence: Vec::new(),
+            deepest: 0,
+            error: None,
+        }
+    }
+
     #[cold]
     pub(super) fn fail<E: Error>(&mut self, error: DocError) -> E {
         self.error = Some(error);
@@ -93,14 +104,7 @@ impl DocMapper {
             let message = format!("the line is not UTF-8 from byte {} on", e.valid_up_to());
             DocError::new(DocErrorReason::InvalidUtf8, "", message)
         })?;
-        let mut walk = Walk {
-            mapper: self,
-            document: TantivyDocument::with_capacity(line.len()),
-            timestamp: None,
-            presence: Vec::new(),
-            deepest: 0,
-            error: None,
-        };
+        let mut walk = Walk::new(self, line.len());
         let mut json = serde_json::Deserializer::from_str(text);
         let seed = ObjectSeed {
             walk: &mut walk,
@@ -117,32 +121,6 @@ impl DocMapper {
                 .take()
                 .unwrap_or_else(|| syntax_error(&error, text))),
         }
-    }
-}
-
-impl DocMapper {
-    /// A value of any shape, read as those are that are not mapped.
-    pub(super) fn any_value<'t>(&self, text: &'t str) -> Option<JsonValue<'t>> {
-        let mut walk = Walk {
-            mapper: self,
-            document: TantivyDocument::default(),
-            timestamp: None,
-            presence: Vec::new(),
-            deepest: 0,
-            error: None,
-        };
-        let link = PathLink {
-            parent: None,
-            root: "",
-            key: "",
-        };
-        let seed = JsonSeed {
-            walk: &mut walk,
-            path: &link,
-            depth: 0,
-        };
-        let mut json = serde_json::Deserializer::from_str(text);
-        seed.deserialize(&mut json).ok()
     }
 }
 

@@ -3,20 +3,22 @@
 use std::fmt;
 
 use tantivy::IndexSettings;
-use tantivy::schema::{
-    BytesOptions, DateOptions, Field, FieldEntry, IpAddrOptions, JsonObjectOptions, NumericOptions,
-    Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{Field, FieldEntry, Schema};
 use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
 
+use super::concatenate::concatenate;
+use super::field_options::{
+    as_mapping, bytes_options, date_options, ip_options, json_options, numeric_options,
+    text_options,
+};
 use super::numbering::{Numbering, OwnFields, in_order_of_addition};
 use super::presence::PathHasher;
 use super::tree::{Child, Leaf, ObjectNode};
 use super::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
 use crate::config::{
-    ConcatenateKind, ConfigError, CustomTokenizer, FieldKind, FieldMapping, IndexConfig, Mode,
-    Normalizer, NumericKind, TextKind, TextVariant,
+    ConfigError, CustomTokenizer, FieldKind, FieldMapping, IndexConfig, Mode, Normalizer,
+    NumericKind,
 };
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::tokenizers::{self, Letters};
@@ -363,152 +365,5 @@ impl Compiler<'_, '_> {
             variants: Vec::new(),
             copies: Vec::new(),
         }
-    }
-}
-
-/// A way of indexing a text as a field of its own.
-fn as_mapping(mapping: &FieldMapping, variant: &TextVariant) -> FieldMapping {
-    FieldMapping {
-        name: variant.name.clone(),
-        description: None,
-        multi_valued: mapping.multi_valued,
-        stored: false,
-        indexed: true,
-        scanned: false,
-        fast: None,
-        needle: false,
-        kind: FieldKind::Text(TextKind {
-            tokenizer: variant.tokenizer.clone(),
-            record: variant.record,
-            fieldnorms: variant.fieldnorms,
-            variants: Vec::new(),
-        }),
-    }
-}
-
-/// Tells every field which others are made of it.
-fn concatenate(root: &mut ObjectNode, mut dynamic: Option<&mut Leaf>, fields: &[FieldMapping]) {
-    let mut all = Vec::new();
-    concatenations(String::new(), fields, &mut all);
-    for (path, kind) in all {
-        let leaves = root.leaves();
-        let found = leaves
-            .iter()
-            .find(|leaf| leaf.path == path && !leaf.is_absent);
-        let Some(target) = found.map(|leaf| leaf.as_copy()) else {
-            continue;
-        };
-        let sources: Vec<String> = kind
-            .fields
-            .iter()
-            .map(|path| join_path(&split_path(path)))
-            .collect();
-        root.for_each_leaf(&mut |leaf| {
-            let is_in = |source: &String| {
-                let rest = leaf.path.strip_prefix(source.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
-            if !leaf.is_computed && sources.iter().any(is_in) {
-                leaf.copies.push(target);
-            }
-        });
-        if let (Some(dynamic), true) = (dynamic.as_deref_mut(), kind.include_dynamic) {
-            dynamic.copies.push(target);
-        }
-    }
-}
-
-/// The fields that are made of others, with their paths.
-fn concatenations<'c>(
-    path: String,
-    fields: &'c [FieldMapping],
-    all: &mut Vec<(String, &'c ConcatenateKind)>,
-) {
-    for field in fields {
-        let name = escape_segment(&field.name);
-        let path = match path.as_str() {
-            "" => name,
-            path => format!("{path}.{name}"),
-        };
-        match &field.kind {
-            FieldKind::Concatenate(kind) => all.push((path, kind)),
-            FieldKind::Object(children) => concatenations(path, children, all),
-            _ => {}
-        }
-    }
-}
-
-fn text_options(mapping: &FieldMapping, text: &TextKind) -> TextOptions {
-    let mut options = TextOptions::default();
-    if mapping.stored {
-        options = options.set_stored();
-    }
-    if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(tokenizers::of_column(normalizer));
-    }
-    if mapping.indexed {
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(&text.tokenizer)
-            .set_index_option(text.record)
-            .set_fieldnorms(text.fieldnorms);
-        options = options.set_indexing_options(indexing);
-    }
-    options
-}
-
-fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
-    // Never stored: a hit shows the text of `_verbatim`.
-    let mut options = JsonObjectOptions::default();
-    if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(tokenizers::of_column(normalizer));
-    }
-    if let FieldKind::Json(json) = &mapping.kind {
-        if json.expand_dots {
-            options = options.set_expand_dots_enabled();
-        }
-        if mapping.indexed {
-            let indexing = TextFieldIndexing::default()
-                .set_tokenizer(&json.tokenizer)
-                .set_index_option(json.record);
-            options = options.set_indexing_options(indexing);
-        }
-    }
-    options
-}
-
-/// tantivy has one builder type per field type, with the same three setters.
-macro_rules! set_options {
-    ($mapping:expr, $options:expr) => {{
-        let mut options = $options;
-        if $mapping.stored {
-            options = options.set_stored();
-        }
-        if $mapping.indexed {
-            options = options.set_indexed();
-        }
-        if $mapping.fast.is_some() {
-            options = options.set_fast();
-        }
-        options
-    }};
-}
-
-fn numeric_options(mapping: &FieldMapping) -> NumericOptions {
-    set_options!(mapping, NumericOptions::default())
-}
-
-fn ip_options(mapping: &FieldMapping) -> IpAddrOptions {
-    set_options!(mapping, IpAddrOptions::default())
-}
-
-fn bytes_options(mapping: &FieldMapping) -> BytesOptions {
-    set_options!(mapping, BytesOptions::default())
-}
-
-fn date_options(mapping: &FieldMapping) -> DateOptions {
-    let options = set_options!(mapping, DateOptions::default());
-    match &mapping.kind {
-        FieldKind::Date(date) => options.set_precision(date.precision),
-        _ => options,
     }
 }

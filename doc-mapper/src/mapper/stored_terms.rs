@@ -10,7 +10,11 @@ use tantivy::schema::{Field, Value as _};
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{TantivyDocument, Term};
 
+use serde::de::DeserializeSeed as _;
+
 use super::json_value::{Entries, JsonValue};
+use super::parse::Walk;
+use super::parse_json::{JsonSeed, PathLink};
 use super::resolve::ResolvedField;
 use super::schema::DocMapper;
 use super::tree::{Child, ObjectNode};
@@ -176,6 +180,25 @@ impl DocMapper {
             Some((_, value)) => visit_value(value, &mut path, place, visit),
             None => {}
         }
+    }
+}
+
+impl DocMapper {
+    /// A value of any shape, read as those are that are not mapped.
+    fn any_value<'t>(&self, text: &'t str) -> Option<JsonValue<'t>> {
+        let mut walk = Walk::new(self, 0);
+        let link = PathLink {
+            parent: None,
+            root: "",
+            key: "",
+        };
+        let seed = JsonSeed {
+            walk: &mut walk,
+            path: &link,
+            depth: 0,
+        };
+        let mut json = serde_json::Deserializer::from_str(text);
+        seed.deserialize(&mut json).ok()
     }
 }
 
