@@ -128,7 +128,7 @@ fn custom_tokenizers_find_what_a_scan_finds_indexed_or_not() {
                 let own = grams(text);
                 wanted.iter().all(|gram| own.contains(gram))
             };
-            let expect = scan(&documents, |doc| values(doc).iter().any(|text| has(text)));
+            let expect = scan(&documents, |doc| values(doc).iter().any(has));
             assert_eq!(
                 ids(&by_grams, &format!("a:{word}")),
                 expect,
