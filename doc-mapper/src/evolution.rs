@@ -49,6 +49,7 @@ pub struct Evolution {
 }
 
 const FIELDS: &str = "doc_mapping.field_mappings";
+const TOKENIZERS: &str = "doc_mapping.tokenizers";
 
 /// Settings that no split depends on.
 const FREE: [&str; 10] = [
@@ -204,6 +205,14 @@ fn add_leaves(field: &FieldMapping, path: &str, added: &mut Vec<String>) {
                 add_leaves(child, &path, added);
             }
         }
+        FieldKind::Text(text) => {
+            let variants = text.variants.iter();
+            let variants: Vec<String> = variants
+                .map(|variant| format!("{path}.{}", variant.name))
+                .collect();
+            added.push(path);
+            added.extend(variants);
+        }
         _ => added.push(path),
     }
 }
@@ -223,7 +232,7 @@ fn compare(place: &str, was: Option<&Value>, asked: Option<&Value>, found: &mut 
         }
         return;
     }
-    let is_fields = place.ends_with("field_mappings");
+    let is_fields = place.ends_with("field_mappings") || place == TOKENIZERS;
     if let (Some(Value::Array(was)), Some(Value::Array(asked)), true) = (was, asked, is_fields) {
         let (was, asked) = (by_name(was), by_name(asked));
         for name in keys_of(&was, &asked) {
@@ -268,8 +277,8 @@ fn refusal_of(difference: &Difference) -> Option<Refusal> {
     let remedy = if is_in(FIELDS) {
         let option = place.rsplit('.').next().unwrap_or_default();
         match (was, asked) {
-            (None, Some(Value::Object(_))) => return None,
-            (Some(Value::Object(_)), None) => {
+            (None, Some(field)) if is_field(field) => return None,
+            (Some(field), None) if is_field(field) => {
                 "leave the field in: the splits have it, and documents may lack it".to_owned()
             }
             _ if FREE_OF_FIELD.contains(&option) => return None,
@@ -277,6 +286,22 @@ fn refusal_of(difference: &Difference) -> Option<Refusal> {
                   was"
                 .to_owned(),
         }
+    } else if is_in(TOKENIZERS) {
+        // No field of the index has a tokenizer that is new, or that nothing names any more.
+        let is_list = |value: &Option<Value>| value.as_ref().is_none_or(Value::is_array);
+        let is_whole = |value: &Option<Value>| {
+            value
+                .as_ref()
+                .is_none_or(|value| value.get("name").is_some())
+        };
+        if (place == TOKENIZERS && is_list(was) && is_list(asked))
+            || ((was.is_none() || asked.is_none()) && is_whole(was) && is_whole(asked))
+        {
+            return None;
+        }
+        "leave it as it was and define one of another name for fields to come, or build a new index: the splits have \
+         the words that it made"
+            .to_owned()
     } else if is_in("doc_mapping.mode") {
         let is_dynamic = |mode: &Option<Value>| mode.as_ref().is_some_and(|mode| mode == "dynamic");
         if !is_dynamic(was) && !is_dynamic(asked) {
@@ -292,6 +317,11 @@ fn refusal_of(difference: &Difference) -> Option<Refusal> {
         difference: difference.clone(),
         remedy,
     })
+}
+
+/// Whether a value is a whole field, and no option of one.
+fn is_field(value: &Value) -> bool {
+    value.get("name").is_some()
 }
 
 /// A value in one line: `"u64"`, `["body"]`, `nothing`.

@@ -21,4 +21,4 @@ pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
 pub use datetime::{infer_rfc3339, parse_datetime_literal};
 pub use doc_error::{DocError, DocErrorReason};
 pub use field_path::{escape_segment, split_path};
-pub use mapper::{DocMapper, Kept, ParsedDoc, ResolvedField};
+pub use mapper::{DocMapper, Kept, ParsedDoc, ResolvedField, ScannedField, StoredDoc};

@@ -6,16 +6,20 @@ use tantivy::tokenizer::{
     WhitespaceTokenizer,
 };
 
-use crate::config::Normalizer;
+use crate::config::{CustomTokenizer, Normalizer};
 
 mod column_text;
+mod custom;
 mod english;
+mod source_code;
 
 use column_text::Shorten;
 pub use column_text::{MAX_COLUMN_TEXT_BYTES, column_text};
+pub use custom::Letters;
+pub(crate) use custom::check_pattern;
 use english::EnglishStemmer;
 
-/// The names a `tokenizer` key may have.
+/// The names a `tokenizer` key may have beside those that the config defines.
 ///
 /// - `raw`: the whole value is one token.
 /// - `lowercase`, `raw_lowercase`: the whole value, lowercased, is one token.
@@ -77,6 +81,26 @@ pub fn tokenizers() -> TokenizerManager {
     manager
 }
 
+/// The built-in tokenizers, and those that a config defines.
+pub fn tokenizers_with(custom: &[CustomTokenizer]) -> TokenizerManager {
+    let manager = tokenizers();
+    for tokenizer in custom {
+        if let Some(analyzer) = custom::analyzer(tokenizer) {
+            manager.register(&tokenizer.name, analyzer);
+        }
+    }
+    manager
+}
+
+/// What the tokenizer of this name does to letters.
+pub(crate) fn letters(name: &str, custom: &[CustomTokenizer]) -> Letters {
+    match custom.iter().find(|tokenizer| tokenizer.name == name) {
+        Some(tokenizer) => Letters::of_filters(&tokenizer.filters),
+        None if lowercases(name) => Letters::lowercase(),
+        None => Letters::default(),
+    }
+}
+
 /// The normalizers of text in fast fields: `raw` and `lowercase`. They drop nothing: of a value of more than
 /// [`MAX_COLUMN_TEXT_BYTES`] the beginning is in the column.
 pub fn fast_field_tokenizers() -> TokenizerManager {
@@ -99,7 +123,7 @@ pub(crate) fn of_column(normalizer: Normalizer) -> &'static str {
     }
 }
 
-/// Whether terms of this tokenizer are lowercase, so that wildcards and prefixes must be too.
+/// Whether terms of this built-in tokenizer are lowercase, so that wildcards and prefixes must be too.
 pub fn lowercases(tokenizer: &str) -> bool {
     !matches!(tokenizer, "raw" | "whitespace")
 }

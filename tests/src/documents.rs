@@ -35,6 +35,31 @@ search_settings:
   default_search_fields: [title]
 "#;
 
+/// Another index config for [`catalogue`]: fields that are only stored, fields made of others, tokenizers of its own. What
+/// is only stored is concatenated as well, so that the oracle, which does not look through documents, finds it there.
+pub const WAYS_CONFIG: &str = r#"
+version: 0.8
+index_id: ways
+doc_mapping:
+  mode: dynamic
+  timestamp_field: created
+  tokenizers:
+    - {name: grams, type: ngram, min_gram: 3, max_gram: 4, filters: [lower_caser]}
+    - {name: runs, type: regex, pattern: '[A-Z]+|[0-9]+'}
+  field_mappings:
+    - {name: created, type: datetime, fast: true, input_formats: [rfc3339, unix_timestamp], fast_precision: milliseconds}
+    - {name: title, type: text, strategy: none}
+    - {name: titles, type: concatenate, concatenate_fields: [title], tokenizer: default, record: position}
+    - {name: code, type: text, tokenizer: grams, fields: {runs: {tokenizer: runs}}}
+    - {name: vendor, type: text, strategy: none, tokenizer: raw}
+    - {name: vendors, type: concatenate, concatenate_fields: [vendor], tokenizer: raw}
+    - {name: price, type: f64, fast: true}
+    - {name: attributes, type: json, strategy: none}
+    - {name: rest, type: concatenate, concatenate_fields: [attributes], include_dynamic_fields: true, tokenizer: raw}
+search_settings:
+  default_search_fields: [title]
+"#;
+
 const WORDS: [&str; 16] = [
     "running",
     "shoes",

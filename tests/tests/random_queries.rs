@@ -74,6 +74,22 @@ fn native_answers_are_those_of_a_scan() {
     );
 }
 
+/// Fields that are not indexed (`strategy: none`), searched by looking through stored documents.
+#[test]
+fn answers_about_fields_that_are_only_stored_are_those_of_a_scan() {
+    let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
+    let seed = number("CANTER_RANDOM_SEED", 1) as u64;
+    let num = number("CANTER_RANDOM_REQUESTS", 1_500);
+    let tallies: Vec<(u64, Tally)> = (seed..)
+        .take(num.div_ceil(PER_SEED))
+        .map(|seed| {
+            let bench = RandomBench::stored(seed, &(&native).into()).unwrap();
+            (seed, bench.run(PER_SEED.min(num)).unwrap())
+        })
+        .collect();
+    conclude(&tallies);
+}
+
 /// Documents were deleted by random queries, in indexes of few splits and of many.
 #[test]
 fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {

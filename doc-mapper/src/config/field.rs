@@ -20,6 +20,8 @@ pub struct FieldMapping {
     pub stored: bool,
     /// In the inverted index, so that a query finds it.
     pub indexed: bool,
+    /// Not indexed, and searched all the same: by looking through stored documents.
+    pub scanned: bool,
     /// In a fast field, so that it can be sorted and aggregated; text goes through the normalizer.
     pub fast: Option<Normalizer>,
     /// Single values of it are looked for that few splits hold: splits keep a filter over it.
@@ -70,6 +72,8 @@ pub enum FieldKind {
     Json(JsonKind),
     /// `object`: a nested object whose fields are mapped.
     Object(Vec<FieldMapping>),
+    /// `concatenate`: text made of the values of other fields, and not stored.
+    Concatenate(ConcatenateKind),
 }
 
 /// Options of `text`.
@@ -81,6 +85,32 @@ pub struct TextKind {
     pub record: IndexRecordOption,
     /// Kept for BM25.
     pub fieldnorms: bool,
+    /// The same text indexed in other ways, sorted by their names.
+    pub variants: Vec<TextVariant>,
+}
+
+/// Another way to index a text: `message.raw` beside `message`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextVariant {
+    /// What stands behind the dot.
+    pub name: String,
+    /// A name of [`crate::tokenizers`], or of the config's own.
+    pub tokenizer: String,
+    /// What the postings hold.
+    pub record: IndexRecordOption,
+    /// Kept for BM25.
+    pub fieldnorms: bool,
+}
+
+/// Options of `concatenate`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConcatenateKind {
+    /// The paths of the fields; an object stands for all that is in it.
+    pub fields: Vec<String>,
+    /// What is not mapped, too.
+    pub include_dynamic: bool,
+    /// How the text is indexed.
+    pub text: TextKind,
 }
 
 /// Options of `i64`, `u64` and `f64`.
@@ -146,6 +176,7 @@ impl FieldKind {
             FieldKind::Bytes(_) => "bytes",
             FieldKind::Json(_) => "json",
             FieldKind::Object(_) => "object",
+            FieldKind::Concatenate(_) => "concatenate",
         }
     }
 }
@@ -159,6 +190,7 @@ impl FieldMapping {
             multi_valued: false,
             stored: true,
             indexed: true,
+            scanned: false,
             fast: Some(Normalizer::Raw),
             needle: false,
             kind: FieldKind::Json(JsonKind {
@@ -166,6 +198,21 @@ impl FieldMapping {
                 record: IndexRecordOption::Basic,
                 expand_dots: true,
             }),
+        }
+    }
+
+    /// Whether queries find it, by the index or by looking through documents.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.indexed || self.scanned
+    }
+
+    /// Whether it is indexed in another way of this name.
+    pub(crate) fn has_variant(&self, name: Option<&String>) -> bool {
+        match (&self.kind, name) {
+            (FieldKind::Text(text), Some(name)) => {
+                text.variants.iter().any(|variant| variant.name == *name)
+            }
+            _ => false,
         }
     }
 
@@ -187,8 +234,16 @@ impl FieldMapping {
         if let FieldKind::Object(fields) = &self.kind {
             return map.serialize_entry("field_mappings", fields);
         }
+        if let FieldKind::Concatenate(concatenate) = &self.kind {
+            map.serialize_entry("concatenate_fields", &concatenate.fields)?;
+            map.serialize_entry("include_dynamic_fields", &concatenate.include_dynamic)?;
+            return concatenate.text.serialize_options(map);
+        }
         map.serialize_entry("stored", &self.stored)?;
-        map.serialize_entry("indexed", &self.indexed)?;
+        match self.scanned {
+            true => map.serialize_entry("strategy", "none")?,
+            false => map.serialize_entry("indexed", &self.indexed)?,
+        }
         match (&self.kind, self.fast) {
             (FieldKind::Text(_) | FieldKind::Json(_), Some(normalizer)) => {
                 let fast = serde_json::json!({ "normalizer": normalizer.name() });
@@ -202,13 +257,13 @@ impl FieldMapping {
         }
         match &self.kind {
             // Quickwit refuses indexing options on a field that is not indexed.
-            FieldKind::Text(text) if self.indexed => {
+            FieldKind::Text(text) if self.indexed => text.serialize_options(map),
+            FieldKind::Text(text) if self.scanned => {
                 map.serialize_entry("tokenizer", &text.tokenizer)?;
-                map.serialize_entry("record", &text.record)?;
-                map.serialize_entry("fieldnorms", &text.fieldnorms)
+                map.serialize_entry("record", &text.record)
             }
             FieldKind::Json(json) => {
-                if self.indexed {
+                if self.is_searched() {
                     map.serialize_entry("tokenizer", &json.tokenizer)?;
                     map.serialize_entry("record", &json.record)?;
                 }
@@ -233,8 +288,33 @@ impl FieldMapping {
                 map.serialize_entry("input_format", bytes.input_format.as_str())?;
                 map.serialize_entry("output_format", bytes.output_format.as_str())
             }
-            FieldKind::Text(_) | FieldKind::Bool | FieldKind::Ip | FieldKind::Object(_) => Ok(()),
+            FieldKind::Text(_)
+            | FieldKind::Bool
+            | FieldKind::Ip
+            | FieldKind::Object(_)
+            | FieldKind::Concatenate(_) => Ok(()),
         }
+    }
+}
+
+impl TextKind {
+    fn serialize_options<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("tokenizer", &self.tokenizer)?;
+        map.serialize_entry("record", &self.record)?;
+        map.serialize_entry("fieldnorms", &self.fieldnorms)?;
+        if self.variants.is_empty() {
+            return Ok(());
+        }
+        let variants = self.variants.iter().map(|variant| {
+            let options = serde_json::json!({
+                "tokenizer": variant.tokenizer,
+                "record": variant.record,
+                "fieldnorms": variant.fieldnorms,
+            });
+            (variant.name.clone(), options)
+        });
+        let variants: serde_json::Map<String, serde_json::Value> = variants.collect();
+        map.serialize_entry("fields", &variants)
     }
 }
 

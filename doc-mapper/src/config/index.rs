@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::field::serialize_dynamic;
 use super::node::Node;
 use super::{
-    ConfigError, FieldMapping, IndexingSettings, IngestSettings, RetentionPolicy, kept_fields,
-    read, validate,
+    ConfigError, CustomTokenizer, FieldMapping, IndexingSettings, IngestSettings, RetentionPolicy,
+    kept_fields, read, validate,
 };
 
 /// The index config. Reading one always validates it.
@@ -46,6 +46,9 @@ pub struct DocMapping {
         serialize_with = "serialize_dynamic"
     )]
     pub dynamic_mapping: Option<FieldMapping>,
+    /// The tokenizers that fields may name beside the built-in ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tokenizers: Vec<CustomTokenizer>,
     /// The mapped fields, in the order hits show them.
     pub field_mappings: Vec<FieldMapping>,
     /// Paths of mapped fields that the index got when it was there already, in the order in which it got them: their

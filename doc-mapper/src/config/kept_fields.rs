@@ -56,11 +56,13 @@ fn text(name: &str, is_words: bool) -> FieldMapping {
         stored: true,
         indexed: true,
         fast: (!is_words).then_some(Normalizer::Raw),
+        scanned: false,
         needle: false,
         kind: FieldKind::Text(TextKind {
             tokenizer: tokenizer.to_string(),
             record,
             fieldnorms: false,
+            variants: Vec::new(),
         }),
     }
 }

@@ -17,22 +17,27 @@ mod node;
 mod read;
 mod read_field;
 mod read_settings;
+mod read_text;
 mod settings;
+mod tokenizer;
 mod units;
 mod validate;
+mod validate_text;
 #[cfg(feature = "yaml")]
 mod yaml;
 
 pub use error::ConfigError;
 pub use field::{
-    BytesFormat, BytesKind, DateKind, FieldKind, FieldMapping, JsonKind, Normalizer, NumericKind,
-    TextKind,
+    BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, JsonKind,
+    Normalizer, NumericKind, TextKind, TextVariant,
 };
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
 pub use settings::{
     DEFAULT_DOCSTORE_BLOCKSIZE, IndexingResources, IndexingSettings, IngestSettings, MergePolicy,
     OnError, RetentionPolicy,
 };
+
+pub use tokenizer::{CustomTokenizer, TokenizerCut, TokenizerFilter};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 
 use super::node::{MapReader, Node, Result};
 use super::read_field::{field_mappings, json_options};
+use super::read_text::search;
+use super::tokenizer::custom_tokenizers;
 use super::{DocMapping, FieldKind, FieldMapping, IndexConfig, Mode, read_settings};
 
 const VERSIONS: [&str; 6] = ["0.4", "0.5", "0.6", "0.7", "0.8", "0.9"];
@@ -91,13 +93,6 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         value: super::node::NodeValue::Null,
     };
     let map = MapReader::new(node.unwrap_or(&empty), "doc_mapping", "doc_mapping", &KEYS)?;
-    if !map.seq("tokenizers")?.is_empty() {
-        let names = crate::tokenizers::NAMES.join(", ");
-        let message = format!(
-            "\"tokenizers\": custom tokenizers are not supported yet; the built-in ones are {names}"
-        );
-        return Err(map.error("tokenizers", message));
-    }
     let mode = map.choice("mode", &MODES, Mode::Dynamic)?;
     let dynamic_mapping = match (mode, map.get("dynamic_mapping")) {
         (Mode::Dynamic, None) => Some(FieldMapping::default_dynamic()),
@@ -112,6 +107,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         doc_mapping_uid: map.str("doc_mapping_uid")?,
         mode,
         dynamic_mapping,
+        tokenizers: custom_tokenizers(map.seq("tokenizers")?, "doc_mapping.tokenizers")?,
         field_mappings: field_mappings(
             map.seq("field_mappings")?,
             "doc_mapping.field_mappings",
@@ -134,6 +130,7 @@ fn dynamic_mapping(node: &Node) -> Result<FieldMapping> {
         "description",
         "stored",
         "indexed",
+        "strategy",
         "tokenizer",
         "record",
         "expand_dots",
@@ -146,14 +143,15 @@ fn dynamic_mapping(node: &Node) -> Result<FieldMapping> {
         &keys,
     )?;
     let default = FieldMapping::default_dynamic();
-    let indexed = map.bool("indexed", true)?;
+    let search = search(&map, "dynamic_mapping", "dynamic_mapping")?;
     Ok(FieldMapping {
         description: map.str("description")?,
         stored: map.bool("stored", true)?,
-        indexed,
+        indexed: search.indexed,
+        scanned: search.scanned,
         // As in Quickwit: `fast` is on by default only when no dynamic mapping is written at all.
         fast: super::read_field::fast(&map)?,
-        kind: FieldKind::Json(json_options(&map, "dynamic_mapping", indexed)?),
+        kind: FieldKind::Json(json_options(&map, "dynamic_mapping", &search)?),
         ..default
     })
 }

@@ -1,27 +1,21 @@
 //! Node → field mappings: the type decides which keys are allowed and what their defaults are.
 
-use tantivy::schema::{DateTimePrecision, IndexRecordOption};
+use tantivy::schema::DateTimePrecision;
 
 use super::node::{MapReader, Node, NodeValue, Result};
+use super::read_text::{Search, concatenate, only_if_indexed, search, text_indexing, text_options};
 use super::{
     BytesFormat, BytesKind, ConfigError, DateKind, FieldKind, FieldMapping, JsonKind, Normalizer,
-    NumericKind, TextKind,
+    NumericKind,
 };
 use crate::datetime::{DateInput, DateOutput};
 use crate::mapper::RESERVED_NAMES;
-use crate::tokenizers;
 
 /// Objects in objects in a config; a document may nest deeper inside `json` fields.
 const MAX_OBJECT_DEPTH: usize = 32;
 
 const TYPES: &str =
-    "text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object";
-
-const RECORDS: [(&str, IndexRecordOption); 3] = [
-    ("basic", IndexRecordOption::Basic),
-    ("freq", IndexRecordOption::WithFreqs),
-    ("position", IndexRecordOption::WithFreqsAndPositions),
-];
+    "text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object, concatenate";
 
 pub(super) fn field_mappings(
     nodes: &[Node],
@@ -65,21 +59,17 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         .strip_prefix("array<")
         .and_then(|t| t.strip_suffix('>'));
     let type_name = inner.unwrap_or(&type_id);
-    if type_id == "concatenate" {
-        return Err(map.error(
-            "type",
-            format!("{what}: the type concatenate is not supported yet"),
-        ));
-    }
-    let Some(own_keys) = keys_of(type_name).filter(|_| inner != Some("object")) else {
+    let Some(own_keys) =
+        keys_of(type_name).filter(|_| !matches!(inner, Some("object" | "concatenate")))
+    else {
         let message = format!("\"type\" in {what} must be one of {TYPES}; got {type_id:?}");
         return Err(map.error("type", message));
     };
     let mut allowed = vec!["name", "type", "description"];
     allowed.extend(own_keys);
     let map = MapReader::new(node, path, &what, &allowed)?;
-    let indexed = map.bool("indexed", true)?;
-    let kind = kind(type_name, &map, &what, indexed, depth)?;
+    let search = search(&map, &what, type_name)?;
+    let kind = kind(type_name, &map, &what, &search, depth)?;
     let fast = fast(&map)?.filter(|_| !matches!(kind, FieldKind::Object(_)));
     if fast.is_some() && inner.is_some() && matches!(kind, FieldKind::Bytes(_)) {
         return Err(map.error(
@@ -88,15 +78,16 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         ));
     }
     let needle = map.bool("needle", false)?;
-    if needle && !indexed {
+    if needle && !search.indexed {
         return Err(only_if_indexed(&map, "needle", &what));
     }
     Ok(FieldMapping {
         name,
         description: map.str("description")?,
         multi_valued: inner.is_some(),
-        stored: map.bool("stored", true)?,
-        indexed,
+        stored: map.bool("stored", !matches!(kind, FieldKind::Concatenate(_)))?,
+        indexed: search.indexed,
+        scanned: search.scanned,
         fast,
         needle,
         kind,
@@ -108,25 +99,29 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
         "text" => &[
             "stored",
             "indexed",
+            "strategy",
             "tokenizer",
             "record",
             "fieldnorms",
+            "fields",
             "fast",
             "needle",
         ],
         "i64" | "u64" | "f64" => &[
             "stored",
             "indexed",
+            "strategy",
             "fast",
             "needle",
             "coerce",
             "output_format",
         ],
-        "bool" => &["stored", "indexed", "fast"],
-        "ip" => &["stored", "indexed", "fast", "needle"],
+        "bool" => &["stored", "indexed", "strategy", "fast"],
+        "ip" => &["stored", "indexed", "strategy", "fast", "needle"],
         "datetime" => &[
             "stored",
             "indexed",
+            "strategy",
             "fast",
             "input_formats",
             "output_format",
@@ -136,6 +131,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
         "bytes" => &[
             "stored",
             "indexed",
+            "strategy",
             "fast",
             "needle",
             "input_format",
@@ -144,11 +140,19 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
         "json" => &[
             "stored",
             "indexed",
+            "strategy",
             "tokenizer",
             "record",
             "expand_dots",
             "fast",
             "needle",
+        ],
+        "concatenate" => &[
+            "concatenate_fields",
+            "include_dynamic_fields",
+            "tokenizer",
+            "record",
+            "fieldnorms",
         ],
         // Quickwit takes `fast` here, and it changes nothing there either: each field inside has its own.
         "object" => &["field_mappings", "fast"],
@@ -160,22 +164,12 @@ fn kind(
     type_name: &str,
     map: &MapReader<'_>,
     what: &str,
-    indexed: bool,
+    search: &Search,
     depth: usize,
 ) -> Result<FieldKind> {
     Ok(match type_name {
-        "text" => {
-            let (tokenizer, record) = text_indexing(map, what, indexed, "default")?;
-            let fieldnorms = map.bool("fieldnorms", false)?;
-            if fieldnorms && !indexed {
-                return Err(only_if_indexed(map, "fieldnorms", what));
-            }
-            FieldKind::Text(TextKind {
-                tokenizer,
-                record,
-                fieldnorms,
-            })
-        }
+        "text" => FieldKind::Text(text_options(map, what, search)?),
+        "concatenate" => FieldKind::Concatenate(concatenate(map)?),
         "i64" => FieldKind::I64(numeric(map)?),
         "u64" => FieldKind::U64(numeric(map)?),
         "f64" => FieldKind::F64(numeric(map)?),
@@ -189,7 +183,7 @@ fn kind(
                 output_format: map.choice("output_format", &formats, BytesFormat::Base64)?,
             })
         }
-        "json" => FieldKind::Json(json_options(map, what, indexed)?),
+        "json" => FieldKind::Json(json_options(map, what, search)?),
         _ => {
             let fields = field_mappings(
                 map.seq("field_mappings")?,
@@ -217,44 +211,13 @@ fn numeric(map: &MapReader<'_>) -> Result<NumericKind> {
     })
 }
 
-pub(super) fn json_options(map: &MapReader<'_>, what: &str, indexed: bool) -> Result<JsonKind> {
-    let (tokenizer, record) = text_indexing(map, what, indexed, "raw")?;
+pub(super) fn json_options(map: &MapReader<'_>, what: &str, search: &Search) -> Result<JsonKind> {
+    let (tokenizer, record) = text_indexing(map, what, search, "raw")?;
     Ok(JsonKind {
         tokenizer,
         record,
         expand_dots: map.bool("expand_dots", true)?,
     })
-}
-
-fn text_indexing(
-    map: &MapReader<'_>,
-    what: &str,
-    indexed: bool,
-    default: &str,
-) -> Result<(String, IndexRecordOption)> {
-    if let Some(key) = ["tokenizer", "record"]
-        .into_iter()
-        .find(|key| !indexed && map.has(key))
-    {
-        return Err(only_if_indexed(map, key, what));
-    }
-    let tokenizer = map.str("tokenizer")?.unwrap_or_else(|| default.to_string());
-    if !tokenizers::NAMES.contains(&tokenizer.as_str()) {
-        let names = tokenizers::NAMES.join(", ");
-        let message = format!("\"tokenizer\" in {what} must be one of {names}; got {tokenizer:?}");
-        return Err(map.error("tokenizer", message));
-    }
-    Ok((
-        tokenizer,
-        map.choice("record", &RECORDS, IndexRecordOption::Basic)?,
-    ))
-}
-
-fn only_if_indexed(map: &MapReader<'_>, key: &str, what: &str) -> ConfigError {
-    map.error(
-        key,
-        format!("{key:?} in {what} is allowed only if \"indexed\" is true"),
-    )
 }
 
 /// `true`, `false`, `{normalizer: lowercase}`; and for text the list `[{tokenizer: lowercase}]` that

@@ -7,6 +7,7 @@ use super::*;
 
 mod kept;
 mod refused;
+mod text;
 
 fn load(yaml: &str) -> Result<IndexConfig, ConfigError> {
     IndexConfig::from_yaml(yaml, |name| {

@@ -16,6 +16,7 @@ pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
         let message = format!("{num_fields} fields are mapped; at most {MAX_FIELDS} may be");
         return Err(ConfigError::new("doc_mapping.field_mappings", message));
     }
+    super::validate_text::text_fields(mapping)?;
     timestamp_field(mapping)?;
     for (i, path) in mapping.tag_fields.iter().enumerate() {
         tag_field(mapping, path)
@@ -78,6 +79,7 @@ fn can_hold_something(mapping: &DocMapping, path: &str) -> std::result::Result<(
         {
             Ok(())
         }
+        Some((field, 1)) if field.has_variant(segments.last()) => Ok(()),
         Some((field, rest)) if rest > 0 && !matches!(field.kind, FieldKind::Json(_)) => {
             Err(format!(
                 "default search field {path:?} leads into {:?}, which has the type {} and nothing below \
@@ -96,13 +98,17 @@ fn count_leaves(fields: &[FieldMapping]) -> usize {
         .iter()
         .map(|field| match &field.kind {
             FieldKind::Object(children) => count_leaves(children),
+            FieldKind::Text(text) => 1 + text.variants.len(),
             _ => 1,
         })
         .sum()
 }
 
 /// The mapped field a path leads to, and the segments that are left (inside a JSON field).
-fn find<'m>(fields: &'m [FieldMapping], path: &[String]) -> Option<(&'m FieldMapping, usize)> {
+pub(super) fn find<'m>(
+    fields: &'m [FieldMapping],
+    path: &[String],
+) -> Option<(&'m FieldMapping, usize)> {
     let (first, rest) = path.split_first()?;
     let field = fields.iter().find(|field| &field.name == first)?;
     match &field.kind {
@@ -178,11 +184,16 @@ fn default_search_field(mapping: &DocMapping, path: &str) -> std::result::Result
         )) => Err(format!(
             "default search field {path:?} is an object; name one of its fields"
         )),
+        Some((field, 1)) if field.has_variant(segments.last()) => Ok(()),
         Some((field, rest)) if rest == 0 || matches!(field.kind, FieldKind::Json(_)) => {
-            if field.indexed { Ok(()) } else { not_indexed() }
+            if field.is_searched() {
+                Ok(())
+            } else {
+                not_indexed()
+            }
         }
         _ => match (&mapping.mode, &mapping.dynamic_mapping) {
-            (Mode::Dynamic, Some(dynamic)) if dynamic.indexed => Ok(()),
+            (Mode::Dynamic, Some(dynamic)) if dynamic.is_searched() => Ok(()),
             (Mode::Dynamic, _) => not_indexed(),
             _ => Err(format!(
                 "default search field {path:?} is not in \"field_mappings\", and the mode is not dynamic"

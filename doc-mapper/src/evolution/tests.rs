@@ -202,3 +202,50 @@ fn added_fields_are_remembered_in_their_order_and_can_be_left_out_again() {
     assert_eq!(two.with_added_fields(3), two);
     assert_eq!(two.with_added_fields(2).doc_mapping.tag_fields, ["p.q"]);
 }
+
+#[test]
+fn tokenizers_may_come_and_go_and_never_change() {
+    let with = |tokenizers: Value, tokenizer: &str| {
+        config(json!({ "tokenizers": tokenizers, "field_mappings": [
+            { "name": "a", "type": "text", "tokenizer": tokenizer },
+        ] }))
+    };
+    let grams =
+        |max: u32| json!({ "name": "grams", "type": "ngram", "min_gram": 2, "max_gram": max });
+    let plain = json!({ "name": "plain", "type": "simple" });
+    let was = with(json!([grams(3)]), "grams");
+    assert!(evolve(&was, &with(json!([plain, grams(3)]), "grams")).is_ok());
+    assert!(evolve(&with(json!([]), "raw"), &with(json!([plain]), "raw")).is_ok());
+    assert!(evolve(&with(json!([plain]), "raw"), &with(json!([]), "raw")).is_ok());
+    let refused = evolve(&was, &with(json!([grams(4)]), "grams")).unwrap_err();
+    assert_eq!(
+        refused[0].to_string(),
+        "doc_mapping.tokenizers.grams.max_gram was 3, and 4 is asked for: leave it as it was and define one of \
+         another name for fields to come, or build a new index: the splits have the words that it made"
+    );
+}
+
+#[test]
+fn a_field_comes_with_all_its_ways_of_being_indexed_and_keeps_them() {
+    let with = |fields: Value| config(json!({ "field_mappings": fields }));
+    let old = json!({ "name": "old", "type": "text" });
+    let new = json!({ "name": "new", "type": "text", "strategy": ["fulltext", "term"] });
+    let all = json!({ "name": "all", "type": "concatenate", "concatenate_fields": ["old"] });
+    let was = with(json!([old]));
+    let grown = evolve(&was, &with(json!([all, new, old]))).unwrap();
+    assert_eq!(grown.added_fields, ["all", "new", "new.term"]);
+    let mapper = crate::DocMapper::new(&grown.config).unwrap();
+    let names: Vec<&str> = mapper
+        .schema()
+        .fields()
+        .map(|(_, entry)| entry.name())
+        .collect();
+    assert_eq!(names[5..], ["old", "all", "new", "new.term"]);
+    assert_eq!(
+        grown.config.with_added_fields(0).doc_mapping,
+        was.doc_mapping
+    );
+    let more =
+        json!({ "name": "old", "type": "text", "fields": { "raw": { "tokenizer": "raw" } } });
+    assert!(evolve(&was, &with(json!([more]))).is_err());
+}

@@ -7,6 +7,8 @@ use tantivy::DateTime;
 use tantivy::schema::Value;
 use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 
+use crate::datetime;
+
 /// The entries of a JSON object, in the order of the line.
 pub(crate) type Entries<'a> = Vec<(Cow<'a, str>, JsonValue<'a>)>;
 
@@ -59,6 +61,25 @@ fn flatten<'a>(path: &str, value: &'a JsonValue<'_>, flat: &mut Entries<'a>) {
         JsonValue::Str(text) => JsonValue::Str(Cow::Borrowed(text)),
     };
     flat.push((Cow::Owned(path.to_owned()), value));
+}
+
+impl JsonValue<'_> {
+    /// Every value in it, as text.
+    pub(crate) fn for_each_text(&self, add: &mut dyn FnMut(&str)) {
+        match self {
+            JsonValue::Null => {}
+            JsonValue::Bool(b) => add(if *b { "true" } else { "false" }),
+            JsonValue::I64(n) => add(&n.to_string()),
+            JsonValue::U64(n) => add(&n.to_string()),
+            JsonValue::F64(n) => add(&n.to_string()),
+            JsonValue::Date(date) => add(&datetime::rfc3339_string(*date)),
+            JsonValue::Str(text) => add(text),
+            JsonValue::Array(items) => items.iter().for_each(|item| item.for_each_text(add)),
+            JsonValue::Object(entries) => {
+                entries.iter().for_each(|(_, item)| item.for_each_text(add))
+            }
+        }
+    }
 }
 
 impl<'a> Value<'a> for &'a JsonValue<'a> {

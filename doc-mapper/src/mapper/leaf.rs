@@ -89,7 +89,24 @@ impl Walk<'_> {
         if let Some(hash) = leaf.presence {
             self.presence.push(hash);
         }
+        if !leaf.copies.is_empty() {
+            match scalar {
+                Scalar::Str(text) => self.add_copies(leaf, text),
+                Scalar::Bool(b) => self.add_copies(leaf, if b { "true" } else { "false" }),
+                Scalar::I64(n) => self.add_copies(leaf, &n.to_string()),
+                Scalar::U64(n) => self.add_copies(leaf, &n.to_string()),
+                Scalar::F64(n) => self.add_copies(leaf, &positive_zero(n).to_string()),
+            }
+        }
         Ok(())
+    }
+
+    /// Gives the fields that have a field's values too one of them.
+    pub(super) fn add_copies(&mut self, leaf: &Leaf, text: &str) {
+        for copied in &leaf.copies {
+            self.document.add_text(copied.field, text);
+            self.presence.extend(copied.presence);
+        }
     }
 }
 
@@ -210,7 +227,7 @@ fn expected(leaf: &Leaf) -> String {
         false => what.to_string(),
     };
     match &leaf.kind {
-        FieldKind::Text(_) => "a string".to_string(),
+        FieldKind::Text(_) | FieldKind::Concatenate(_) => "a string".to_string(),
         FieldKind::I64(n) => coerced("an integer from -2^63 to 2^63-1 (i64)", n.coerce),
         FieldKind::U64(n) => coerced("an integer from 0 to 2^64-1 (u64)", n.coerce),
         FieldKind::F64(n) => coerced("a finite number (f64)", n.coerce),

@@ -10,6 +10,8 @@
 //! config does not ask for them, then the mapped leaves in the order of the config, named by their path (a
 //! dot inside a name is written `\.`); `numbering.rs` says why.
 
+mod concatenate;
+mod field_options;
 mod json_value;
 mod kept;
 mod leaf;
@@ -20,6 +22,7 @@ mod parse_leaf;
 mod presence;
 mod resolve;
 mod schema;
+mod stored_terms;
 mod to_json;
 mod tree;
 mod verbatim;
@@ -28,6 +31,7 @@ pub use kept::Kept;
 pub use parse::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
 pub use schema::DocMapper;
+pub use stored_terms::{ScannedField, StoredDoc};
 
 /// The JSON field that holds what is not mapped, in dynamic mode.
 pub const DYNAMIC_FIELD: &str = "_dynamic";

@@ -54,7 +54,18 @@ pub(super) struct Walk<'m> {
     error: Option<DocError>,
 }
 
-impl Walk<'_> {
+impl<'m> Walk<'m> {
+    pub(super) fn new(mapper: &'m DocMapper, num_bytes: usize) -> Walk<'m> {
+        Walk {
+            mapper,
+            document: TantivyDocument::with_capacity(num_bytes),
+            timestamp: None,
+            presence: Vec::new(),
+            deepest: 0,
+            error: None,
+        }
+    }
+
     #[cold]
     pub(super) fn fail<E: Error>(&mut self, error: DocError) -> E {
         self.error = Some(error);
@@ -93,14 +104,7 @@ impl DocMapper {
             let message = format!("the line is not UTF-8 from byte {} on", e.valid_up_to());
             DocError::new(DocErrorReason::InvalidUtf8, "", message)
         })?;
-        let mut walk = Walk {
-            mapper: self,
-            document: TantivyDocument::with_capacity(line.len()),
-            timestamp: None,
-            presence: Vec::new(),
-            deepest: 0,
-            error: None,
-        };
+        let mut walk = Walk::new(self, line.len());
         let mut json = serde_json::Deserializer::from_str(text);
         let seed = ObjectSeed {
             walk: &mut walk,
@@ -167,6 +171,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn add_json(&mut self, leaf: &Leaf, value: &JsonValue<'_>) {
+        if !leaf.copies.is_empty() {
+            value.for_each_text(&mut |text| self.add_copies(leaf, text));
+        }
         if let (Some(_), JsonValue::Object(entries)) = (leaf.presence, value) {
             let expand_dots = matches!(&leaf.kind, FieldKind::Json(json) if json.expand_dots);
             object_hashes(
@@ -396,12 +403,12 @@ impl<'de> Visitor<'de> for KeySeed<'_> {
     fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Key<'de>, E> {
         Ok(self
             .node
-            .find(key, self.guess)
+            .find_key(key, self.guess)
             .map_or(Key::Other(Cow::Borrowed(key)), Key::Mapped))
     }
 
     fn visit_str<E: Error>(self, key: &str) -> Result<Key<'de>, E> {
-        let found = self.node.find(key, self.guess);
+        let found = self.node.find_key(key, self.guess);
         Ok(found.map_or_else(|| Key::Other(Cow::Owned(key.to_string())), Key::Mapped))
     }
 }

@@ -9,6 +9,7 @@ use super::tree::{Child, Leaf, ObjectNode};
 use crate::config::{FieldKind, Normalizer};
 use crate::datetime;
 use crate::field_path::{join_path, split_path};
+use crate::tokenizers::Letters;
 
 /// What a path in a query means.
 #[derive(Clone, Debug)]
@@ -25,6 +26,10 @@ pub struct ResolvedField<'m> {
     pub multi_valued: bool,
     /// Terms can be searched.
     pub indexed: bool,
+    /// Not indexed, and searched all the same: by looking through stored documents.
+    pub scanned: bool,
+    /// What its tokenizer does to letters.
+    pub letters: &'m Letters,
     /// The normalizer, if there is a fast field.
     pub fast: Option<Normalizer>,
     /// Hits show it.
@@ -44,6 +49,8 @@ impl<'m> ResolvedField<'m> {
             json_path,
             kind: &leaf.kind,
             indexed: leaf.indexed,
+            scanned: leaf.scanned,
+            letters: &leaf.letters,
             fast: leaf.fast,
             stored: leaf.stored,
             is_dynamic,
@@ -166,11 +173,14 @@ impl DocMapper {
         fields
     }
 
-    /// Every mapped field, in the order of the config.
+    /// Every mapped field, in the order of the config, each before the other ways in which it is indexed.
     pub fn fields(&self) -> Vec<ResolvedField<'_>> {
-        let leaves = self.root.leaves();
+        let leaves = self.root.leaves().into_iter();
         leaves
-            .into_iter()
+            .flat_map(|leaf| {
+                let variants = leaf.variants.iter().map(|(_, variant)| variant);
+                std::iter::once(leaf).chain(variants)
+            })
             .map(|leaf| ResolvedField::new(leaf, String::new(), false))
             .collect()
     }
@@ -203,7 +213,13 @@ fn find<'m, 's>(object: &'m ObjectNode, segments: &'s [String]) -> Option<Found<
             Child::Leaf(leaf) if rest.is_empty() || matches!(leaf.kind, FieldKind::Json(_)) => {
                 return Some(Found::Leaf(leaf, rest));
             }
-            Child::Leaf(_) => {}
+            Child::Leaf(leaf) => {
+                if let [name] = rest
+                    && let Some((_, variant)) = leaf.variants.iter().find(|(own, _)| own == name)
+                {
+                    return Some(Found::Leaf(variant, &[]));
+                }
+            }
             Child::Object(child) if rest.is_empty() => return Some(Found::Object(child)),
             Child::Object(child) => {
                 if let Some(found) = find(child, rest) {

@@ -1,22 +1,36 @@
 //! Config → schema and mapping tree.
 
+use std::fmt;
+
 use tantivy::IndexSettings;
-use tantivy::schema::{
-    BytesOptions, DateOptions, Field, FieldEntry, IpAddrOptions, JsonObjectOptions, NumericOptions,
-    Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{Field, FieldEntry, Schema};
 use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
 
+use super::concatenate::concatenate;
+use super::field_options::{
+    as_mapping, bytes_options, date_options, ip_options, json_options, numeric_options,
+    text_options,
+};
 use super::numbering::{Numbering, OwnFields, in_order_of_addition};
 use super::presence::PathHasher;
 use super::tree::{Child, Leaf, ObjectNode};
 use super::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
 use crate::config::{
-    ConfigError, FieldKind, FieldMapping, IndexConfig, Mode, Normalizer, NumericKind,
+    ConfigError, CustomTokenizer, FieldKind, FieldMapping, IndexConfig, Mode, Normalizer,
+    NumericKind,
 };
 use crate::field_path::{escape_segment, join_path, split_path};
-use crate::tokenizers;
+use crate::tokenizers::{self, Letters};
+
+/// The tokenizers of an index, each made once.
+pub(super) struct Analyzers(pub(super) TokenizerManager);
+
+impl fmt::Debug for Analyzers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Analyzers")
+    }
+}
 
 /// An index config, compiled.
 #[derive(Debug)]
@@ -38,6 +52,7 @@ pub struct DocMapper {
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
     docstore_blocksize: usize,
+    pub(super) analyzers: Analyzers,
 }
 
 impl DocMapper {
@@ -94,11 +109,13 @@ impl DocMapper {
             numbering: &mut numbering,
             timestamp_path: timestamp_path.as_deref(),
             index_field_presence: mapping.index_field_presence,
+            custom: &mapping.tokenizers,
         };
-        let root = compiler.object(String::new(), &mapping.field_mappings);
-        let dynamic = own.dynamic.zip(dynamic_mapping).map(|(field, mapping)| {
+        let mut root = compiler.object(String::new(), &mapping.field_mappings);
+        let mut dynamic = own.dynamic.zip(dynamic_mapping).map(|(field, mapping)| {
             compiler.numbered_leaf(DYNAMIC_FIELD.to_string(), mapping, Some(field))
         });
+        concatenate(&mut root, dynamic.as_mut(), &mapping.field_mappings);
         let has_dynamic = dynamic.is_some();
         let timestamp = root
             .leaves()
@@ -124,6 +141,7 @@ impl DocMapper {
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),
             docstore_blocksize: config.indexing_settings.docstore_blocksize,
+            analyzers: Analyzers(tokenizers::tokenizers_with(&mapping.tokenizers)),
         })
     }
 
@@ -145,7 +163,7 @@ impl DocMapper {
 
     /// The tokenizers of the text and JSON fields.
     pub fn tokenizers(&self) -> TokenizerManager {
-        tokenizers::tokenizers()
+        self.analyzers.0.clone()
     }
 
     /// The normalizers of text in fast fields.
@@ -228,10 +246,15 @@ fn document_size_leaf(field: Field) -> Leaf {
         multi_valued: false,
         stored: false,
         indexed: false,
+        scanned: false,
         fast: Some(Normalizer::Raw),
         is_timestamp: false,
         is_needle: false,
         presence: None,
+        letters: Letters::default(),
+        is_computed: false,
+        variants: Vec::new(),
+        copies: Vec::new(),
     }
 }
 
@@ -251,6 +274,7 @@ struct Compiler<'b, 's> {
     numbering: &'b mut Numbering<'s>,
     timestamp_path: Option<&'b str>,
     index_field_presence: bool,
+    custom: &'b [CustomTokenizer],
 }
 
 impl Compiler<'_, '_> {
@@ -278,7 +302,10 @@ impl Compiler<'_, '_> {
     fn leaf(&mut self, path: String, mapping: &FieldMapping) -> Option<Leaf> {
         let name = path.clone();
         let entry = match &mapping.kind {
-            FieldKind::Text(_) => FieldEntry::new_text(name, text_options(mapping)),
+            FieldKind::Text(text) => FieldEntry::new_text(name, text_options(mapping, text)),
+            FieldKind::Concatenate(concatenate) => {
+                FieldEntry::new_text(name, text_options(mapping, &concatenate.text))
+            }
             FieldKind::I64(_) => FieldEntry::new_i64(name, numeric_options(mapping)),
             FieldKind::U64(_) => FieldEntry::new_u64(name, numeric_options(mapping)),
             FieldKind::F64(_) => FieldEntry::new_f64(name, numeric_options(mapping)),
@@ -290,12 +317,33 @@ impl Compiler<'_, '_> {
             FieldKind::Object(_) => return None,
         };
         let field = self.numbering.mapped(entry);
-        Some(self.numbered_leaf(path, mapping, field))
+        let mut leaf = self.numbered_leaf(path, mapping, field);
+        if let FieldKind::Text(text) = &mapping.kind {
+            for variant in &text.variants {
+                let path = format!("{}.{}", leaf.path, variant.name);
+                let variant_leaf = self.leaf(path, &as_mapping(mapping, variant))?;
+                if !variant_leaf.is_absent {
+                    leaf.copies.push(variant_leaf.as_copy());
+                }
+                leaf.variants.push((variant.name.clone(), variant_leaf));
+            }
+        }
+        Some(leaf)
     }
 
     fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Option<Field>) -> Leaf {
         let name = path.as_str();
         let has_presence = self.index_field_presence && mapping.indexed && mapping.fast.is_none();
+        let concatenated = match &mapping.kind {
+            FieldKind::Concatenate(concatenate) => Some(&concatenate.text),
+            _ => None,
+        };
+        let tokenizer = match (&mapping.kind, concatenated) {
+            (FieldKind::Text(text), _) | (_, Some(text)) => Some(&text.tokenizer),
+            (FieldKind::Json(json), None) => Some(&json.tokenizer),
+            _ => None,
+        };
+        let letters = tokenizer.map(|name| tokenizers::letters(name, self.custom));
         Leaf {
             is_absent: field.is_none(),
             field: field.unwrap_or(Field::from_field_id(u32::MAX)),
@@ -303,86 +351,19 @@ impl Compiler<'_, '_> {
             is_timestamp: self.timestamp_path == Some(name),
             is_needle: mapping.needle,
             path,
-            kind: mapping.kind.clone(),
-            multi_valued: mapping.multi_valued,
+            kind: concatenated.map_or_else(
+                || mapping.kind.clone(),
+                |text| FieldKind::Text(text.clone()),
+            ),
+            multi_valued: mapping.multi_valued || concatenated.is_some(),
             stored: mapping.stored,
             indexed: mapping.indexed,
+            scanned: mapping.scanned,
             fast: mapping.fast,
+            letters: letters.unwrap_or_default(),
+            is_computed: concatenated.is_some(),
+            variants: Vec::new(),
+            copies: Vec::new(),
         }
-    }
-}
-
-fn text_options(mapping: &FieldMapping) -> TextOptions {
-    let mut options = TextOptions::default();
-    if mapping.stored {
-        options = options.set_stored();
-    }
-    if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(tokenizers::of_column(normalizer));
-    }
-    if let (true, FieldKind::Text(text)) = (mapping.indexed, &mapping.kind) {
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(&text.tokenizer)
-            .set_index_option(text.record)
-            .set_fieldnorms(text.fieldnorms);
-        options = options.set_indexing_options(indexing);
-    }
-    options
-}
-
-fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
-    // Never stored: a hit shows the text of `_verbatim`.
-    let mut options = JsonObjectOptions::default();
-    if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(tokenizers::of_column(normalizer));
-    }
-    if let FieldKind::Json(json) = &mapping.kind {
-        if json.expand_dots {
-            options = options.set_expand_dots_enabled();
-        }
-        if mapping.indexed {
-            let indexing = TextFieldIndexing::default()
-                .set_tokenizer(&json.tokenizer)
-                .set_index_option(json.record);
-            options = options.set_indexing_options(indexing);
-        }
-    }
-    options
-}
-
-/// tantivy has one builder type per field type, with the same three setters.
-macro_rules! set_options {
-    ($mapping:expr, $options:expr) => {{
-        let mut options = $options;
-        if $mapping.stored {
-            options = options.set_stored();
-        }
-        if $mapping.indexed {
-            options = options.set_indexed();
-        }
-        if $mapping.fast.is_some() {
-            options = options.set_fast();
-        }
-        options
-    }};
-}
-
-fn numeric_options(mapping: &FieldMapping) -> NumericOptions {
-    set_options!(mapping, NumericOptions::default())
-}
-
-fn ip_options(mapping: &FieldMapping) -> IpAddrOptions {
-    set_options!(mapping, IpAddrOptions::default())
-}
-
-fn bytes_options(mapping: &FieldMapping) -> BytesOptions {
-    set_options!(mapping, BytesOptions::default())
-}
-
-fn date_options(mapping: &FieldMapping) -> DateOptions {
-    let options = set_options!(mapping, DateOptions::default());
-    match &mapping.kind {
-        FieldKind::Date(date) => options.set_precision(date.precision),
-        _ => options,
     }
 }

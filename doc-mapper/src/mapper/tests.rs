@@ -10,6 +10,7 @@ mod fuzz;
 mod index;
 mod numbering;
 mod speed;
+mod text;
 
 fn mapper(doc_mapping: Value) -> DocMapper {
     let config = json!({ "version": "0.9", "index_id": "test", "doc_mapping": doc_mapping });

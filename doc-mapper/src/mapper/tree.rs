@@ -3,6 +3,7 @@
 use tantivy::schema::Field;
 
 use crate::config::{FieldKind, Normalizer};
+use crate::tokenizers::Letters;
 
 /// A mapped field.
 #[derive(Debug)]
@@ -17,11 +18,37 @@ pub(crate) struct Leaf {
     pub(crate) multi_valued: bool,
     pub(crate) stored: bool,
     pub(crate) indexed: bool,
+    /// Searched by looking through stored documents.
+    pub(crate) scanned: bool,
     pub(crate) fast: Option<Normalizer>,
     pub(crate) is_timestamp: bool,
     pub(crate) is_needle: bool,
     /// Present when `exists` on this field needs it: see `presence.rs`.
     pub(crate) presence: Option<u64>,
+    /// What its tokenizer does to letters.
+    pub(crate) letters: Letters,
+    /// Made of other fields: no document has it.
+    pub(crate) is_computed: bool,
+    /// The same text indexed in other ways, by their names.
+    pub(crate) variants: Vec<(String, Leaf)>,
+    /// Text fields that get its values too: its variants, and what is concatenated of it.
+    pub(crate) copies: Vec<Copied>,
+}
+
+/// A field that gets the values of another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    pub(crate) field: Field,
+    pub(crate) presence: Option<u64>,
+}
+
+impl Leaf {
+    pub(crate) fn as_copy(&self) -> Copied {
+        Copied {
+            field: self.field,
+            presence: self.presence,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -71,6 +98,24 @@ impl ObjectNode {
             .binary_search_by(|&i| self.name(i).cmp(key))
             .ok()
             .and_then(|found| self.sorted.get(found).copied())
+    }
+
+    /// As [`ObjectNode::find`], for a key of a document: none that no document has.
+    #[inline]
+    pub(crate) fn find_key(&self, key: &str, guess: usize) -> Option<usize> {
+        let found = self.find(key, guess)?;
+        let is_computed = matches!(self.child(found), Some(Child::Leaf(leaf)) if leaf.is_computed);
+        (!is_computed).then_some(found)
+    }
+
+    /// The leaves below this object to be changed.
+    pub(crate) fn for_each_leaf(&mut self, change: &mut dyn FnMut(&mut Leaf)) {
+        for (_, child) in &mut self.children {
+            match child {
+                Child::Leaf(leaf) => change(leaf),
+                Child::Object(object) => object.for_each_leaf(change),
+            }
+        }
     }
 
     /// Every leaf below this object, in the order of the config.

@@ -187,7 +187,7 @@ impl DocMapper {
         out.push('{');
         let mut guess = 0;
         while let Some(key) = scanner.key() {
-            let position = node.find(&key.name(), guess);
+            let position = node.find_key(&key.name(), guess);
             guess = position.map_or(guess, |position| position + 1);
             let before = out.len();
             if !out.ends_with('{') {

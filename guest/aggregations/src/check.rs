@@ -27,7 +27,7 @@ impl Takes {
         match kind {
             // Its values tell: the columns are looked at.
             FieldKind::Json(_) => true,
-            FieldKind::Object(_) | FieldKind::Bytes(_) => false,
+            FieldKind::Object(_) | FieldKind::Concatenate(_) | FieldKind::Bytes(_) => false,
             FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => {
                 !matches!(self, Self::Dates | Self::Addresses | Self::Texts)
             }

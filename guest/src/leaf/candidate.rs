@@ -40,6 +40,13 @@ impl Candidate {
         self.within.least() == (0..self.split.segment().max_doc())
     }
 
+    /// Whether documents must be looked at to know which match.
+    pub(super) fn needs_scan(&self) -> bool {
+        let filters = self.filters.iter().flatten();
+        let mut queries = std::iter::once(&self.built).chain(filters);
+        queries.any(|query| !query.scan.is_empty())
+    }
+
     /// How many documents match, for shapes that are countable. Which documents a term is in is read only where
     /// some are deleted.
     pub(super) async fn count(&self) -> Result<u64, SearchError> {

@@ -133,13 +133,16 @@ fn explain_searched(
                 _ if candidate.order.needs_scores() => {
                     SplitFate::new(Decision::Search, "hits are scored over all splits")
                 }
-                _ => SplitFate::new(
-                    Decision::Search,
-                    format!(
-                        "up to {} documents to look at",
-                        candidate.split.num_live(candidate.within.most())
-                    ),
-                ),
+                _ => {
+                    let num_docs = candidate.split.num_live(candidate.within.most());
+                    let reason = match candidate.needs_scan() {
+                        true => format!(
+                            "up to {num_docs} stored documents to look through, for a field that is not indexed"
+                        ),
+                        false => format!("up to {num_docs} documents to look at"),
+                    };
+                    SplitFate::new(Decision::Search, reason)
+                }
             };
             (candidate.split_ord, fate)
         })

@@ -14,6 +14,7 @@ use super::candidate::Candidate;
 use super::partial::{FailedSplit, PartialHit, PartialResult, check_listed, compare_hits};
 use super::places::{Elsewhere, settle_places};
 use super::rerun::rerun_on_gaps;
+use super::scan::{SPLITS_AT_ONCE, ScanBudget, Scanner};
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
 use super::times::Within;
@@ -116,6 +117,7 @@ pub(super) struct LeafSearch<'a> {
     aggregations: Merger,
     /// Of the splits that are open, by place.
     identities: BTreeMap<u32, IdentityRange>,
+    scan_budget: ScanBudget,
 }
 
 impl<'a> LeafSearch<'a> {
@@ -128,6 +130,7 @@ impl<'a> LeafSearch<'a> {
             result: PartialResult::default(),
             aggregations: Merger::default(),
             identities: BTreeMap::new(),
+            scan_budget: ScanBudget::new(leaf.limits.max_docs_scanned),
         })
     }
 
@@ -424,8 +427,15 @@ impl<'a> LeafSearch<'a> {
         let candidates: Vec<&Candidate> = candidates.into_iter().collect();
         let max_bytes = self.leaf.limits.max_resident_bytes;
         for batch in batches_by_size(&candidates, max_bytes).await {
-            self.run_batch(batch, statistics).await?;
+            let at_once = match batch.iter().any(|candidate| candidate.needs_scan()) {
+                true => SPLITS_AT_ONCE,
+                false => batch.len().max(1),
+            };
+            for part in batch.chunks(at_once) {
+                self.run_batch(part, statistics).await?;
+            }
         }
+        self.result.docs_scanned = self.scan_budget.spent();
         Ok(())
     }
 
@@ -483,11 +493,22 @@ impl<'a> LeafSearch<'a> {
         warm_up(split.segment(), &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
+        let docs = candidate.within.docs(split).await?;
+        if candidate.needs_scan() {
+            let scanner = Scanner {
+                split,
+                docs: docs.clone(),
+                budget: &self.scan_budget,
+                interrupt: &self.interrupt,
+            };
+            let filters = candidate.filters.as_deref().unwrap_or_default();
+            scanner.scan_all(&candidate.built, filters).await?;
+        }
         let task = SplitTask {
             split,
             split_ord: candidate.split_ord,
             built: &candidate.built,
-            docs: candidate.within.docs(split).await?,
+            docs,
             order: &candidate.order,
             window: work.window,
             aggregations: self

@@ -15,6 +15,7 @@ mod leaf_search;
 mod partial;
 mod places;
 mod rerun;
+mod scan;
 mod sort_key;
 mod split_search;
 mod statistics;

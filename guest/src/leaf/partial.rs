@@ -208,5 +208,7 @@ pub(crate) struct PartialResult {
     pub(crate) num_splits_from_cache: u64,
     /// Splits whose documents were looked at.
     pub(crate) num_splits_searched: u64,
+    /// Documents that were looked at for fields that are not indexed.
+    pub(crate) docs_scanned: u64,
     pub(crate) warmup_gaps: u64,
 }

@@ -13,6 +13,7 @@ use super::literal::build_literal;
 use super::needs::Needs;
 use super::negative::parse_with_exponents;
 use super::range::{build_exists, build_range, build_set};
+use super::scan::Scan;
 use super::wildcard::build_regex;
 use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
@@ -36,6 +37,8 @@ pub(crate) struct BuiltQuery {
     pub(crate) query: Box<dyn Query>,
     pub(crate) shape: QueryShape,
     pub(crate) needs: Needs,
+    /// What documents must be looked at for.
+    pub(crate) scan: Scan,
 }
 
 /// Where the parts of one query are put together.
@@ -44,6 +47,9 @@ pub(super) struct Builder<'a> {
     pub(super) search_fields: &'a [String],
     pub(super) scoring: bool,
     pub(super) needs: Needs,
+    pub(super) scan: Scan,
+    /// Whether what is built must not match in the end.
+    pub(super) is_excluded: bool,
     clauses_left: usize,
     max_clauses: usize,
 }
@@ -126,6 +132,8 @@ pub(crate) fn build_query(
         search_fields,
         scoring,
         needs: Needs::default(),
+        scan: Scan::default(),
+        is_excluded: false,
         clauses_left: limits.max_query_clauses,
         max_clauses: limits.max_query_clauses,
     };
@@ -135,6 +143,7 @@ pub(crate) fn build_query(
         query,
         shape,
         needs: builder.needs,
+        scan: builder.scan,
     })
 }
 
@@ -199,7 +208,9 @@ impl Builder<'_> {
                 Some(AstOccur::Should) => Occur::Should,
                 Some(AstOccur::MustNot) => Occur::MustNot,
             };
+            self.is_excluded ^= occur == Occur::MustNot;
             let query = self.ast(ast)?;
+            self.is_excluded ^= occur == Occur::MustNot;
             let query = match occur {
                 Occur::MustNot => excluded(query),
                 Occur::Must | Occur::Should => query,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{
     BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
@@ -14,6 +14,7 @@ use super::build::{Builder, any_of};
 use super::default_fields::in_default_fields;
 use super::needs::TermRange;
 use super::range::build_equal;
+use super::scan::Wanted;
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
 use crate::SearchError;
@@ -54,7 +55,8 @@ pub(super) fn resolve<'a>(
 /// Whether a split has nothing of a field that queries could find, because the index got the field later: it is
 /// absent, or dynamic mapping kept it where queries do not look.
 pub(super) fn has_nothing(field: &ResolvedField<'_>, mapper: &DocMapper) -> bool {
-    let is_hidden = field.is_dynamic && !field.indexed && !field.is_fast();
+    let is_searched = field.indexed || field.scanned || field.is_fast();
+    let is_hidden = field.is_dynamic && !is_searched;
     field.is_absent || (is_hidden && mapper.is_of_segment())
 }
 
@@ -64,7 +66,8 @@ pub(super) fn no_such_field(name: &str) -> SearchError {
 
 pub(super) fn not_indexed(name: &str) -> SearchError {
     SearchError::invalid(format!(
-        "the field {name:?} is not indexed: set indexed: true in its mapping, or search it for whole \
+        "the field {name:?} is not indexed: set indexed: true in its mapping, or strategy: none to have documents \
+         looked through, or search it for whole \
          values and ranges if it is fast"
     ))
 }
@@ -82,7 +85,7 @@ fn one_field(
         Delimiter::None => BareWord::of(&literal.phrase),
         Delimiter::SingleQuotes | Delimiter::DoubleQuotes => BareWord::Text(literal.phrase.clone()),
     };
-    if !field.indexed {
+    if !field.indexed && !field.scanned {
         let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
         return match &word {
             BareWord::Text(value) if !(is_text && literal.prefix) => {
@@ -93,22 +96,18 @@ fn one_field(
         };
     }
     match (field.kind, &word) {
-        (FieldKind::Text(text), BareWord::Pattern(pattern)) => {
-            build_wildcard(builder, field, &text.tokenizer, pattern)
-        }
+        (FieldKind::Text(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Text(text), BareWord::Text(phrase)) => {
             let terms = tokenize(builder.mapper, &text.tokenizer, phrase, &|token| {
                 Term::from_field_text(field.field, token)
             })?;
             words(builder, name, field, literal, terms, text.record)
         }
-        (FieldKind::Json(json), BareWord::Pattern(pattern)) => {
-            build_wildcard(builder, field, &json.tokenizer, pattern)
-        }
+        (FieldKind::Json(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Json(json), BareWord::Text(phrase)) => {
             let mut queries = Vec::new();
             if let Some(term) = json_value_term(field, json, phrase) {
-                queries.push(term_query(builder, term));
+                queries.push(find_term(builder, field, term));
             }
             let terms = tokenize(builder.mapper, &json.tokenizer, phrase, &|token| {
                 let mut term = json_base_term(field, json);
@@ -123,7 +122,7 @@ fn one_field(
         _ => {
             let term = scalar_term(field, &literal.phrase)
                 .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
-            Ok(term_query(builder, term))
+            Ok(find_term(builder, field, term))
         }
     }
 }
@@ -142,6 +141,18 @@ fn tokenize(
         terms.push((token.position, make_term(&token.text)));
     });
     Ok(terms)
+}
+
+/// The documents that have a term in a field, by the index or by looking.
+pub(super) fn find_term(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    term: Term,
+) -> Box<dyn Query> {
+    match field.scanned {
+        true => builder.scan(ScannedField::of(field), Wanted::Term(term)),
+        false => term_query(builder, term),
+    }
 }
 
 /// A term, with its needs noted.
@@ -170,7 +181,7 @@ fn words(
         };
         return match literal.prefix {
             true => build_prefix(builder, field, text_of(field, &term)),
-            false => Ok(term_query(builder, term)),
+            false => Ok(find_term(builder, field, term)),
         };
     }
     if !record.has_positions() {
@@ -178,7 +189,7 @@ fn words(
             // A bare word that the tokenizer cuts up: all parts, in any order.
             let parts = terms
                 .into_iter()
-                .map(|(_, term)| (Occur::Must, term_query(builder, term)))
+                .map(|(_, term)| (Occur::Must, find_term(builder, field, term)))
                 .collect();
             return Ok(Box::new(BooleanQuery::new(parts)));
         }
@@ -187,6 +198,9 @@ fn words(
              record: position in its mapping, or search for the words without quotes",
             literal.phrase
         )));
+    }
+    if field.scanned {
+        return scanned_phrase(builder, field, literal, terms);
     }
     if builder.scoring {
         builder.needs.fieldnorms.insert(field.field);
@@ -203,16 +217,45 @@ fn words(
         query.set_max_expansions(MAX_PREFIX_EXPANSIONS);
         return Ok(Box::new(query));
     }
-    if literal.slop > 0 && repeats_a_word(&terms) {
-        // tantivy takes one word of a document for both.
-        return Err(SearchError::invalid(format!(
-            "the phrase {:?} has a word twice, so its words cannot be told apart when they may move: leave out ~{}",
-            literal.phrase, literal.slop
-        )));
-    }
+    refuse_repeated(literal, &terms)?;
     Ok(Box::new(PhraseQuery::new_with_offset_and_slop(
         terms,
         literal.slop,
+    )))
+}
+
+/// A phrase in a field that is not indexed.
+fn scanned_phrase(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    literal: &UserInputLiteral,
+    terms: Vec<(usize, Term)>,
+) -> Result<Box<dyn Query>, SearchError> {
+    let field = ScannedField::of(field);
+    if literal.prefix {
+        return Ok(builder.scan(field, Wanted::PhrasePrefix { terms }));
+    }
+    refuse_repeated(literal, &terms)?;
+    let slop = literal.slop;
+    if slop > 0 && terms.len() > 2 {
+        return Err(SearchError::invalid(format!(
+            "in a field that is not indexed (strategy: none) only two words can be looked for near each other, and \
+             {:?} has {}: leave out ~{slop}",
+            literal.phrase,
+            terms.len(),
+        )));
+    }
+    Ok(builder.scan(field, Wanted::Phrase { terms, slop }))
+}
+
+/// tantivy takes one word of a document for both.
+fn refuse_repeated(literal: &UserInputLiteral, terms: &[(usize, Term)]) -> Result<(), SearchError> {
+    if literal.slop == 0 || !repeats_a_word(terms) {
+        return Ok(());
+    }
+    Err(SearchError::invalid(format!(
+        "the phrase {:?} has a word twice, so its words cannot be told apart when they may move: leave out ~{}",
+        literal.phrase, literal.slop
     )))
 }
 

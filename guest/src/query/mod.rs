@@ -11,6 +11,7 @@ mod negative;
 mod range;
 mod required_tags;
 mod required_terms;
+mod scan;
 mod value;
 mod wildcard;
 
@@ -18,3 +19,4 @@ pub(crate) use build::{BuiltQuery, QueryShape, build_query, parse_query};
 pub(crate) use needs::Needs;
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
+pub(crate) use scan::{Answers, DocTerms, Scan};

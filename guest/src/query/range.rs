@@ -3,15 +3,16 @@
 use std::ops::Bound;
 
 use canter_doc_mapper::config::JsonKind;
-use canter_doc_mapper::{FieldKind, ResolvedField};
+use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{AllQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query};
 use tantivy_query_grammar::UserInputBound;
 
 use super::build::{Builder, any_of};
 use super::columns::{ColumnQuery, ValueRange, equal_values, term_ranges, value_ranges};
-use super::literal::{has_nothing, no_such_field, not_indexed, resolve, term_query};
+use super::literal::{find_term, has_nothing, no_such_field, not_indexed, resolve, term_query};
 use super::needs::TermRange;
+use super::scan::Wanted;
 use super::value::{json_base_term, json_value_term, scalar_term};
 use crate::SearchError;
 
@@ -30,7 +31,7 @@ pub(super) fn build_range(
     if has_nothing(&field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
-    if !field.is_fast() && !field.indexed {
+    if !field.is_fast() && !field.indexed && !field.scanned {
         return Err(SearchError::invalid(format!(
             "the field {name:?} is neither fast nor indexed, so it cannot be searched by a range: set \
              fast: true in its mapping"
@@ -85,6 +86,11 @@ fn within_any(
             continue;
         }
         for (lower, upper) in term_ranges(field, &range) {
+            if field.scanned {
+                let wanted = Wanted::Range(lower, upper);
+                queries.push(builder.scan(ScannedField::of(field), wanted));
+                continue;
+            }
             builder.needs.term_ranges.push(TermRange {
                 field: field.field,
                 lower: lower.clone(),
@@ -125,23 +131,23 @@ pub(super) fn build_set(
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for element in elements {
         builder.spend_clause()?;
-        if !field.indexed {
+        if !field.indexed && !field.scanned {
             queries.push(build_equal(builder, name, &field, element)?);
             continue;
         }
         if let FieldKind::Json(json) = field.kind {
             // A JSON value that looks like a number may have been a number or a string.
             if let Some(term) = json_value_term(&field, json, element) {
-                queries.push(term_query(builder, term));
+                queries.push(find_term(builder, &field, term));
             }
             let mut term = json_base_term(&field, json);
             term.append_type_and_str(element);
-            queries.push(term_query(builder, term));
+            queries.push(find_term(builder, &field, term));
             continue;
         }
         let term = scalar_term(&field, element)
             .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
-        queries.push(term_query(builder, term));
+        queries.push(find_term(builder, &field, term));
     }
     Ok(any_of(queries))
 }
@@ -169,6 +175,8 @@ pub(super) fn build_exists(
         } else if field.is_fast() {
             builder.needs.fast_fields.insert(path.clone());
             queries.push(Box::new(ExistsQuery::new(path, true)));
+        } else if field.scanned {
+            queries.push(builder.scan(ScannedField::of(&field), Wanted::Value));
         } else if let Some(term) = presence_term(builder, &field) {
             queries.push(term_query(builder, term));
         } else if let (true, true, FieldKind::Json(json)) =

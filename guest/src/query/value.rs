@@ -47,7 +47,9 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
             term.append_type_and_str(text);
             term
         })),
-        FieldKind::Object(_) => Err("it is an object: name a field inside it".to_owned()),
+        FieldKind::Object(_) | FieldKind::Concatenate(_) => {
+            Err("it is an object: name a field inside it".to_owned())
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use canter_doc_mapper::{FieldKind, ResolvedField};
+use canter_doc_mapper::tokenizers::Letters;
+use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::query::{EmptyQuery, Query, RegexQuery};
 use tantivy_fst::Regex;
 
 use super::build::Builder;
 use super::literal::{has_nothing, resolve};
+use super::scan::Wanted;
 use super::value::json_base_term;
 use crate::SearchError;
 
@@ -82,25 +84,25 @@ impl BareWord {
 impl Pattern {
     /// The expression that terms of this tokenizer must match.
     ///
-    /// The literal parts are lowercased as the tokenizer lowercases terms, character by character, so
+    /// The literal parts go through what the tokenizer does to letters, character by character, so
     /// that a capital sigma has become `σ` wherever it stood; one that was written small at the end of a
     /// word is `ς` in the dictionary, and a pattern's capital stands for both. What cannot be done to a
     /// part of a word is not done: `en_stem` keeps stems, so its patterns meet stems (`runn*` does not
     /// meet `running`, which is kept as `run`), and a character at which the tokenizer cuts is in no term.
-    fn expression(&self, tokenizer: &str) -> String {
-        let lowercases = canter_doc_mapper::tokenizers::lowercases(tokenizer);
+    fn expression(&self, letters: &Letters) -> String {
+        let lowercases = letters.lowercases();
         let mut expression = String::new();
         for part in &self.0 {
             match part {
                 Part::AnyText => expression.push_str(ANY_TEXT),
                 Part::AnyCharacter => expression.push_str("(.|\n)"),
                 Part::Literal('Σ') if lowercases => expression.push_str("(σ|ς)"),
-                Part::Literal(character) if lowercases => {
-                    for lower in character.to_lowercase() {
-                        push_escaped(&mut expression, lower);
+                Part::Literal(character) => {
+                    let text = letters.apply(character.encode_utf8(&mut [0; 4]));
+                    for character in text.chars() {
+                        push_escaped(&mut expression, character);
                     }
                 }
-                Part::Literal(character) => push_escaped(&mut expression, *character),
             }
         }
         expression
@@ -110,10 +112,9 @@ impl Pattern {
 pub(super) fn build_wildcard(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
-    tokenizer: &str,
     pattern: &Pattern,
 ) -> Result<Box<dyn Query>, SearchError> {
-    automaton(builder, field, &pattern.expression(tokenizer))
+    automaton(builder, field, &pattern.expression(field.letters))
 }
 
 /// All terms that begin with `start`, which is as the tokenizer left it.
@@ -138,7 +139,8 @@ pub(super) fn build_regex(
     if has_nothing(&field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
-    if !field.indexed || !matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_)) {
+    let is_searched = field.indexed || field.scanned;
+    if !is_searched || !matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_)) {
         return Err(SearchError::invalid(format!(
             "the field {name:?} is no indexed text, so a regular expression cannot search it"
         )));
@@ -169,6 +171,9 @@ fn automaton(
         SearchError::invalid(format!("the pattern {pattern:?} cannot be used: {error}"))
     })?;
     let regex = Arc::new(regex);
+    if field.scanned {
+        return Ok(builder.scan(ScannedField::of(field), Wanted::Automaton(regex)));
+    }
     builder
         .needs
         .automata

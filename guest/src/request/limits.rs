@@ -28,6 +28,8 @@ pub(crate) struct Limits {
     pub(crate) max_resident_bytes: u64,
     /// Largest manifest, in bytes.
     pub(crate) max_manifest_bytes: u64,
+    /// Most documents that a leaf looks at for fields that are not indexed.
+    pub(crate) max_docs_scanned: u64,
     /// A divided search gives each leaf at least so many documents: less is not worth an instance.
     pub(crate) min_docs_per_leaf: u64,
     /// Whether the host keeps what the guest computed: it is asked before splits are read, and offered
@@ -48,6 +50,7 @@ impl Default for Limits {
             // With what a guest needs besides, it stays within the 128 MB that edge platforms give.
             max_resident_bytes: 80 << 20,
             max_manifest_bytes: MAX_MANIFEST_BYTES,
+            max_docs_scanned: 1_000_000,
             min_docs_per_leaf: 500_000,
             partial_result_cache: false,
         }

@@ -152,6 +152,14 @@ struct Profile {
     num_splits_answered_from_head: u64,
     num_splits_answered_from_cache: u64,
     warmup_gaps: u64,
+    /// Only of a search that looked at some for fields that are not indexed.
+    #[serde(skip_serializing_if = "is_none")]
+    docs_scanned: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Profile {
@@ -168,6 +176,7 @@ impl Profile {
             num_splits_answered_from_head: result.num_splits_from_head,
             num_splits_answered_from_cache: result.num_splits_from_cache,
             warmup_gaps: result.warmup_gaps,
+            docs_scanned: result.docs_scanned,
         }
     }
 }

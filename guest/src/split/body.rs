@@ -140,6 +140,16 @@ impl SplitBody {
         self.lock().runs.clear();
     }
 
+    /// The blocks that are here, by the first of each run.
+    pub(crate) fn runs(&self) -> BTreeSet<u64> {
+        self.lock().runs.keys().copied().collect()
+    }
+
+    /// Lets go of all blocks but those of these runs.
+    pub(crate) fn release_but(&self, kept: &BTreeSet<u64>) {
+        self.lock().runs.retain(|first, _| kept.contains(first));
+    }
+
     /// What went wrong with this split, if anything did.
     pub(crate) fn failure(&self) -> Option<SearchError> {
         self.lock().failure.clone()

@@ -21,7 +21,7 @@ impl PathKind {
     pub(super) fn of(kind: &FieldKind) -> PathKind {
         match kind {
             FieldKind::Bool => PathKind::Bool,
-            FieldKind::Json(_) | FieldKind::Object(_) => PathKind::None,
+            FieldKind::Json(_) | FieldKind::Object(_) | FieldKind::Concatenate(_) => PathKind::None,
             _ => PathKind::Text,
         }
     }

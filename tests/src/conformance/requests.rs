@@ -47,6 +47,7 @@ const FILES: &[(&str, &str)] = &[
         "aggregations/numbers.toml",
         include_str!("requests/aggregations/numbers.toml"),
     ),
+    ("fields.toml", include_str!("requests/fields.toml")),
     ("api.toml", include_str!("requests/api.toml")),
     ("living.toml", include_str!("requests/living.toml")),
     ("stores.toml", include_str!("requests/stores.toml")),

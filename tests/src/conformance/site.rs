@@ -9,8 +9,8 @@ use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use super::faults::{Fault, broken_stores, flipped, hostile};
 use super::living::living;
 use crate::{
-    CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, TestIndex, WebRequest, WebServer, catalogue,
-    hdfs_lines, numbers,
+    CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, TestIndex, WAYS_CONFIG, WebRequest, WebServer,
+    catalogue, hdfs_lines, numbers,
 };
 
 /// Documents of the indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue, 4 of numbers.
@@ -50,8 +50,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, `living`, and one for each broken
-    /// store.
+    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, `ways`, `living`, and one for each
+    /// broken store.
     ///
     /// # Errors
     /// If an index cannot be built.
@@ -75,6 +75,7 @@ impl Site {
             ("hdfs-logs", HDFS_LOGS_YAML, &logs, NUM_LOGS_PER_SPLIT),
             ("catalogue", CATALOGUE_CONFIG, &items, NUM_ITEMS_PER_SPLIT),
             ("numbers", NUMBERS_CONFIG, &edges, NUM_NUMBERS_PER_SPLIT),
+            ("ways", WAYS_CONFIG, &items, NUM_ITEMS_PER_SPLIT),
         ] {
             let split_num_docs = match layout {
                 Layout::Few => u64::from(split_num_docs),

@@ -107,16 +107,26 @@ pub struct RandomBench {
     indexes: Vec<(Table, Divisions)>,
     seed: u64,
     always_aggregates: bool,
+    setups: fn() -> [Setup; 3],
 }
 
 impl RandomBench {
     /// Builds the indexes of a seed.
     pub fn new(seed: u64, engines: &Engines) -> Result<Self> {
+        Self::of(Setup::all, seed, engines)
+    }
+
+    /// The same documents and requests, where most fields are not indexed and searched by looking.
+    pub fn stored(seed: u64, engines: &Engines) -> Result<Self> {
+        Self::of(Setup::stored, seed, engines)
+    }
+
+    fn of(setups: fn() -> [Setup; 3], seed: u64, engines: &Engines) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         let mut indexes = Vec::new();
-        for (nth, setup) in (0..).zip(Setup::all()) {
+        for (nth, setup) in (0..).zip(setups()) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(nth);
             let (num_docs, num_splits) = shape(seed, nth);
@@ -130,6 +140,7 @@ impl RandomBench {
             indexes,
             seed,
             always_aggregates: false,
+            setups,
         })
     }
 
@@ -152,6 +163,7 @@ impl RandomBench {
             engines: engines.clone(),
             seed,
             always_aggregates: false,
+            setups: Setup::all,
         };
         for (nth, setup) in (0..).zip(Setup::all()) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -368,7 +380,7 @@ impl RandomBench {
         let mut num_splits_left = num_splits;
         let has_other = problem.starts_with(OTHERWISE);
         let fails = |docs: &[Value], num_splits: usize| -> Option<String> {
-            let setup = Setup::all()
+            let setup = (self.setups)()
                 .into_iter()
                 .find(|setup| setup.name == table.setup.name)?;
             let searcher = open(&setup, docs, num_splits, has_other, &self.engines).ok()?;
@@ -426,7 +438,7 @@ impl RandomBench {
     fn num_splits(&self, table: &Table) -> usize {
         let of_it = |(_, setup): &(u64, Setup)| setup.name == table.setup.name;
         let nth = (0..)
-            .zip(Setup::all())
+            .zip((self.setups)())
             .find(of_it)
             .map_or(0, |(nth, _)| nth);
         shape(self.seed, nth).1

@@ -22,6 +22,7 @@ mod request;
 mod scan;
 mod schema;
 mod smaller;
+mod stored;
 mod table;
 mod tokens;
 

@@ -114,7 +114,7 @@ fn text(
     )
 }
 
-fn json(path: &'static str, diet: Diet, fast: bool) -> Field {
+pub(super) fn json(path: &'static str, diet: Diet, fast: bool) -> Field {
     let kind = Kind::Json {
         tokenizer: if fast {
             Tokenizer::Raw
@@ -222,7 +222,7 @@ search_settings:
   default_search_fields: [word, raw, i]
 "#;
 
-fn strict() -> Setup {
+pub(super) fn strict() -> Setup {
     let date = |precision| Kind::Date { precision };
     let lowercase = Some(Normalizer::Lowercase);
     let fields = vec![
@@ -305,7 +305,7 @@ search_settings:
   default_search_fields: [word]
 "#;
 
-fn dynamic() -> Setup {
+pub(super) fn dynamic() -> Setup {
     let fields = vec![
         field("at", Kind::Date { precision: SECOND }, RAW),
         text("word", Tokenizer::Default, true, None),
@@ -346,7 +346,7 @@ doc_mapping:
     - {name: j, type: json, tokenizer: default, record: position, fast: {normalizer: lowercase}}
 "#;
 
-fn timeless() -> Setup {
+pub(super) fn timeless() -> Setup {
     let path = |path, diet| {
         let tokenizer = Tokenizer::Default;
         let mut field = json(path, diet, true);

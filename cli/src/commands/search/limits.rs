@@ -43,6 +43,10 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_aggregation_bytes: Option<u64>,
 
+    /// Most documents that are looked at for fields that are not indexed (strategy: none) [default: 1000000].
+    #[arg(long, value_name = "N")]
+    max_docs_scanned: Option<u64>,
+
     /// Deepest nesting of the query [default: 50].
     #[arg(long, value_name = "N")]
     max_query_depth: Option<u64>,
@@ -82,6 +86,7 @@ impl LimitArgs {
             ("max_splits", self.max_splits),
             ("max_buckets", self.max_buckets),
             ("max_aggregation_bytes", self.max_aggregation_bytes),
+            ("max_docs_scanned", self.max_docs_scanned),
             ("max_query_depth", self.max_query_depth),
             ("max_query_clauses", self.max_query_clauses),
             ("max_query_bytes", self.max_query_bytes),

@@ -22,12 +22,12 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: body, type: text, tokeniser: raw",
         "",
-        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, tokenizer, record, fieldnorms, fast, needle"#,
+        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, strategy, tokenizer, record, fieldnorms, fields, fast, needle"#,
     );
     check_fields(
         "name: n, type: u64, tokenizer: raw",
         "",
-        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, fast, needle, coerce, output_format"#,
+        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, strategy, fast, needle, coerce, output_format"#,
     );
     check(
         "version: 0.8\nindex_id: abc\nsearch_setings: {}\n",
@@ -48,7 +48,7 @@ fn a_wrong_value_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: a, type: txt",
         "",
-        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object; got "txt""#,
+        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object, concatenate; got "txt""#,
     );
     check_fields(
         "name: a, type: text, tokenizer: klingon",
@@ -193,7 +193,7 @@ fn options_that_contradict_each_other_are_refused() {
     check_fields(
         "name: a, type: array<object>",
         "",
-        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object; got "array<object>""#,
+        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object, concatenate; got "array<object>""#,
     );
     check(
         "version: 0.8\nindex_id: abc\ndoc_mapping:\n  mode: strict\n  dynamic_mapping: {fast: true}\n",
@@ -202,19 +202,6 @@ fn options_that_contradict_each_other_are_refused() {
     check(
         "version: 0.8\nindex_id: abc\nretention: {period: 1 day}\n",
         r#"line 3: "retention" needs a "timestamp_field" in doc_mapping"#,
-    );
-}
-
-#[test]
-fn what_is_not_supported_yet_says_so() {
-    check_fields(
-        "name: a, type: concatenate, concatenate_fields: [b]",
-        "",
-        r#"line 5: field mapping "a": the type concatenate is not supported yet"#,
-    );
-    check(
-        "version: 0.8\nindex_id: abc\ndoc_mapping:\n  tokenizers:\n    - {name: x, type: ngram}\n",
-        r#"line 4: "tokenizers": custom tokenizers are not supported yet; the built-in ones are raw, lowercase, raw_lowercase, default, en_stem, whitespace"#,
     );
 }
 

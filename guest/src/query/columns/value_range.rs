@@ -56,7 +56,7 @@ pub(in crate::query) fn value_ranges(
             Some(ValueRange::Bytes(lower, upper))
         }
         FieldKind::Json(json) => return json_ranges(field, json, lower, upper),
-        FieldKind::Object(_) => return Err(no_value()),
+        FieldKind::Object(_) | FieldKind::Concatenate(_) => return Err(no_value()),
     };
     Ok(range.into_iter().collect())
 }
@@ -166,25 +166,19 @@ fn addresses((lower, upper): Bounds<IpAddr>) -> Option<ValueRange> {
     (first <= last).then_some(ValueRange::Addresses(range))
 }
 
-/// Bounds go the way that the values went: through the normalizer of the column, or in lowercase as the
-/// tokenizer made the terms.
+/// Bounds go the way that the values went: through the normalizer of the column, or through what the tokenizer did to
+/// the letters of terms.
 fn text(field: &ResolvedField<'_>, lower: Bound<&str>, upper: Bound<&str>) -> ValueRange {
-    let is_lowercase = match (field.fast, field.kind) {
-        (Some(normalizer), _) => normalizer == Normalizer::Lowercase,
-        (None, FieldKind::Text(text)) => tokenizers::lowercases(&text.tokenizer),
-        (None, FieldKind::Json(json)) => tokenizers::lowercases(&json.tokenizer),
-        (None, _) => false,
-    };
-    // Letter by letter, as tantivy does: not as `str::to_lowercase`, which knows a final sigma.
-    let normalised = |text: &str| {
-        let text: String = match is_lowercase {
-            true => text.chars().flat_map(char::to_lowercase).collect(),
-            false => text.to_owned(),
-        };
-        match field.fast {
-            Some(_) => tokenizers::column_text(&text).to_owned(),
-            None => text,
+    let normalised = |text: &str| match field.fast {
+        Some(normalizer) => {
+            let text = match normalizer {
+                // Letter by letter, as tantivy does: not as `str::to_lowercase`, which knows a final sigma.
+                Normalizer::Lowercase => text.chars().flat_map(char::to_lowercase).collect(),
+                Normalizer::Raw => text.to_owned(),
+            };
+            tokenizers::column_text(&text).to_owned()
         }
+        None => field.letters.apply(text),
     };
     ValueRange::Text(lower.map(normalised), upper.map(normalised))
 }

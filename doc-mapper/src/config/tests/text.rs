@@ -1,0 +1,275 @@
+//! Tokenizers, strategies, variants and `concatenate`.
+
+use serde_json::json;
+
+use super::*;
+
+fn mapping(mapping: serde_json::Value) -> Result<IndexConfig, ConfigError> {
+    let config = json!({ "version": "0.9", "index_id": "test", "doc_mapping": mapping });
+    IndexConfig::from_json(config.to_string().as_bytes())
+}
+
+fn fields(fields: serde_json::Value) -> Result<IndexConfig, ConfigError> {
+    mapping(json!({ "mode": "lenient", "field_mappings": fields }))
+}
+
+/// Reads a config, and again what it says of itself.
+#[track_caller]
+fn read(doc_mapping: serde_json::Value) -> IndexConfig {
+    let config = mapping(doc_mapping).unwrap();
+    let canonical = config.to_canonical_json().unwrap();
+    assert_eq!(IndexConfig::from_json(&canonical).unwrap(), config);
+    // As a manifest keeps it, where keys have no order.
+    let value: serde_json::Value = serde_json::from_slice(&canonical).unwrap();
+    assert_eq!(
+        serde_json::from_value::<IndexConfig>(value).unwrap(),
+        config
+    );
+    config
+}
+
+#[test]
+fn tokenizers_are_read_as_quickwit_writes_them() {
+    let config = read(json!({
+        "tokenizers": [
+            { "name": "grams", "type": "ngram", "min_gram": 2, "max_gram": 3,
+              "filters": ["remove_long", "lower_caser", "ascii_folding"] },
+            { "name": "words", "type": "regex", "pattern": r"[\w.]+" },
+            { "name": "code", "type": "source_code", "filters": ["lower_caser"] },
+            { "name": "plain", "type": "simple" },
+        ],
+        "field_mappings": [
+            { "name": "a", "type": "text", "tokenizer": "grams" },
+            { "name": "j", "type": "json", "tokenizer": "code" },
+        ],
+        "dynamic_mapping": { "tokenizer": "words" },
+    }));
+    let tokenizers = &config.doc_mapping.tokenizers;
+    let names: Vec<&str> = tokenizers.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["grams", "words", "code", "plain"]);
+    let ngram = TokenizerCut::Ngram {
+        min_gram: 2,
+        max_gram: 3,
+        prefix_only: false,
+    };
+    assert_eq!(tokenizers[0].cut, ngram);
+    assert_eq!(tokenizers[0].filters.len(), 3);
+}
+
+#[test]
+fn tokenizers_that_cannot_be_are_refused() {
+    let check = |tokenizer: serde_json::Value, expect: &str| {
+        let refused = mapping(json!({ "tokenizers": [tokenizer] })).unwrap_err();
+        assert_eq!(refused.message, expect);
+    };
+    check(
+        json!({ "name": "x", "type": "chinese" }),
+        r#""type" in tokenizer "x" must be one of simple, source_code, ngram, regex; got "chinese""#,
+    );
+    check(
+        json!({ "name": "x", "type": "ngram", "min_gram": 2 }),
+        r#"tokenizer "x" needs the key "max_gram""#,
+    );
+    check(
+        json!({ "name": "x", "type": "ngram", "min_gram": 0, "max_gram": 3 }),
+        r#""min_gram" must be an integer from 1 to 100, got the number 0"#,
+    );
+    check(
+        json!({ "name": "x", "type": "ngram", "min_gram": 4, "max_gram": 3 }),
+        r#"tokenizer "x": "min_gram" is 4, and must not be greater than "max_gram", which is 3"#,
+    );
+    check(
+        json!({ "name": "x", "type": "regex" }),
+        r#"tokenizer "x" needs the key "pattern""#,
+    );
+    check(
+        json!({ "name": "x", "type": "regex", "pattern": "a*" }),
+        r#"the pattern of tokenizer "x" matches the empty text, and tokens end where it does: write + in place of *"#,
+    );
+    check(
+        json!({ "name": "x", "type": "regex", "pattern": "a".repeat(1_001) }),
+        r#"the pattern of tokenizer "x" has 1001 bytes; at most 1000 are allowed"#,
+    );
+    check(
+        json!({ "name": "x", "type": "simple", "pattern": "a" }),
+        r#"unknown key "pattern" in tokenizer "x"; allowed: name, type, filters"#,
+    );
+    check(
+        json!({ "name": "x", "type": "simple", "filters": ["stem"] }),
+        r#"a filter in tokenizer "x" must be one of remove_long, lower_caser, ascii_folding; got "stem""#,
+    );
+    check(
+        json!({ "name": "raw", "type": "simple" }),
+        r#"the tokenizer "raw" is built in: give yours another name"#,
+    );
+    let too_large = json!({ "name": "x", "type": "regex", "pattern": r"\w{900}{900}" });
+    let refused = mapping(json!({ "tokenizers": [too_large] })).unwrap_err();
+    assert!(refused.message.contains("cannot be used"), "{refused}");
+    let twice = json!({ "name": "x", "type": "simple" });
+    let refused = mapping(json!({ "tokenizers": [twice, twice] })).unwrap_err();
+    assert_eq!(refused.message, r#"the tokenizer "x" is defined twice"#);
+    assert_eq!(refused.key_path, "doc_mapping.tokenizers[1].name");
+    let refused = fields(json!([{ "name": "a", "type": "text", "tokenizer": "grams" }]));
+    assert_eq!(
+        refused.unwrap_err().message,
+        "\"tokenizer\" in field mapping \"a\" must be one of raw, lowercase, raw_lowercase, default, en_stem, \
+         whitespace; got \"grams\""
+    );
+}
+
+#[test]
+fn strategies_are_short_for_options() {
+    let check = |short: serde_json::Value, long: serde_json::Value| {
+        let read = |field: serde_json::Value| read(json!({ "field_mappings": [field] }));
+        assert_eq!(read(short), read(long));
+    };
+    check(
+        json!({ "name": "a", "type": "text", "strategy": "term" }),
+        json!({ "name": "a", "type": "text", "tokenizer": "raw" }),
+    );
+    check(
+        json!({ "name": "a", "type": "text", "strategy": "fulltext", "tokenizer": "en_stem" }),
+        json!({ "name": "a", "type": "text", "tokenizer": "en_stem", "record": "position" }),
+    );
+    check(
+        json!({ "name": "a", "type": "array<text>", "strategy": ["fulltext", "term"] }),
+        json!({ "name": "a", "type": "array<text>", "record": "position",
+            "fields": { "term": { "tokenizer": "raw" } } }),
+    );
+    check(
+        json!({ "name": "a", "type": "u64", "strategy": "term" }),
+        json!({ "name": "a", "type": "u64" }),
+    );
+    let none = read(json!({ "field_mappings": [
+        { "name": "a", "type": "text", "strategy": "none" },
+        { "name": "d", "type": "datetime", "strategy": ["none"], "fast": true },
+        { "name": "j", "type": "json", "strategy": "none", "tokenizer": "default" },
+    ], "dynamic_mapping": { "strategy": "none" } }));
+    for field in &none.doc_mapping.field_mappings {
+        assert_eq!((field.indexed, field.scanned), (false, true));
+    }
+    assert!(none.doc_mapping.dynamic_mapping.unwrap().scanned);
+}
+
+#[test]
+fn strategies_that_contradict_are_refused() {
+    let check = |field: serde_json::Value, expect: &str| {
+        assert_eq!(fields(json!([field])).unwrap_err().message, expect);
+    };
+    check(
+        json!({ "name": "a", "type": "text", "strategy": "all" }),
+        r#""strategy" in field mapping "a" must be none, term, fulltext, or a list of these; got "all""#,
+    );
+    check(
+        json!({ "name": "a", "type": "text", "strategy": "none", "indexed": true }),
+        r#"field mapping "a": "strategy" says whether it is indexed: leave out "indexed""#,
+    );
+    check(
+        json!({ "name": "a", "type": "text", "strategy": "none", "stored": false }),
+        r#"field mapping "a": the strategy none looks through stored documents: leave out "stored: false""#,
+    );
+    check(
+        json!({ "name": "a", "type": "text", "strategy": ["none", "term"] }),
+        r#"field mapping "a": the strategy none stands alone: with another there is nothing to look through"#,
+    );
+    check(
+        json!({ "name": "a", "type": "u64", "strategy": "fulltext" }),
+        r#"field mapping "a": the strategy fulltext is for text and json only"#,
+    );
+    check(
+        json!({ "name": "a", "type": "json", "strategy": ["term", "fulltext"] }),
+        r#"field mapping "a": several strategies are for text only"#,
+    );
+    check(
+        json!({ "name": "a", "type": "text", "strategy": ["fulltext", "term"],
+            "fields": { "term": { "tokenizer": "raw" } } }),
+        r#"field mapping "a": "fields" and "strategy" both make "term""#,
+    );
+    check(
+        json!({ "name": "a", "type": "text", "fields": { "b.c": { "tokenizer": "raw" } } }),
+        "\"b.c\" in field mapping \"a\" is no name for a way of indexing it: 1 to 255 ASCII letters, digits, _ and -",
+    );
+    check(
+        json!({ "name": "a", "type": "text", "fields": { "b": {} } }),
+        r#""b" of field mapping "a" needs the key "tokenizer""#,
+    );
+    let refused = fields(json!([
+        { "name": "a", "type": "text", "fields": { "b": { "tokenizer": "raw" } } },
+        { "name": "a.b", "type": "text" },
+    ]));
+    assert_eq!(
+        refused.unwrap_err().message,
+        r#"field mapping "a": "a.b" is a field of its own: call this way of indexing it something else"#
+    );
+}
+
+#[test]
+fn concatenations_that_cannot_be_are_refused() {
+    let check = |concatenate: serde_json::Value, expect: &str| {
+        let mut field = json!({ "name": "all", "type": "concatenate" });
+        field
+            .as_object_mut()
+            .unwrap()
+            .extend(concatenate.as_object().unwrap().clone());
+        let refused = fields(json!([
+            field,
+            { "name": "text", "type": "text" },
+            { "name": "when", "type": "datetime" },
+            { "name": "j", "type": "json" },
+            { "name": "o", "type": "object", "field_mappings": [{ "name": "ip", "type": "ip" }] },
+            { "name": "other", "type": "concatenate", "concatenate_fields": ["text"] },
+        ]));
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.message, expect);
+    };
+    check(
+        json!({ "concatenate_fields": ["text", "nix"] }),
+        r#"field mapping "all" concatenates "nix", which is not in "field_mappings""#,
+    );
+    check(
+        json!({ "concatenate_fields": ["other"] }),
+        r#"field mapping "all" cannot concatenate "other", which is itself of the type concatenate"#,
+    );
+    check(
+        json!({ "concatenate_fields": ["when"] }),
+        r#"field mapping "all" cannot concatenate "when": only text, i64, u64, f64, bool and json can be, and it is datetime"#,
+    );
+    check(
+        json!({ "concatenate_fields": ["o"] }),
+        r#"field mapping "all" cannot concatenate "o.ip": only text, i64, u64, f64, bool and json can be, and it is ip"#,
+    );
+    check(
+        json!({ "concatenate_fields": ["j.a"] }),
+        r#"field mapping "all" cannot concatenate "j.a", which is a part of "j": name the whole field"#,
+    );
+    check(
+        json!({ "concatenate_fields": ["text", "text"] }),
+        r#"field mapping "all" concatenates "text" twice"#,
+    );
+    check(
+        json!({}),
+        r#"field mapping "all" concatenates nothing: name fields in "concatenate_fields""#,
+    );
+    check(
+        json!({ "include_dynamic_fields": true }),
+        r#"field mapping "all" has "include_dynamic_fields", which is allowed only with "mode: dynamic""#,
+    );
+    check(
+        json!({ "fast": true }),
+        "unknown key \"fast\" in field mapping \"all\"; allowed: name, type, description, concatenate_fields, \
+         include_dynamic_fields, tokenizer, record, fieldnorms",
+    );
+}
+
+#[test]
+fn variants_and_concatenations_are_default_search_fields() {
+    let config = json!({ "version": "0.9", "index_id": "test",
+        "doc_mapping": { "mode": "strict", "field_mappings": [
+            { "name": "a", "type": "text", "strategy": ["term", "fulltext"] },
+            { "name": "n", "type": "text", "strategy": "none" },
+            { "name": "all", "type": "concatenate", "concatenate_fields": ["a"] },
+        ] },
+        "search_settings": { "default_search_fields": ["a.fulltext", "all", "n"] },
+    });
+    IndexConfig::from_json(config.to_string().as_bytes()).unwrap();
+}

@@ -1,0 +1,237 @@
+//! One entry of `doc_mapping.tokenizers`: how a custom tokenizer cuts text, and what becomes of its tokens. How it is
+//! done is in `tokenizers/custom.rs`.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::ConfigError;
+use super::node::{MapReader, Node, Result};
+use crate::tokenizers;
+
+/// More than this many tokenizers are a mistake.
+const MAX_TOKENIZERS: usize = 100;
+/// Filters of one tokenizer: there are three.
+const MAX_FILTERS: usize = 8;
+/// The longest pattern of a `regex` tokenizer.
+const MAX_PATTERN_BYTES: usize = 1_000;
+/// The longest gram of an `ngram` tokenizer, in characters.
+const MAX_GRAM: u64 = 100;
+
+const FILTERS: [(&str, TokenizerFilter); 3] = [
+    ("remove_long", TokenizerFilter::RemoveLong),
+    ("lower_caser", TokenizerFilter::LowerCaser),
+    ("ascii_folding", TokenizerFilter::AsciiFolding),
+];
+
+/// A tokenizer that a config defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomTokenizer {
+    /// What fields call it.
+    pub name: String,
+    /// How it cuts text.
+    pub cut: TokenizerCut,
+    /// What becomes of the tokens, in this order.
+    pub filters: Vec<TokenizerFilter>,
+}
+
+/// How a tokenizer cuts text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenizerCut {
+    /// `simple`: at white space and punctuation.
+    Simple,
+    /// `source_code`: there, and where letters become digits or capitals begin a word.
+    SourceCode,
+    /// `ngram`: every run of so many characters.
+    Ngram {
+        /// The least characters of a token.
+        min_gram: usize,
+        /// The most.
+        max_gram: usize,
+        /// Only those that begin the text.
+        prefix_only: bool,
+    },
+    /// `regex`: what the pattern matches, from left to right.
+    Regex {
+        /// In the syntax of the `regex` crate.
+        pattern: String,
+    },
+}
+
+/// What becomes of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenizerFilter {
+    /// `remove_long`: one of more than 255 bytes is dropped.
+    RemoveLong,
+    /// `lower_caser`.
+    LowerCaser,
+    /// `ascii_folding`: `é` becomes `e`.
+    AsciiFolding,
+}
+
+pub(super) fn custom_tokenizers(nodes: &[Node], path: &str) -> Result<Vec<CustomTokenizer>> {
+    if nodes.len() > MAX_TOKENIZERS {
+        let message = format!(
+            "{} tokenizers are defined; at most {MAX_TOKENIZERS} may be",
+            nodes.len()
+        );
+        return Err(ConfigError::new(path, message));
+    }
+    let mut all: Vec<CustomTokenizer> = Vec::with_capacity(nodes.len());
+    for (i, node) in nodes.iter().enumerate() {
+        let at = format!("{path}[{i}]");
+        let tokenizer = custom_tokenizer(node, &at)?;
+        let name = &tokenizer.name;
+        let problem = if tokenizers::NAMES.contains(&name.as_str()) {
+            "is built in: give yours another name"
+        } else if all.iter().any(|other| other.name == *name) {
+            "is defined twice"
+        } else {
+            all.push(tokenizer);
+            continue;
+        };
+        let message = format!("the tokenizer {name:?} {problem}");
+        return Err(ConfigError::at(node.line, format!("{at}.name"), message));
+    }
+    Ok(all)
+}
+
+fn custom_tokenizer(node: &Node, path: &str) -> Result<CustomTokenizer> {
+    const KEYS: [&str; 7] = [
+        "name",
+        "type",
+        "filters",
+        "pattern",
+        "min_gram",
+        "max_gram",
+        "prefix_only",
+    ];
+    // The type decides which keys are allowed.
+    let map = MapReader::new(node, path, "a tokenizer", &KEYS)?;
+    let name = map.required_str("name", "a tokenizer")?;
+    if name.is_empty() || name.len() > 255 {
+        return Err(map.error("name", "a tokenizer's name has 1 to 255 bytes"));
+    }
+    let what = format!("tokenizer {name:?}");
+    let type_name = map.required_str("type", &what)?;
+    let own_keys: &[&str] = match type_name.as_str() {
+        "simple" | "source_code" => &[],
+        "ngram" => &["min_gram", "max_gram", "prefix_only"],
+        "regex" => &["pattern"],
+        _ => {
+            let message = format!(
+                "\"type\" in {what} must be one of simple, source_code, ngram, regex; got {type_name:?}"
+            );
+            return Err(map.error("type", message));
+        }
+    };
+    let allowed = [&["name", "type", "filters"], own_keys].concat();
+    let map = MapReader::new(node, path, &what, &allowed)?;
+    let cut = match type_name.as_str() {
+        "simple" => TokenizerCut::Simple,
+        "source_code" => TokenizerCut::SourceCode,
+        "ngram" => ngram(&map, &what)?,
+        _ => regex(&map, &what)?,
+    };
+    Ok(CustomTokenizer {
+        name,
+        cut,
+        filters: filters(&map, &what)?,
+    })
+}
+
+fn ngram(map: &MapReader<'_>, what: &str) -> Result<TokenizerCut> {
+    let gram = |key: &str| {
+        if !map.has(key) {
+            return Err(map.error(key, format!("{what} needs the key {key:?}")));
+        }
+        Ok(map.u64(key, 1, 1, MAX_GRAM)? as usize)
+    };
+    let (min_gram, max_gram) = (gram("min_gram")?, gram("max_gram")?);
+    if min_gram > max_gram {
+        let message = format!(
+            "{what}: \"min_gram\" is {min_gram}, and must not be greater than \"max_gram\", which is {max_gram}"
+        );
+        return Err(map.error("min_gram", message));
+    }
+    Ok(TokenizerCut::Ngram {
+        min_gram,
+        max_gram,
+        prefix_only: map.bool("prefix_only", false)?,
+    })
+}
+
+fn regex(map: &MapReader<'_>, what: &str) -> Result<TokenizerCut> {
+    let pattern = map.required_str("pattern", what)?;
+    if pattern.len() > MAX_PATTERN_BYTES {
+        let message = format!(
+            "the pattern of {what} has {} bytes; at most {MAX_PATTERN_BYTES} are allowed",
+            pattern.len()
+        );
+        return Err(map.error("pattern", message));
+    }
+    if let Err(problem) = tokenizers::check_pattern(&pattern) {
+        return Err(map.error("pattern", format!("the pattern of {what} {problem}")));
+    }
+    Ok(TokenizerCut::Regex { pattern })
+}
+
+fn filters(map: &MapReader<'_>, what: &str) -> Result<Vec<TokenizerFilter>> {
+    let names = map.str_list("filters")?;
+    if names.len() > MAX_FILTERS {
+        let message = format!(
+            "{what} has {} filters; at most {MAX_FILTERS} are allowed",
+            names.len()
+        );
+        return Err(map.error("filters", message));
+    }
+    let filters = names.iter().map(|name| {
+        let found = FILTERS.iter().find(|(known, _)| known == name);
+        found.map(|(_, filter)| *filter).ok_or_else(|| {
+            let known: Vec<&str> = FILTERS.iter().map(|(name, _)| *name).collect();
+            let message = format!(
+                "a filter in {what} must be one of {}; got {name:?}",
+                known.join(", ")
+            );
+            map.error("filters", message)
+        })
+    });
+    filters.collect()
+}
+
+impl TokenizerFilter {
+    /// The name in a config.
+    pub fn name(self) -> &'static str {
+        let found = FILTERS.iter().find(|(_, filter)| *filter == self);
+        found.map_or("", |(name, _)| *name)
+    }
+}
+
+impl Serialize for CustomTokenizer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        let type_name = match &self.cut {
+            TokenizerCut::Simple => "simple",
+            TokenizerCut::SourceCode => "source_code",
+            TokenizerCut::Ngram { .. } => "ngram",
+            TokenizerCut::Regex { .. } => "regex",
+        };
+        map.serialize_entry("type", type_name)?;
+        match &self.cut {
+            TokenizerCut::Simple | TokenizerCut::SourceCode => {}
+            TokenizerCut::Ngram {
+                min_gram,
+                max_gram,
+                prefix_only,
+            } => {
+                map.serialize_entry("min_gram", min_gram)?;
+                map.serialize_entry("max_gram", max_gram)?;
+                map.serialize_entry("prefix_only", prefix_only)?;
+            }
+            TokenizerCut::Regex { pattern } => map.serialize_entry("pattern", pattern)?,
+        }
+        let filters: Vec<&str> = self.filters.iter().map(|filter| filter.name()).collect();
+        map.serialize_entry("filters", &filters)?;
+        map.end()
+    }
+}

@@ -1,0 +1,175 @@
+//! What must hold for text: its tokenizers exist, variants have names of their own, and `concatenate` names fields that
+//! can be concatenated.
+
+use super::node::Result;
+use super::read_text::{MAX_WAYS, no_such_tokenizer};
+use super::validate::find;
+use super::{ConfigError, DocMapping, FieldKind, FieldMapping, Mode};
+use crate::field_path::split_path;
+use crate::tokenizers;
+
+pub(super) fn text_fields(mapping: &DocMapping) -> Result<()> {
+    if let Some(dynamic) = &mapping.dynamic_mapping {
+        tokenizer_of(
+            mapping,
+            dynamic,
+            "doc_mapping.dynamic_mapping",
+            "dynamic_mapping",
+        )?;
+    }
+    fields(
+        mapping,
+        &mapping.field_mappings,
+        "doc_mapping.field_mappings",
+    )
+}
+
+fn fields(mapping: &DocMapping, list: &[FieldMapping], path: &str) -> Result<()> {
+    for (i, field) in list.iter().enumerate() {
+        let at = format!("{path}[{i}]");
+        let what = format!("field mapping {:?}", field.name);
+        tokenizer_of(mapping, field, &at, &what)?;
+        match &field.kind {
+            FieldKind::Object(children) => {
+                fields(mapping, children, &format!("{at}.field_mappings"))?;
+            }
+            FieldKind::Text(text) => {
+                for variant in &text.variants {
+                    let name = format!("{}.{}", field.name, variant.name);
+                    if list.iter().any(|other| other.name == name) {
+                        let message = format!(
+                            "{what}: {name:?} is a field of its own: call this way of indexing it something else"
+                        );
+                        return Err(ConfigError::new(format!("{at}.fields"), message));
+                    }
+                }
+            }
+            FieldKind::Concatenate(concatenate) => {
+                let at = format!("{at}.concatenate_fields");
+                let check = concatenated(mapping, &concatenate.fields, concatenate.include_dynamic);
+                check.map_err(|problem| ConfigError::new(at, format!("{what} {problem}")))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn tokenizer_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str) -> Result<()> {
+    let check = |place: String, what: &str, name: &str| {
+        let is_known = tokenizers::NAMES.contains(&name)
+            || mapping.tokenizers.iter().any(|custom| custom.name == name);
+        match is_known {
+            true => Ok(()),
+            false => {
+                let message = no_such_tokenizer(what, name, &mapping.tokenizers);
+                Err(ConfigError::new(place, message))
+            }
+        }
+    };
+    let own = match &field.kind {
+        FieldKind::Text(text) => text,
+        FieldKind::Concatenate(concatenate) => &concatenate.text,
+        FieldKind::Json(json) => return check(format!("{at}.tokenizer"), what, &json.tokenizer),
+        _ => return Ok(()),
+    };
+    check(format!("{at}.tokenizer"), what, &own.tokenizer)?;
+    for variant in &own.variants {
+        let place = format!("{at}.fields.{}.tokenizer", variant.name);
+        let what = format!("{:?} of {what}", variant.name);
+        check(place, &what, &variant.tokenizer)?;
+    }
+    Ok(())
+}
+
+/// Whether these fields can be concatenated.
+fn concatenated(
+    mapping: &DocMapping,
+    paths: &[String],
+    include_dynamic: bool,
+) -> std::result::Result<(), String> {
+    if include_dynamic && mapping.mode != Mode::Dynamic {
+        return Err(
+            "has \"include_dynamic_fields\", which is allowed only with \"mode: dynamic\""
+                .to_owned(),
+        );
+    }
+    if paths.is_empty() && !include_dynamic {
+        return Err("concatenates nothing: name fields in \"concatenate_fields\"".to_owned());
+    }
+    for (i, path) in paths.iter().enumerate() {
+        if paths.iter().take(i).any(|earlier| earlier == path) {
+            return Err(format!("concatenates {path:?} twice"));
+        }
+        match find(&mapping.field_mappings, &split_path(path)) {
+            Some((field, 0)) => can_be_concatenated(path, field)?,
+            Some((field, _)) if matches!(field.kind, FieldKind::Json(_)) => {
+                return Err(format!(
+                    "cannot concatenate {path:?}, which is a part of {:?}: name the whole field",
+                    field.name
+                ));
+            }
+            _ if mapping.mode == Mode::Dynamic => {
+                return Err(format!(
+                    "concatenates {path:?}, which is not in \"field_mappings\": map it, or set \
+                     include_dynamic_fields: true"
+                ));
+            }
+            _ => {
+                return Err(format!(
+                    "concatenates {path:?}, which is not in \"field_mappings\""
+                ));
+            }
+        }
+        let is_too_much = |field: &FieldMapping| ways(mapping, field) > MAX_WAYS;
+        if let Some((field, 0)) = find(&mapping.field_mappings, &split_path(path))
+            && is_too_much(field)
+        {
+            return Err(format!(
+                "concatenates {path:?}, which is indexed in more than {MAX_WAYS} ways then"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// In how many ways a field's values are indexed, at most.
+fn ways(mapping: &DocMapping, field: &FieldMapping) -> usize {
+    let own = match &field.kind {
+        FieldKind::Text(text) => 1 + text.variants.len(),
+        _ => 1,
+    };
+    let concatenations = mapping.field_mappings.iter().filter(|other| {
+        let FieldKind::Concatenate(concatenate) = &other.kind else {
+            return false;
+        };
+        let mut names = concatenate.fields.iter();
+        names.any(|path| {
+            split_path(path)
+                .last()
+                .is_some_and(|last| *last == field.name)
+        })
+    });
+    own + concatenations.count()
+}
+
+fn can_be_concatenated(path: &str, field: &FieldMapping) -> std::result::Result<(), String> {
+    match &field.kind {
+        FieldKind::Object(children) => children
+            .iter()
+            .try_for_each(|child| can_be_concatenated(&format!("{path}.{}", child.name), child)),
+        FieldKind::Text(_)
+        | FieldKind::I64(_)
+        | FieldKind::U64(_)
+        | FieldKind::F64(_)
+        | FieldKind::Bool
+        | FieldKind::Json(_) => Ok(()),
+        FieldKind::Concatenate(_) => Err(format!(
+            "cannot concatenate {path:?}, which is itself of the type concatenate"
+        )),
+        FieldKind::Date(_) | FieldKind::Ip | FieldKind::Bytes(_) => Err(format!(
+            "cannot concatenate {path:?}: only text, i64, u64, f64, bool and json can be, and it is {}",
+            field.type_id()
+        )),
+    }
+}

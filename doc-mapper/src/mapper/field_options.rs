@@ -1,0 +1,104 @@
+//! Field mapping → the options of a tantivy field.
+
+use tantivy::schema::{
+    BytesOptions, DateOptions, IpAddrOptions, JsonObjectOptions, NumericOptions, TextFieldIndexing,
+    TextOptions,
+};
+
+use crate::config::{FieldKind, FieldMapping, TextKind, TextVariant};
+use crate::tokenizers;
+
+/// A way of indexing a text as a field of its own.
+pub(super) fn as_mapping(mapping: &FieldMapping, variant: &TextVariant) -> FieldMapping {
+    FieldMapping {
+        name: variant.name.clone(),
+        description: None,
+        multi_valued: mapping.multi_valued,
+        stored: false,
+        indexed: true,
+        scanned: false,
+        fast: None,
+        needle: false,
+        kind: FieldKind::Text(TextKind {
+            tokenizer: variant.tokenizer.clone(),
+            record: variant.record,
+            fieldnorms: variant.fieldnorms,
+            variants: Vec::new(),
+        }),
+    }
+}
+
+pub(super) fn text_options(mapping: &FieldMapping, text: &TextKind) -> TextOptions {
+    let mut options = TextOptions::default();
+    if mapping.stored {
+        options = options.set_stored();
+    }
+    if let Some(normalizer) = mapping.fast {
+        options = options.set_fast(tokenizers::of_column(normalizer));
+    }
+    if mapping.indexed {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(&text.tokenizer)
+            .set_index_option(text.record)
+            .set_fieldnorms(text.fieldnorms);
+        options = options.set_indexing_options(indexing);
+    }
+    options
+}
+
+pub(super) fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
+    // Never stored: a hit shows the text of `_verbatim`.
+    let mut options = JsonObjectOptions::default();
+    if let Some(normalizer) = mapping.fast {
+        options = options.set_fast(tokenizers::of_column(normalizer));
+    }
+    if let FieldKind::Json(json) = &mapping.kind {
+        if json.expand_dots {
+            options = options.set_expand_dots_enabled();
+        }
+        if mapping.indexed {
+            let indexing = TextFieldIndexing::default()
+                .set_tokenizer(&json.tokenizer)
+                .set_index_option(json.record);
+            options = options.set_indexing_options(indexing);
+        }
+    }
+    options
+}
+
+/// tantivy has one builder type per field type, with the same three setters.
+macro_rules! set_options {
+    ($mapping:expr, $options:expr) => {{
+        let mut options = $options;
+        if $mapping.stored {
+            options = options.set_stored();
+        }
+        if $mapping.indexed {
+            options = options.set_indexed();
+        }
+        if $mapping.fast.is_some() {
+            options = options.set_fast();
+        }
+        options
+    }};
+}
+
+pub(super) fn numeric_options(mapping: &FieldMapping) -> NumericOptions {
+    set_options!(mapping, NumericOptions::default())
+}
+
+pub(super) fn ip_options(mapping: &FieldMapping) -> IpAddrOptions {
+    set_options!(mapping, IpAddrOptions::default())
+}
+
+pub(super) fn bytes_options(mapping: &FieldMapping) -> BytesOptions {
+    set_options!(mapping, BytesOptions::default())
+}
+
+pub(super) fn date_options(mapping: &FieldMapping) -> DateOptions {
+    let options = set_options!(mapping, DateOptions::default());
+    match &mapping.kind {
+        FieldKind::Date(date) => options.set_precision(date.precision),
+        _ => options,
+    }
+}

@@ -1,0 +1,116 @@
+//! The tokenizers that a config defines, and what they do to letters.
+
+use regex::RegexBuilder;
+use tantivy::tokenizer::{
+    AsciiFoldingFilter, LowerCaser, NgramTokenizer, RawTokenizer, RegexTokenizer, RemoveLongFilter,
+    SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, TokenStream as _,
+};
+
+use super::source_code::SourceCodeTokenizer;
+use super::{MAX_WHITESPACE_TOKEN_BYTES, remove_long};
+use crate::config::{CustomTokenizer, TokenizerCut, TokenizerFilter};
+
+/// What a compiled pattern may take.
+const MAX_COMPILED_BYTES: usize = 1 << 20;
+
+/// Whether a pattern can be used.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence that names it.
+pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
+    let regex = RegexBuilder::new(pattern)
+        .size_limit(MAX_COMPILED_BYTES)
+        .build()
+        .map_err(|error| format!("cannot be used: {error}"))?;
+    match regex.is_match("") {
+        true => Err(
+            "matches the empty text, and tokens end where it does: write + in place of *"
+                .to_owned(),
+        ),
+        false => Ok(()),
+    }
+}
+
+/// The tokenizer of an entry. `None` for one that no config has that was read: reading checks it.
+pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
+    let cut = match &tokenizer.cut {
+        TokenizerCut::Simple => TextAnalyzer::builder(SimpleTokenizer::default()).dynamic(),
+        TokenizerCut::SourceCode => TextAnalyzer::builder(SourceCodeTokenizer::default()).dynamic(),
+        TokenizerCut::Ngram {
+            min_gram,
+            max_gram,
+            prefix_only,
+        } => {
+            let cut = NgramTokenizer::new(*min_gram, *max_gram, *prefix_only).ok()?;
+            TextAnalyzer::builder(cut).dynamic()
+        }
+        TokenizerCut::Regex { pattern } => {
+            TextAnalyzer::builder(RegexTokenizer::new(pattern).ok()?).dynamic()
+        }
+    };
+    let filtered = filtered(cut, &tokenizer.filters);
+    // What no dictionary can hold.
+    let fitting = RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1);
+    Some(filtered.filter_dynamic(fitting).build())
+}
+
+fn filtered(cut: TextAnalyzerBuilder, filters: &[TokenizerFilter]) -> TextAnalyzerBuilder {
+    filters.iter().fold(cut, |cut, filter| match filter {
+        TokenizerFilter::RemoveLong => cut.filter_dynamic(remove_long()),
+        TokenizerFilter::LowerCaser => cut.filter_dynamic(LowerCaser),
+        TokenizerFilter::AsciiFolding => cut.filter_dynamic(AsciiFoldingFilter),
+    })
+}
+
+/// What a tokenizer does to the letters of its tokens: what patterns, prefixes and bounds of ranges must go through,
+/// which it does not cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Letters(Vec<TokenizerFilter>);
+
+impl Letters {
+    /// Of a tokenizer of these filters.
+    pub(super) fn of_filters(filters: &[TokenizerFilter]) -> Letters {
+        let filters = filters.iter().copied();
+        Letters(
+            filters
+                .filter(|filter| *filter != TokenizerFilter::RemoveLong)
+                .collect(),
+        )
+    }
+
+    /// Of a built-in one.
+    pub(super) fn lowercase() -> Letters {
+        Letters(vec![TokenizerFilter::LowerCaser])
+    }
+
+    /// Whether capitals become small.
+    pub fn lowercases(&self) -> bool {
+        self.0.contains(&TokenizerFilter::LowerCaser)
+    }
+
+    /// A text as its letters are in terms. Letter by letter, as tantivy does: not as `str::to_lowercase`, which knows
+    /// a final sigma.
+    pub fn apply(&self, text: &str) -> String {
+        self.0
+            .iter()
+            .fold(text.to_owned(), |text, filter| match filter {
+                TokenizerFilter::RemoveLong => text,
+                TokenizerFilter::LowerCaser => text.chars().flat_map(char::to_lowercase).collect(),
+                TokenizerFilter::AsciiFolding => folded(&text),
+            })
+    }
+}
+
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let mut analyzer = TextAnalyzer::builder(RawTokenizer::default())
+        .filter(AsciiFoldingFilter)
+        .build();
+    let mut tokens = analyzer.token_stream(text);
+    match tokens.advance() {
+        true => tokens.token().text.clone(),
+        false => String::new(),
+    }
+}

@@ -1,0 +1,252 @@
+//! Looking at stored documents for the clauses of a query that no index answers.
+//!
+//! ```text
+//!   may match ─┐
+//!              ├─▶ candidates ──▶ blocks of the doc store, some at a time ──▶ what each clause found
+//!   do anyway ─┘
+//! ```
+//!
+//! Only those documents are looked at that the rest of the query leaves open. Their blocks come in waves of bounded
+//! size, and are let go of before the next.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures_util::future::join_all;
+use tantivy::store::StoreReader;
+use tantivy::{DocId, TantivyDocument, TantivyError};
+use tantivy_common::BitSet;
+
+use super::aggregate::matching;
+use super::rerun::rerun_on_gaps;
+use crate::query::{Answers, BuiltQuery, DocTerms, Scan};
+use crate::session::Interrupt;
+use crate::session::protocol::ByteClass;
+use crate::split::OpenSplit;
+use crate::{ErrorKind, SearchError};
+
+/// So many splits are looked through at once.
+pub(super) const SPLITS_AT_ONCE: usize = 8;
+
+/// Bytes of the doc store that a wave brings of each of them.
+const WAVE_BYTES: u64 = 2 << 20;
+
+/// The documents that a leaf may still look at.
+pub(super) struct ScanBudget {
+    limit: u64,
+    spent: AtomicU64,
+}
+
+impl ScanBudget {
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            spent: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn spent(&self) -> u64 {
+        self.spent.load(Ordering::Relaxed)
+    }
+
+    fn spend(&self, num_docs: u64) -> Result<(), SearchError> {
+        let spent = self.spent() + num_docs;
+        if spent > self.limit {
+            return Err(SearchError::new(
+                ErrorKind::Limit,
+                format!(
+                    "the query looks for something in a field that is not indexed (strategy: none), and would have to \
+                     look at more than {} documents for it: narrow the time range, add a clause on a field that is \
+                     indexed, or raise the limit (max_docs_scanned)",
+                    self.limit
+                ),
+            ));
+        }
+        self.spent.store(spent, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Looking through one split.
+pub(super) struct Scanner<'a> {
+    pub(super) split: &'a OpenSplit,
+    /// Documents within the time filter.
+    pub(super) docs: Range<DocId>,
+    pub(super) budget: &'a ScanBudget,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl Scanner<'_> {
+    /// Finds what a query and the filters of its aggregations need to know.
+    ///
+    /// # Errors
+    /// If more documents would have to be looked at than may be, or what is read cannot be had.
+    pub(super) async fn scan_all(
+        &self,
+        built: &BuiltQuery,
+        filters: &[BuiltQuery],
+    ) -> Result<(), SearchError> {
+        self.scan(built, None).await?;
+        if filters.iter().all(|filter| filter.scan.is_empty()) {
+            return Ok(());
+        }
+        // A filter is asked about documents that match, and no others.
+        let within = self.matching(built).await?;
+        for filter in filters {
+            self.scan(filter, Some(&within)).await?;
+        }
+        Ok(())
+    }
+
+    async fn scan(
+        &self,
+        built: &BuiltQuery,
+        within: Option<&canter_aggregations::BitSet>,
+    ) -> Result<(), SearchError> {
+        if built.scan.is_empty() {
+            return Ok(());
+        }
+        let candidates = self.candidates(built, within).await?;
+        self.budget.spend(candidates.len() as u64)?;
+        let found = self.look_at(&built.scan, &candidates).await?;
+        built.scan.answer(Answers::Found(found));
+        Ok(())
+    }
+
+    /// The documents that match if, and only if, the clauses say so.
+    async fn candidates(
+        &self,
+        built: &BuiltQuery,
+        within: Option<&canter_aggregations::BitSet>,
+    ) -> Result<Vec<DocId>, SearchError> {
+        built.scan.answer(Answers::Most);
+        let most = self.matching(built).await?;
+        built.scan.answer(Answers::Least);
+        let least = self.matching(built).await?;
+        let live = self.split.live_ranges(self.docs.clone());
+        let docs = live.into_iter().flatten();
+        let is_open = |doc: &DocId| {
+            most.contains(*doc)
+                && !least.contains(*doc)
+                && within.is_none_or(|within| within.contains(*doc))
+        };
+        Ok(docs.filter(is_open).collect())
+    }
+
+    async fn matching(
+        &self,
+        built: &BuiltQuery,
+    ) -> Result<canter_aggregations::BitSet, SearchError> {
+        rerun_on_gaps(self.split, self.interrupt, || {
+            Ok(matching(self.split, built, self.interrupt)?)
+        })
+        .await
+    }
+
+    /// Which of these documents, which ascend, each clause finds.
+    async fn look_at(&self, scan: &Scan, docs: &[DocId]) -> Result<Vec<BitSet>, SearchError> {
+        let mapper = &self.split.mapper;
+        let max_doc = self.split.segment().max_doc();
+        let mut found = vec![BitSet::with_max_value(max_doc); scan.clauses.len()];
+        let with_json = scan.clauses.iter().any(|clause| clause.field.is_json());
+        // The terms of each field are read once for all clauses on it.
+        let mut fields: Vec<(usize, DocTerms)> = Vec::new();
+        let mut field_of: Vec<usize> = Vec::new();
+        for (ord, clause) in scan.clauses.iter().enumerate() {
+            let same = |(other, _): &(usize, DocTerms)| {
+                let other = scan.clauses.get(*other);
+                other.is_some_and(|other| other.field == clause.field)
+            };
+            let known = fields.iter().position(same).unwrap_or_else(|| {
+                fields.push((ord, DocTerms::new(mapper, &clause.field)));
+                fields.len() - 1
+            });
+            field_of.push(known);
+        }
+        let mut reader = DocReader::open(self)?;
+        for doc in docs {
+            self.interrupt.check()?;
+            let document = reader.read(*doc, docs).await?;
+            let document = mapper.stored_doc(&document, with_json);
+            for (ord, terms) in &mut fields {
+                if let Some(clause) = scan.clauses.get(*ord) {
+                    terms.read(mapper, &clause.field, &document);
+                }
+            }
+            for ((clause, found), field) in scan.clauses.iter().zip(&mut found).zip(&field_of) {
+                if fields
+                    .get(*field)
+                    .is_some_and(|(_, terms)| clause.is_in(terms))
+                {
+                    found.insert(*doc);
+                }
+            }
+        }
+        reader.finish();
+        Ok(found)
+    }
+}
+
+/// Reads documents one after another, and brings blocks ahead of them.
+struct DocReader<'a> {
+    split: &'a OpenSplit,
+    store: StoreReader,
+    /// What was there before, and stays.
+    kept: std::collections::BTreeSet<u64>,
+}
+
+impl<'a> DocReader<'a> {
+    fn open(scanner: &Scanner<'a>) -> Result<Self, SearchError> {
+        let split = scanner.split;
+        let store = split.segment().get_store_reader(1);
+        Ok(Self {
+            split,
+            store: store.map_err(|error| split.error(error))?,
+            kept: split.body.runs(),
+        })
+    }
+
+    /// Reads a document; `docs` are all that will be asked for, ascending.
+    async fn read(&mut self, doc: DocId, docs: &[DocId]) -> Result<TantivyDocument, SearchError> {
+        let error = match self.get(doc) {
+            Ok(document) => return Ok(document),
+            Err(error) => error,
+        };
+        let mut wanted = self.split.body.take_wanted();
+        if wanted.is_empty() {
+            return Err(self.split.error(error));
+        }
+        // The next wave: what this one lacks, and what those behind it do.
+        let len = |(range, _): &(Range<u64>, ByteClass)| range.end - range.start;
+        let mut num_bytes: u64 = wanted.iter().map(len).sum();
+        let ahead = docs.partition_point(|other| *other <= doc);
+        for next in docs.get(ahead..).unwrap_or_default() {
+            if num_bytes >= WAVE_BYTES || self.get(*next).is_ok() {
+                break;
+            }
+            for missed in self.split.body.take_wanted() {
+                if wanted.last().is_none_or(|last| last.0 != missed.0) {
+                    num_bytes += len(&missed);
+                    wanted.push(missed);
+                }
+            }
+        }
+        let body = &self.split.body;
+        body.release_but(&self.kept);
+        let loads = wanted
+            .into_iter()
+            .map(|(range, class)| body.load(range, class));
+        for loaded in join_all(loads).await {
+            loaded?;
+        }
+        self.get(doc).map_err(|error| self.split.error(error))
+    }
+
+    fn get(&self, doc: DocId) -> Result<TantivyDocument, TantivyError> {
+        self.store.get(doc)
+    }
+
+    fn finish(self) {
+        self.split.body.release_but(&self.kept);
+    }
+}

@@ -1,0 +1,115 @@
+//! What one clause of a query looks for in a field, and whether a document has it.
+
+use std::ops::{Bound, RangeBounds as _};
+use std::sync::Arc;
+
+use canter_doc_mapper::ScannedField;
+use tantivy::Term;
+use tantivy_fst::{Automaton as _, Regex};
+
+use super::DocTerms;
+
+/// A clause on a field that is not indexed.
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) field: ScannedField,
+    pub(super) wanted: Wanted,
+}
+
+/// What a clause looks for: what the same clause would look for in a dictionary.
+#[derive(Clone, Debug)]
+pub(in crate::query) enum Wanted {
+    /// Any value.
+    Value,
+    /// A term.
+    Term(Term),
+    /// A term within bounds.
+    Range(Bound<Term>, Bound<Term>),
+    /// A term that an automaton takes.
+    Automaton(Arc<Regex>),
+    /// Terms at these places; with two of them, as many apart from that as `slop` says.
+    Phrase {
+        terms: Vec<(usize, Term)>,
+        slop: u32,
+    },
+    /// Terms at these places, the last of which goes on.
+    PhrasePrefix { terms: Vec<(usize, Term)> },
+}
+
+impl Clause {
+    /// Whether a document has what is wanted among the terms of its field.
+    pub(crate) fn is_in(&self, doc: &DocTerms) -> bool {
+        match &self.wanted {
+            Wanted::Value => doc.has_value(),
+            Wanted::Term(wanted) => {
+                let wanted = wanted.serialized_value_bytes();
+                doc.iter().any(|(term, _)| term == wanted)
+            }
+            Wanted::Range(lower, upper) => {
+                let lower = lower.as_ref().map(Term::serialized_value_bytes);
+                let upper = upper.as_ref().map(Term::serialized_value_bytes);
+                let range: (Bound<&[u8]>, Bound<&[u8]>) = (lower, upper);
+                doc.iter().any(|(term, _)| range.contains(term))
+            }
+            Wanted::Automaton(regex) => doc.iter().any(|(term, _)| takes(regex, term)),
+            Wanted::Phrase { terms, slop: 0 } => is_phrase(doc, terms, false),
+            Wanted::Phrase { terms, slop } => are_near(doc, terms, *slop),
+            Wanted::PhrasePrefix { terms } => is_phrase(doc, terms, true),
+        }
+    }
+}
+
+fn takes(regex: &Regex, term: &[u8]) -> bool {
+    let mut state = regex.start();
+    for byte in term {
+        if !regex.can_match(&state) {
+            return false;
+        }
+        state = regex.accept(&state, *byte);
+    }
+    regex.is_match(&state)
+}
+
+/// Where a phrase begins if this word of it is at these places.
+fn starts<'d>(
+    doc: &'d DocTerms,
+    (offset, wanted): &'d (usize, Term),
+    is_prefix: bool,
+) -> impl Iterator<Item = i64> + 'd {
+    let (offset, wanted) = (*offset, wanted.serialized_value_bytes());
+    let is_wanted = move |term: &[u8]| match is_prefix {
+        true => term.starts_with(wanted),
+        false => term == wanted,
+    };
+    let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+    let found = doc.iter().filter(move |(term, _)| is_wanted(term));
+    found.map(move |(_, position)| i64::from(position) - offset)
+}
+
+fn is_phrase(doc: &DocTerms, terms: &[(usize, Term)], ends_in_prefix: bool) -> bool {
+    let Some((last, others)) = terms.split_last() else {
+        return false;
+    };
+    let mut possible: Vec<i64> = starts(doc, last, ends_in_prefix).collect();
+    for term in others {
+        if possible.is_empty() {
+            return false;
+        }
+        let here: Vec<i64> = starts(doc, term, false).collect();
+        possible.retain(|start| here.contains(start));
+    }
+    !possible.is_empty()
+}
+
+/// Whether two words are near each other.
+fn are_near(doc: &DocTerms, terms: &[(usize, Term)], slop: u32) -> bool {
+    let [left, right] = terms else {
+        return false;
+    };
+    let right: Vec<i64> = starts(doc, right, false).collect();
+    starts(doc, left, false).any(|left| {
+        right
+            .iter()
+            .any(|right| left.abs_diff(*right) <= u64::from(slop))
+    })
+}

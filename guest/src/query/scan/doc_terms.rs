@@ -1,0 +1,56 @@
+//! The terms of one field of one document, in memory that is used again for the next.
+
+use std::ops::Range;
+
+use canter_doc_mapper::{DocMapper, ScannedField, StoredDoc};
+use tantivy::tokenizer::TextAnalyzer;
+
+/// The terms of one field of one document.
+pub(crate) struct DocTerms {
+    analyzer: Option<TextAnalyzer>,
+    bytes: Vec<u8>,
+    terms: Vec<(Range<usize>, u32)>,
+    has_value: bool,
+}
+
+impl DocTerms {
+    /// Of no document yet.
+    pub(crate) fn new(mapper: &DocMapper, field: &ScannedField) -> Self {
+        Self {
+            analyzer: mapper.analyzer_of(field),
+            bytes: Vec::new(),
+            terms: Vec::new(),
+            has_value: false,
+        }
+    }
+
+    /// Reads those of a document.
+    pub(crate) fn read(&mut self, mapper: &DocMapper, field: &ScannedField, doc: &StoredDoc<'_>) {
+        let Self {
+            analyzer,
+            bytes,
+            terms,
+            has_value,
+        } = self;
+        bytes.clear();
+        terms.clear();
+        mapper.for_each_term(field, doc, analyzer.as_mut(), &mut |term, position| {
+            let start = bytes.len();
+            bytes.extend_from_slice(term);
+            terms.push((start..bytes.len(), position));
+        });
+        *has_value = mapper.has_value(field, doc);
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        let terms = self.terms.iter();
+        terms.map(|(range, position)| {
+            let term = self.bytes.get(range.clone()).unwrap_or_default();
+            (term, *position)
+        })
+    }
+
+    pub(super) fn has_value(&self) -> bool {
+        self.has_value
+    }
+}

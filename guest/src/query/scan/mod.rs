@@ -1,0 +1,17 @@
+//! Queries on fields that are not indexed (`strategy: none`): stored documents are looked at, and a clause finds those in
+//! which an index would have found what it looks for.
+//!
+//! ```text
+//!   query with clauses ──run as "may match"──▶ candidates ──leaf/scan.rs looks at them──▶ query with answers
+//! ```
+//!
+//! This only decides about one document; which are looked at, and reading them, is in `leaf/scan.rs`.
+
+mod clause;
+mod doc_terms;
+mod scan_query;
+
+pub(crate) use clause::Clause;
+pub(super) use clause::Wanted;
+pub(crate) use doc_terms::DocTerms;
+pub(crate) use scan_query::{Answers, Scan};

@@ -1,0 +1,109 @@
+//! A clause as a tantivy query: before documents were looked at it stands for all of them or for none, so that the whole
+//! query says which it cannot do without; afterwards for those that were found.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tantivy::query::{
+    AllScorer, BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
+    Weight,
+};
+use tantivy::{DocId, DocSet as _, Score, SegmentReader, TantivyError};
+use tantivy_common::BitSet;
+
+use super::{Clause, Wanted};
+use crate::query::build::Builder;
+
+/// The clauses of a query that documents must be looked at for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    pub(crate) clauses: Vec<Clause>,
+    answers: Arc<Mutex<Answers>>,
+}
+
+/// What the clauses of a query stand for.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Answers {
+    /// So that as many documents match as can.
+    #[default]
+    Most,
+    /// So that only those match that do in any case.
+    Least,
+    /// Those that were found, by clause.
+    Found(Vec<BitSet>),
+}
+
+impl Scan {
+    /// Whether no document must be looked at.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.clauses.is_empty()
+    }
+
+    /// Says what the clauses stand for from now on.
+    pub(crate) fn answer(&self, answers: Answers) {
+        *self.answers.lock().unwrap_or_else(PoisonError::into_inner) = answers;
+    }
+}
+
+impl Builder<'_> {
+    /// The query for what is looked for in a field that is not indexed.
+    pub(in crate::query) fn scan(
+        &mut self,
+        field: canter_doc_mapper::ScannedField,
+        wanted: Wanted,
+    ) -> Box<dyn Query> {
+        let query = ScanQuery {
+            ord: self.scan.clauses.len(),
+            is_excluded: self.is_excluded,
+            answers: Arc::clone(&self.scan.answers),
+        };
+        self.scan.clauses.push(Clause { field, wanted });
+        Box::new(query)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct ScanQuery {
+    /// Its place among the clauses.
+    ord: usize,
+    /// Whether it stands where it must not match.
+    is_excluded: bool,
+    answers: Arc<Mutex<Answers>>,
+}
+
+impl Query for ScanQuery {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for ScanQuery {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_all = match &*answers {
+            Answers::Most => !self.is_excluded,
+            Answers::Least => self.is_excluded,
+            Answers::Found(found) => {
+                let Some(found) = found.get(self.ord) else {
+                    let message = "a clause has no answer".to_owned();
+                    return Err(TantivyError::InternalError(message));
+                };
+                let docs = BitSetDocSet::from(found.clone());
+                return Ok(Box::new(ConstScorer::new(docs, boost)));
+            }
+        };
+        Ok(match is_all {
+            true => Box::new(ConstScorer::new(AllScorer::new(reader.max_doc()), boost)),
+            false => Box::new(EmptyScorer),
+        })
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        let mut scorer = self.scorer(reader, 1.0)?;
+        if scorer.doc() > doc || scorer.seek(doc) != doc {
+            return Err(TantivyError::InvalidArgument(format!(
+                "document {doc} does not match"
+            )));
+        }
+        Ok(Explanation::new("found by looking at it", 1.0))
+    }
+}
