@@ -1,6 +1,6 @@
 //! Canter's index builder: documents in, published splits out.
 //!
-//! *inputs → source → doc mapper → sorter → indexer → packager → uploader → publisher*, one file or folder
+//! *inputs → source → transform → doc mapper → sorter → indexer → packager → uploader → publisher*, one file or folder
 //! each. [`ingest`] runs them all; [`create_index`] makes the index it runs on:
 //!
 //! ```no_run
@@ -28,6 +28,7 @@ mod preview;
 mod publisher;
 mod source;
 mod storage;
+mod transform;
 mod upkeep;
 
 pub use error::{BuildError, ErrorKind};
@@ -48,6 +49,7 @@ pub use publisher::{
     open_or_create_index_with, update_index,
 };
 pub use source::Source;
+pub use transform::Transform;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
 pub use upkeep::{
     DeleteReport, GcOptions, GcReport, MergeDone, MergeIndexOptions, MergeReport, Problem,

@@ -9,6 +9,7 @@ use canter_index_builder::{FindOptions, build_part, may_be_several};
 use clap::Args;
 
 use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
+use super::publish::text_of_dropped;
 use crate::exit::{WrongUse, note};
 use crate::render::{IngestProgress, numbers};
 
@@ -89,6 +90,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
             mine.push(input);
         }
     }
+    let options = options_of(&args.ingest)?;
     let store = open_index(&args.ingest)?;
     let found = args.ingest.reading.find_these(
         &mine,
@@ -101,7 +103,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
     let sources = with_ids(found.sources, &args.ingest)?;
     let num_mine = sources.len() as u64;
     let progress = IngestProgress::on_stderr(None);
-    let receipt = build_part(&store, &options_of(&args.ingest), sources, &progress);
+    let receipt = build_part(&store, &options, sources, &progress);
     progress.finish();
     let receipt = receipt?;
     let json = receipt.to_json()?;
@@ -110,11 +112,12 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
         Some(path) => write_whole(path, json.as_bytes())?,
     }
     note(format_args!(
-        "part {index} of {of}: {} became {} in {}; {} rejected",
+        "part {index} of {of}: {} became {} in {}; {} rejected{}",
         numbers::counted(num_mine, "input"),
         numbers::counted(receipt.num_docs(), "document"),
         numbers::counted(receipt.num_splits(), "split"),
         numbers::counted(receipt.num_rejected_docs, "line"),
+        text_of_dropped(receipt.num_dropped_docs),
     ));
     Ok(())
 }
