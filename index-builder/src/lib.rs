@@ -49,8 +49,8 @@ pub use publisher::{
     open_or_create_index_with, update_index,
 };
 pub use source::Source;
-pub use transform::Transform;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
+pub use transform::Transform;
 pub use upkeep::{
     DeleteReport, GcOptions, GcReport, MergeDone, MergeIndexOptions, MergeReport, Problem,
     StoredSplits, VerifyOptions, VerifyReport, collect_garbage, delete_documents, merge_index,

@@ -98,7 +98,11 @@ fn check_example(
     for doc in &sample.docs {
         docs.extend(expect(&mut doc.as_object().unwrap().clone()));
     }
-    let index = index_of(&preset(format), sample.bytes, &options(Some(&example(name))));
+    let index = index_of(
+        &preset(format),
+        sample.bytes,
+        &options(Some(&example(name))),
+    );
     let report = &index.report;
     assert_eq!(report.num_rejected_docs, 0, "{report:?}");
     assert_eq!(report.num_ingested_docs, docs.len() as u64);
@@ -159,7 +163,10 @@ fn access_logs_have_classes_and_arguments() {
         if status == 304 {
             return Vec::new();
         }
-        fields.insert("status_class".to_owned(), json!(format!("{}xx", status / 100)));
+        fields.insert(
+            "status_class".to_owned(),
+            json!(format!("{}xx", status / 100)),
+        );
         match fields.get("query").and_then(Value::as_str) {
             Some("q=a%20b") => drop(fields.insert("args".to_owned(), json!({"q": "a b"}))),
             Some(_) => {
@@ -195,7 +202,11 @@ fn open_telemetry_has_a_document_for_each_element() {
     check_example("otel-logs.vrl", Format::OtlpJson, |fields| {
         let body = fields.remove("body").unwrap();
         let text = [&body["message"], &body["text"]];
-        let text = text.into_iter().find(|text| !text.is_null()).unwrap().clone();
+        let text = text
+            .into_iter()
+            .find(|text| !text.is_null())
+            .unwrap()
+            .clone();
         let host = fields.remove("resource_attributes").unwrap()["host.id"].clone();
         let Some(Value::Object(attributes)) = fields.remove("attributes") else {
             panic!("no attributes");
@@ -236,7 +247,9 @@ fn a_program_that_does_nothing_changes_no_document_of_any_format() {
         assert_eq!(hits(&with), hits(&without), "{format}");
         let sizes = |index: &TestIndex| {
             let splits = index.report.splits.iter();
-            splits.map(|split| (split.num_docs, split.num_raw_bytes)).collect::<Vec<_>>()
+            splits
+                .map(|split| (split.num_docs, split.num_raw_bytes))
+                .collect::<Vec<_>>()
         };
         assert_eq!(sizes(&with), sizes(&without), "{format}");
     }
@@ -293,14 +306,24 @@ fn what_goes_wrong_in_a_program_follows_the_rule_of_the_index() {
         report.num_lines,
     ];
     assert_eq!(counts, [2, 4, 1, 7]);
-    assert_eq!(report.dropped_by_reason, BTreeMap::from([("debug".to_owned(), 1)]));
+    assert_eq!(
+        report.dropped_by_reason,
+        BTreeMap::from([("debug".to_owned(), 1)])
+    );
     let told = std::fs::read_to_string(&rejects).unwrap();
-    let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<Value> = told
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let reasons: Vec<(u64, u64, &str)> = told
         .iter()
         .map(|reject| {
             let number = |name: &str| reject[name].as_u64().unwrap();
-            (number("line"), number("byte_offset"), reject["reason"].as_str().unwrap())
+            (
+                number("line"),
+                number("byte_offset"),
+                reject["reason"].as_str().unwrap(),
+            )
         })
         .collect();
     assert_eq!(
@@ -320,7 +343,10 @@ fn what_goes_wrong_in_a_program_follows_the_rule_of_the_index() {
     let index = index_of(keeping, LINES, &rejecting);
     assert_eq!(index.report.num_ingested_docs, 6);
     let kept = hits(&index);
-    let kept = kept.iter().find(|doc| doc["_parse_error"] == "transform_failed").unwrap();
+    let kept = kept
+        .iter()
+        .find(|doc| doc["_parse_error"] == "transform_failed")
+        .unwrap();
     assert_eq!(kept["_raw"], "{\"n\":2,\"v\":\"x\"}");
     assert!(kept["_parse_message"].as_str().unwrap().contains("to_int"));
 }
@@ -339,7 +365,10 @@ fn a_source_that_grows_is_gone_on_with_and_its_documents_stay_who_they_are() {
     };
     let odd = "if mod(int!(.n), 2) == 0 { abort }";
     let report = ingest(40, odd);
-    assert_eq!((report.num_ingested_docs, report.num_dropped_docs), (20, 20));
+    assert_eq!(
+        (report.num_ingested_docs, report.num_dropped_docs),
+        (20, 20)
+    );
     let report = ingest(40, odd);
     assert_eq!((report.num_ingested_docs, report.num_known_docs), (0, 20));
     let report = ingest(60, odd);
@@ -364,7 +393,10 @@ fn parts_that_went_through_different_programs_are_not_published_together() {
     };
     let program = Some("if .debug == true { abort }");
     let error = publish_receipts(&store, &[part("a", program), part("b", None)]).unwrap_err();
-    assert!(error.to_string().contains("different transforms"), "{error}");
+    assert!(
+        error.to_string().contains("different transforms"),
+        "{error}"
+    );
     let parts = [part("a", program), part("b", program)];
     assert_eq!(parts[0].num_dropped_docs, 1);
     let published = publish_receipts(&store, &parts).unwrap();

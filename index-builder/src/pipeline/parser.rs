@@ -155,12 +155,7 @@ impl Parser<'_> {
     }
 
     /// Adds a document, or what is wrong with it.
-    fn add(
-        &self,
-        record: &Record<'_>,
-        json: &[u8],
-        parsed: &mut ParsedBatch,
-    ) {
+    fn add(&self, record: &Record<'_>, json: &[u8], parsed: &mut ParsedBatch) {
         match self.mapper.parse_doc(json) {
             Ok(doc) => {
                 let identity = identity(parsed);

@@ -101,11 +101,7 @@ struct Looker<'m> {
 
 impl Looker<'_> {
     /// The documents of a record, and why some were dropped.
-    fn look(
-        &mut self,
-        batch: &RecordBatch,
-        record: &Record<'_>,
-    ) -> (Vec<PreviewDoc>, Vec<String>) {
+    fn look(&mut self, batch: &RecordBatch, record: &Record<'_>) -> (Vec<PreviewDoc>, Vec<String>) {
         let refused = match record.extent {
             Extent::Whole => None,
             Extent::BrokenOff => Some(("broken_off", batch.failure.clone().unwrap_or_default())),
@@ -135,7 +131,9 @@ impl Looker<'_> {
                     return docs.push(shown(mapper, &json));
                 };
                 match runner.run(&json) {
-                    Outcome::Docs(made) => docs.extend(made.into_iter().map(|doc| shown(mapper, doc))),
+                    Outcome::Docs(made) => {
+                        docs.extend(made.into_iter().map(|doc| shown(mapper, doc)))
+                    }
                     Outcome::Dropped(why) => dropped.push(why),
                     Outcome::Refused(reason, message) => docs.push(nothing(reason, message)),
                     Outcome::Unread(reason, message) => {

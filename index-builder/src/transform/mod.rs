@@ -23,9 +23,9 @@ mod absent;
 mod tests;
 
 #[cfg(not(feature = "vrl"))]
-pub use absent::Transform;
-#[cfg(not(feature = "vrl"))]
 pub(crate) use absent::Runner;
+#[cfg(not(feature = "vrl"))]
+pub use absent::Transform;
 pub(crate) use outcome::Outcome;
 #[cfg(feature = "vrl")]
 pub use program::Transform;

@@ -11,6 +11,9 @@ use vrl::compiler::state::ExternalEnv;
 use vrl::compiler::{CompileConfig, Program, compile_with_external};
 use vrl::diagnostic::Formatter;
 
+#[cfg(test)]
+pub(super) use functions::ALLOWED;
+
 use crate::error::BuildError;
 
 /// A longer program is refused: it is no program.

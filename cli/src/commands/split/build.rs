@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use canter_index_builder::{FindOptions, build_part, may_be_several};
 use clap::Args;
 
-use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
 use super::publish::text_of_dropped;
+use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
 use crate::exit::{WrongUse, note};
 use crate::render::{IngestProgress, numbers};
 

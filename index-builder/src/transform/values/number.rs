@@ -39,7 +39,9 @@ fn checked(text: &str) -> Option<Number> {
         // The shortest number that is read as this one.
         _ => held == Decimal::of(&format!("{number:e}")),
     };
-    let is_integer = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let is_integer = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'-');
     // An integer of more bits would come out as one with a point.
     match is_held && (!is_integer || text == "-0") {
         true => Some(Number::Held(Value::from_f64_or_zero(number))),
@@ -96,19 +98,42 @@ mod tests {
     #[test]
     fn numbers_that_would_become_others_are_told_from_those_that_are_held() {
         for held in [
-            "0", "-0", "1", "-1", "9223372036854775807", "-9223372036854775808", "0.1", "1e3", "1.50", "1E+2", "-0.0",
-            "0.30000000000000004", "1.7976931348623157e308", "5e-324", "0e999999", "2.2250738585072014e-308",
+            "0",
+            "-0",
+            "1",
+            "-1",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "0.1",
+            "1e3",
+            "1.50",
+            "1E+2",
+            "-0.0",
+            "0.30000000000000004",
+            "1.7976931348623157e308",
+            "5e-324",
+            "0e999999",
+            "2.2250738585072014e-308",
         ] {
             assert_eq!(is_held(held), Some(true), "{held}");
         }
         for exact in [
-            "9223372036854775808", "-9223372036854775809", "18446744073709551615", "100000000000000000000",
-            "0.100000000000000000000000000001", "0.1000000000000000055511151231257827", "1e-400", "4.9e-324",
-            "123456789.123456789123", "0.10000000000000001",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "18446744073709551615",
+            "100000000000000000000",
+            "0.100000000000000000000000000001",
+            "0.1000000000000000055511151231257827",
+            "1e-400",
+            "4.9e-324",
+            "123456789.123456789123",
+            "0.10000000000000001",
         ] {
             assert_eq!(is_held(exact), Some(false), "{exact}");
         }
-        for none in ["1e400", "01", "1.", ".5", "+1", "-", "", "1e", "0x10", "NaN", "--1", "1-"] {
+        for none in [
+            "1e400", "01", "1.", ".5", "+1", "-", "", "1e", "0x10", "NaN", "--1", "1-",
+        ] {
             assert_eq!(is_held(none), None, "{none}");
         }
     }

@@ -195,8 +195,7 @@ impl<'t> Reader<'t, '_> {
     /// A number, or one of three words.
     fn bare(&mut self) -> Result<Value, Unreadable> {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let is_end =
-            |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.'));
+        let is_end = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.'));
         let len = rest.find(is_end).unwrap_or(rest.len());
         let word = rest.get(..len).unwrap_or_default();
         let value = match word {

@@ -58,7 +58,7 @@ impl Writer<'_> {
             Value::Boolean(value) => out.extend_from_slice(value.to_string().as_bytes()),
             Value::Integer(value) => out.extend_from_slice(value.to_string().as_bytes()),
             Value::Float(value) if !value.is_finite() => {
-                return Err(Unwritable(format!("{value} is no number of JSON")));
+                return Err(Unwritable(format!("{value}, which is no number of JSON")));
             }
             Value::Float(value) => write_json(&value.into_inner(), out),
             Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
@@ -94,7 +94,7 @@ impl Writer<'_> {
 
     fn check(&self, value: &Value, depth: usize, out: &[u8]) -> Result<(), Unwritable> {
         if depth >= MAX_DEPTH && matches!(value, Value::Object(_) | Value::Array(_)) {
-            let message = format!("objects and arrays nest deeper than {MAX_DEPTH} levels");
+            let message = format!("objects and arrays that nest deeper than {MAX_DEPTH} levels");
             return Err(Unwritable(message));
         }
         if out.len() > self.max_num_bytes {

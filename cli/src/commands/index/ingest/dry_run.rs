@@ -21,7 +21,11 @@ pub(crate) fn text_of(preview: &Preview, config: &IndexConfig, mapper: &DocMappe
         .flat_map(|record| &record.docs)
         .filter(|doc| doc.refused.is_some())
         .count();
-    let num_dropped: usize = preview.records.iter().map(|record| record.dropped.len()).sum();
+    let num_dropped: usize = preview
+        .records
+        .iter()
+        .map(|record| record.dropped.len())
+        .sum();
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,

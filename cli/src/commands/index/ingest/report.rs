@@ -92,10 +92,7 @@ pub(super) fn text_of(
             Some(path) => format!("; see {}", path.display()),
             None => String::new(),
         };
-        line(format_args!(
-            "rejected lines by reason: {}{place}",
-            reasons
-        ));
+        line(format_args!("rejected lines by reason: {}{place}", reasons));
     }
     for warning in &report.warnings {
         line(format_args!("warning: {}", warning.message));
