@@ -122,7 +122,7 @@ fn no_text_stops_the_thread_that_runs_a_function_on_it() {
 #[test]
 fn no_depth_of_a_text_overflows_the_stack() {
     let thread = std::thread::spawn(|| {
-        for (name, program) in calls() {
+        for (_, program) in calls() {
             let mut runner = Runner::new(&program);
             for (open, inside, close) in [
                 ("[", "1", "]"),
