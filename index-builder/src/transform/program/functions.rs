@@ -31,7 +31,7 @@ pub(in crate::transform) const ALLOWED: &[&str] = &[
     "strip_ansi_escape_codes", "strip_whitespace", "strlen", "tag_types_externally", "tally", "tally_value", "timestamp",
     "to_bool", "to_entries", "to_float", "to_int", "to_regex", "to_string", "to_syslog_facility",
     "to_syslog_facility_code", "to_syslog_level", "to_syslog_severity", "to_unix_timestamp", "truncate", "type_def",
-    "unflatten", "unique", "unnest", "upcase", "uuid_from_friendly_id", "values", "zip",
+    "unique", "unnest", "upcase", "uuid_from_friendly_id", "values", "zip",
 ];
 
 const CLOCK: &str = "its result depends on the time at which it runs, and a repeated build must make the same documents";
@@ -64,7 +64,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("haversine", DIGITS), ("shannon_entropy", DIGITS),
     ("decode_gzip", UNBOUNDED), ("decode_lz4", UNBOUNDED), ("decode_snappy", UNBOUNDED), ("decode_zlib", UNBOUNDED),
     ("decode_zstd", UNBOUNDED),
-    ("parse_ruby_hash", DEEP), ("parse_xml", DEEP),
+    ("parse_ruby_hash", DEEP), ("parse_xml", DEEP), ("unflatten", DEEP),
     ("crc", CIPHERS), ("decrypt", CIPHERS), ("decrypt_ip", CIPHERS), ("encrypt", CIPHERS), ("encrypt_ip", CIPHERS),
     ("hmac", CIPHERS), ("md5", CIPHERS), ("seahash", CIPHERS), ("sha1", CIPHERS), ("sha2", CIPHERS), ("sha3", CIPHERS),
     ("xxhash", CIPHERS),

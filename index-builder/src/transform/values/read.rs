@@ -99,9 +99,8 @@ impl<'t> Reader<'t, '_> {
     /// Says where the object or array at a node ends.
     fn close(&mut self, at: usize) {
         let behind = self.layout.nodes.len();
-        match self.layout.nodes.get_mut(at) {
-            Some(Node::Object(end) | Node::Array(end)) => *end = behind,
-            _ => {}
+        if let Some(Node::Object(end) | Node::Array(end)) = self.layout.nodes.get_mut(at) {
+            *end = behind;
         }
     }
 
