@@ -15,7 +15,6 @@ use crate::source::{
     Lookup, ReadAhead, ReadSettings, RecordBatch, RecordReader, Source, SourceRead,
 };
 use crate::storage::IndexStore;
-use crate::transform::STACK_NUM_BYTES;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
 use canter_split_format::SourceId;
@@ -105,17 +104,8 @@ pub(crate) fn run(
         let parsers: Vec<_> = from_reader
             .into_iter()
             .zip(to_splitter)
-            .map(|(batches, parsed)| {
-                let thread = match plan.options.transform {
-                    Some(_) => thread::Builder::new().stack_size(STACK_NUM_BYTES),
-                    None => thread::Builder::new(),
-                };
-                thread.spawn_scoped(scope, move || parse(plan, &batches, &parsed))
-            })
-            .collect::<Result<_, _>>()
-            .map_err(|error| {
-                BuildError::unavailable("cannot start the threads that parse").caused_by(error)
-            })?;
+            .map(|(batches, parsed)| scope.spawn(move || parse(plan, &batches, &parsed)))
+            .collect();
         let indexers: Vec<_> = from_splitter
             .into_iter()
             .enumerate()

@@ -27,11 +27,6 @@ pub(crate) use absent::Runner;
 #[cfg(not(feature = "vrl"))]
 pub use absent::Transform;
 pub(crate) use outcome::Outcome;
-
-/// The stack of a thread that runs programs: values are walked by recursion, and a record may say how deep they are
-/// (`set` with a path from it). Of what is not used, nothing is taken.
-pub(crate) const STACK_NUM_BYTES: usize = 256 << 20;
-
 #[cfg(feature = "vrl")]
 pub use program::Transform;
 #[cfg(feature = "vrl")]

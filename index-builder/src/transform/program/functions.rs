@@ -27,7 +27,7 @@ pub(in crate::transform) const ALLOWED: &[&str] = &[
     "parse_int", "parse_json", "parse_key_value", "parse_logfmt", "parse_nginx_log", "parse_query_string", "parse_regex",
     "parse_regex_all", "parse_timestamp", "parse_tokens", "parse_url", "parse_user_agent", 
     "parse_yaml", "pascalcase", "pop", "push", "range", "redact", "remove", "replace", "replace_with", "round",
-    "screamingsnakecase", "set", "sieve", "slice", "snakecase", "split", "split_path", "starts_with", "string",
+    "screamingsnakecase", "sieve", "slice", "snakecase", "split", "split_path", "starts_with", "string",
     "strip_ansi_escape_codes", "strip_whitespace", "strlen", "tag_types_externally", "tally", "tally_value", "timestamp",
     "to_bool", "to_entries", "to_float", "to_int", "to_regex", "to_string", "to_syslog_facility",
     "to_syslog_facility_code", "to_syslog_level", "to_syslog_severity", "to_unix_timestamp", "truncate", "type_def",
@@ -65,6 +65,8 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("decode_gzip", UNBOUNDED), ("decode_lz4", UNBOUNDED), ("decode_snappy", UNBOUNDED), ("decode_zlib", UNBOUNDED),
     ("decode_zstd", UNBOUNDED),
     ("parse_ruby_hash", DEEP), ("parse_xml", DEEP), ("unflatten", DEEP),
+    ("set", "a path from a record that is very long ends the process: assign to a path that is written out, or make keys with \
+             `object_from_array`"),
     ("crc", CIPHERS), ("decrypt", CIPHERS), ("decrypt_ip", CIPHERS), ("encrypt", CIPHERS), ("encrypt_ip", CIPHERS),
     ("hmac", CIPHERS), ("md5", CIPHERS), ("seahash", CIPHERS), ("sha1", CIPHERS), ("sha2", CIPHERS), ("sha3", CIPHERS),
     ("xxhash", CIPHERS),
