@@ -2,6 +2,10 @@
 
 /// What a program made of a record.
 #[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "vrl"),
+    expect(dead_code, reason = "nothing runs in such a build")
+)]
 pub(crate) enum Outcome<'r> {
     /// These documents, each a JSON object, and at least one.
     Docs(Vec<&'r [u8]>),

@@ -155,50 +155,48 @@ fn so_does_one_with_a_transform_that_drops_refuses_and_multiplies_and_no_other_p
 }
 
 fn check_goes_on(on_error: &str, inputs: Inputs) {
-    {
-        let whole = inputs.run(&store_on(new_bucket(on_error)), 1).unwrap();
-        let rejects = inputs.rejects();
-        assert_eq!(rejects.len() as u64, whole.num_rejected_docs);
-        assert_eq!(whole.num_resumed_docs, 0);
-        let mut most_resumed = 0;
-        for fail_at in 0.. {
-            // Each operation is done or not, in turn.
-            let failures = [Failure::CrashBefore, Failure::CrashAfter];
-            let failure = failures[(fail_at / 2 % 2) as usize];
-            fs::remove_file(inputs.file("rejects")).ok();
-            let bucket = new_bucket(on_error);
-            let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
-            let num_indexers = 1 + (fail_at % 2) as usize;
-            let first = inputs.run(&store_on(failing), num_indexers);
-            let is_done = first.is_ok();
-            let store = store_on(bucket.clone());
-            let report = inputs.run(&store, 1).unwrap();
-            let num_live = store.describe().unwrap().num_docs;
-            assert_eq!(
-                num_live, whole.num_ingested_docs,
-                "{failure:?} at {fail_at}"
-            );
-            if report.num_ingested_docs > 0 {
-                assert_eq!(ids(&report), ids(&whole), "{failure:?} at {fail_at}");
-                let expected = IngestReport {
-                    num_resumed_docs: report.num_resumed_docs,
-                    num_manifest_bytes: report.num_manifest_bytes,
-                    ..whole.clone()
-                };
-                assert_eq!(report, expected, "{failure:?} at {fail_at}");
-                // Those behind the last checkpoint are told again, and none is missing.
-                let told: BTreeSet<String> = inputs.rejects().into_iter().collect();
-                assert_eq!(told, rejects.iter().cloned().collect());
-            }
-            most_resumed = most_resumed.max(report.num_resumed_docs);
-            assert_eq!(objects(&bucket, "checkpoints"), BTreeSet::new());
-            if is_done {
-                break;
-            }
+    let whole = inputs.run(&store_on(new_bucket(on_error)), 1).unwrap();
+    let rejects = inputs.rejects();
+    assert_eq!(rejects.len() as u64, whole.num_rejected_docs);
+    assert_eq!(whole.num_resumed_docs, 0);
+    let mut most_resumed = 0;
+    for fail_at in 0.. {
+        // Each operation is done or not, in turn.
+        let failures = [Failure::CrashBefore, Failure::CrashAfter];
+        let failure = failures[(fail_at / 2 % 2) as usize];
+        fs::remove_file(inputs.file("rejects")).ok();
+        let bucket = new_bucket(on_error);
+        let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
+        let num_indexers = 1 + (fail_at % 2) as usize;
+        let first = inputs.run(&store_on(failing), num_indexers);
+        let is_done = first.is_ok();
+        let store = store_on(bucket.clone());
+        let report = inputs.run(&store, 1).unwrap();
+        let num_live = store.describe().unwrap().num_docs;
+        assert_eq!(
+            num_live, whole.num_ingested_docs,
+            "{failure:?} at {fail_at}"
+        );
+        if report.num_ingested_docs > 0 {
+            assert_eq!(ids(&report), ids(&whole), "{failure:?} at {fail_at}");
+            let expected = IngestReport {
+                num_resumed_docs: report.num_resumed_docs,
+                num_manifest_bytes: report.num_manifest_bytes,
+                ..whole.clone()
+            };
+            assert_eq!(report, expected, "{failure:?} at {fail_at}");
+            // Those behind the last checkpoint are told again, and none is missing.
+            let told: BTreeSet<String> = inputs.rejects().into_iter().collect();
+            assert_eq!(told, rejects.iter().cloned().collect());
         }
-        let share = most_resumed as f64 / whole.num_ingested_docs as f64;
-        assert!(share > 0.8, "{most_resumed} documents were resumed at most");
+        most_resumed = most_resumed.max(report.num_resumed_docs);
+        assert_eq!(objects(&bucket, "checkpoints"), BTreeSet::new());
+        if is_done {
+            break;
+        }
     }
+    let share = most_resumed as f64 / whole.num_ingested_docs as f64;
+    assert!(share > 0.8, "{most_resumed} documents were resumed at most");
 }
 
 /// A bucket with what an ingest leaves that fails at its publication.
