@@ -3,6 +3,8 @@
 //!
 //! `CANTER_BENCH_DOCS` (50,000) documents of each. The rate of NDJSON is that of its own documents: the last
 //! column compares an ingest with one of the same documents as NDJSON.
+//!
+//! Below, the same ingests with a transform: one that does nothing, and the layout's in `examples/transforms`.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -13,7 +15,35 @@ use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::preset_of;
 use canter_formats::samples::{LAYOUTS, sample};
 use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout, Recognised};
-use canter_index_builder::{IngestOptions, Source, create_index, ingest};
+use canter_index_builder::{IngestOptions, Source, Transform, create_index, ingest};
+
+/// The programs of `examples/transforms`.
+const TRANSFORMS: [(Format, &str); 6] = [
+    (
+        Format::AccessLog,
+        include_str!("../../examples/transforms/access-log.vrl"),
+    ),
+    (
+        Format::Alb,
+        include_str!("../../examples/transforms/alb.vrl"),
+    ),
+    (
+        Format::CloudTrail,
+        include_str!("../../examples/transforms/cloudtrail.vrl"),
+    ),
+    (
+        Format::OtlpJson,
+        include_str!("../../examples/transforms/otel-logs.vrl"),
+    ),
+    (
+        Format::Syslog,
+        include_str!("../../examples/transforms/syslog.vrl"),
+    ),
+    (
+        Format::VpcFlow,
+        include_str!("../../examples/transforms/vpc-flow.vrl"),
+    ),
+];
 
 fn main() -> Result<()> {
     let num_docs: u64 = match std::env::var("CANTER_BENCH_DOCS") {
@@ -31,7 +61,7 @@ fn main() -> Result<()> {
         let (reading, num_read) = reading(format, &sample.bytes)?;
         anyhow::ensure!(num_read == num_docs, "{format}: {num_read} documents");
         let lines: String = sample.docs.iter().map(|doc| format!("{doc}\n")).collect();
-        let building = building(format, sample.bytes, num_docs, format)?;
+        let building = building(format, sample.bytes, num_docs, format, None)?;
         let as_ndjson = building_ndjson(format, lines.into_bytes(), num_docs)?;
         println!(
             "{:16} {:>8.1} {:>14.0} {:>14.1} {:>16.0} {:>9.0}%",
@@ -43,11 +73,41 @@ fn main() -> Result<()> {
             as_ndjson / building * 100.0,
         );
     }
+    transforms(num_docs)
+}
+
+/// The rates of ingests with transforms.
+fn transforms(num_docs: u64) -> Result<()> {
+    println!(
+        "\n{:16} {:>16} {:>16} {:>16}",
+        "format", "none docs/s", "`.` docs/s", "example docs/s"
+    );
+    for (format, program) in TRANSFORMS {
+        let bytes = sample(format, num_docs, 1).bytes;
+        let rate = |program: Option<&str>| {
+            let transform = program.map(|text| Transform::compile("bench.vrl", text));
+            let seconds = building(
+                format,
+                bytes.clone(),
+                num_docs,
+                format,
+                transform.transpose()?,
+            )?;
+            anyhow::Ok(num_docs as f64 / seconds)
+        };
+        let (none, nothing, example) = (rate(None)?, rate(Some("."))?, rate(Some(program))?);
+        println!(
+            "{:16} {none:>16.0} {nothing:>11.0} {:>3.0}% {example:>11.0} {:>3.0}%",
+            format.name(),
+            nothing / none * 100.0,
+            example / none * 100.0,
+        );
+    }
     Ok(())
 }
 
 fn building_ndjson(preset: Format, bytes: Vec<u8>, num_docs: u64) -> Result<f64> {
-    building(preset, bytes, num_docs, Format::Ndjson)
+    building(preset, bytes, num_docs, Format::Ndjson, None)
 }
 
 /// CPU seconds of reading, the mean of so many rounds that the clock's coarseness does not matter, and how many
@@ -95,7 +155,13 @@ fn read_once(format: Format, bytes: &[u8]) -> u64 {
 }
 
 /// CPU seconds of an ingest.
-fn building(preset: Format, bytes: Vec<u8>, num_docs: u64, format: Format) -> Result<f64> {
+fn building(
+    preset: Format,
+    bytes: Vec<u8>,
+    num_docs: u64,
+    format: Format,
+    transform: Option<Transform>,
+) -> Result<f64> {
     let preset = preset_of(preset).context("each format has a preset")?;
     let config = IndexConfig::from_yaml(preset.yaml, |_| None)?;
     let folder = tempfile::tempdir()?;
@@ -103,12 +169,17 @@ fn building(preset: Format, bytes: Vec<u8>, num_docs: u64, format: Format) -> Re
     let options = IngestOptions {
         format: Some(format),
         year: Some(2024),
+        transform,
         ..IngestOptions::default()
     };
     let source = Source::reader("sample", Cursor::new(bytes)).with_id("sample");
     let before = process_cpu_seconds()?;
     let report = ingest(&store, &options, vec![source], &())?;
     let seconds = process_cpu_seconds()? - before;
-    anyhow::ensure!(report.num_ingested_docs == num_docs, "{format}: {report:?}");
+    let is_whole = options.transform.is_some() || report.num_ingested_docs == num_docs;
+    anyhow::ensure!(
+        is_whole && report.num_rejected_docs == 0,
+        "{format}: {report:?}"
+    );
     Ok(seconds)
 }

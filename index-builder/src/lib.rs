@@ -1,6 +1,6 @@
 //! Canter's index builder: documents in, published splits out.
 //!
-//! *inputs → source → doc mapper → sorter → indexer → packager → uploader → publisher*, one file or folder
+//! *inputs → source → transform → doc mapper → sorter → indexer → packager → uploader → publisher*, one file or folder
 //! each. [`ingest`] runs them all; [`create_index`] makes the index it runs on:
 //!
 //! ```no_run
@@ -28,6 +28,7 @@ mod preview;
 mod publisher;
 mod source;
 mod storage;
+mod transform;
 mod upkeep;
 
 pub use error::{BuildError, ErrorKind};
@@ -51,6 +52,7 @@ pub use publisher::{
 pub use source::ArrowTables;
 pub use source::Source;
 pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
+pub use transform::Transform;
 pub use upkeep::{
     DeleteReport, Documents, DocumentsPart, GcOptions, GcReport, MergeDone, MergeIndexOptions,
     MergeReport, Problem, StoredSplits, VerifyOptions, VerifyReport, collect_garbage,

@@ -16,6 +16,7 @@ mod serve_limits;
 mod shared_builds;
 mod stores;
 mod support;
+mod transforms;
 mod upkeep;
 mod writes;
 

@@ -25,6 +25,7 @@ use crate::pipeline::Standing;
 use crate::publisher::NewSplit;
 use crate::source::Source;
 use crate::storage::IndexStore;
+use crate::transform::Transform;
 
 /// Where checkpoints are in an index.
 pub(crate) const CHECKPOINTS_FOLDER: &str = "checkpoints";
@@ -320,6 +321,7 @@ fn name_of(
         columns,
         year,
         multiline_start,
+        transform,
         max_line_num_bytes,
         ..
     } = options;
@@ -339,9 +341,11 @@ fn name_of(
             multiline_start,
         ),
     );
-    let bytes = serde_json::to_vec(&all).map_err(|error| {
+    let mut bytes = serde_json::to_vec(&all).map_err(|error| {
         BuildError::internal("an index config cannot be written as JSON").caused_by(error)
     })?;
+    let transform = transform.as_ref().map(Transform::fingerprint);
+    bytes.extend(transform.iter().flat_map(|text| text.bytes()));
     Ok(object_id(&bytes))
 }
 

@@ -1,6 +1,7 @@
 //! How to ingest, and every limit with its default.
 
 use crate::error::BuildError;
+use crate::transform::Transform;
 use canter_formats::Format;
 use std::path::PathBuf;
 use std::thread;
@@ -24,6 +25,8 @@ pub struct IngestOptions {
     /// A regular expression for the first line of a record, where records have several lines. Without it
     /// `ingest_settings.multiline_start` of the index config counts.
     pub multiline_start: Option<String>,
+    /// A program that every document goes through before the doc mapping.
+    pub transform: Option<Transform>,
     /// A longer line, or record, is rejected, and never held whole (1 MiB; a batch of OTLP may have 64).
     pub max_line_num_bytes: usize,
     /// Where rejected lines go, one JSON object a line, after what the file holds already. It is
@@ -53,6 +56,7 @@ impl Default for IngestOptions {
             columns: None,
             year: None,
             multiline_start: None,
+            transform: None,
             max_line_num_bytes: 1 << 20,
             rejects_path: None,
             max_rejects: None,

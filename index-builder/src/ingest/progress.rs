@@ -42,12 +42,14 @@ pub struct Counters {
     pub total_stored_bytes: Option<u64>,
     /// Bytes of lines read, after decompression.
     pub num_raw_bytes: u64,
-    /// Lines read: documents and rejects.
+    /// Lines read: documents, rejects, and what a transform dropped.
     pub num_lines: u64,
     /// Lines that became documents.
     pub num_docs: u64,
     /// Lines that were rejected.
     pub num_rejects: u64,
+    /// Lines that the transform dropped.
+    pub num_dropped: u64,
     /// Splits that are built.
     pub num_splits_packaged: u64,
     /// Splits that are in storage.
@@ -66,6 +68,7 @@ pub(crate) struct Tally {
     /// A part of these.
     pub(crate) num_known_docs: AtomicU64,
     pub(crate) num_rejects: AtomicU64,
+    pub(crate) num_dropped: AtomicU64,
     pub(crate) num_splits_packaged: AtomicU64,
     pub(crate) num_splits_uploaded: AtomicU64,
     pub(crate) num_split_bytes: AtomicU64,
@@ -100,6 +103,7 @@ impl<'a> Meter<'a> {
     pub(crate) fn counters(&self, phase: Phase) -> Counters {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (num_docs, num_rejects) = (get(&self.tally.num_docs), get(&self.tally.num_rejects));
+        let num_dropped = get(&self.tally.num_dropped);
         Counters {
             phase,
             num_inputs: get(&self.tally.num_inputs),
@@ -107,9 +111,10 @@ impl<'a> Meter<'a> {
             num_stored_bytes: get(&self.tally.num_stored_bytes),
             total_stored_bytes: self.total_stored_bytes,
             num_raw_bytes: get(&self.tally.num_raw_bytes),
-            num_lines: num_docs + num_rejects,
+            num_lines: num_docs + num_rejects + num_dropped,
             num_docs,
             num_rejects,
+            num_dropped,
             num_splits_packaged: get(&self.tally.num_splits_packaged),
             num_splits_uploaded: get(&self.tally.num_splits_uploaded),
             num_split_bytes: get(&self.tally.num_split_bytes),

@@ -9,6 +9,7 @@ use crate::error::BuildError;
 use crate::publisher::{self, NewSplit, PublishOutcome, SourceStep};
 use crate::source::Source;
 use crate::storage::IndexStore;
+use crate::transform::Transform;
 use canter_doc_mapper::IndexConfig;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub struct Receipt {
     version: u32,
     /// The config that the splits were built with.
     index_config: IndexConfig,
+    /// The program that its documents went through, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    transform: Option<String>,
     /// Splits that are uploaded and that no manifest names yet.
     splits: Vec<NewSplit>,
     /// How far their sources are ingested when they are published.
@@ -33,6 +37,9 @@ pub struct Receipt {
     pub num_lines: u64,
     /// Lines that were rejected.
     pub num_rejected_docs: u64,
+    /// Lines that the transform dropped.
+    #[serde(default)]
+    pub num_dropped_docs: u64,
     /// Lines that were kept although something was wrong with them.
     pub num_kept_docs: u64,
     /// Bytes of all lines, after decompression and with line endings.
@@ -103,10 +110,12 @@ pub fn build_part(
     Ok(Receipt {
         version: VERSION,
         index_config: config,
+        transform: options.transform.as_ref().map(Transform::fingerprint),
         splits: built.splits,
         sources: built.sources,
         num_lines: counters.num_lines,
         num_rejected_docs: counters.num_rejects,
+        num_dropped_docs: counters.num_dropped,
         num_kept_docs: built.kept_by_reason.values().sum(),
         num_raw_bytes: counters.num_raw_bytes,
         rejects_by_reason: rejects.by_reason(),
@@ -117,7 +126,7 @@ pub fn build_part(
 /// live already, is published once.
 ///
 /// # Errors
-/// `Invalid` if the parts were built with another config than the index has; otherwise as [`IndexStore::publish`].
+/// `Invalid` if the parts were built with another config than the index has, or with different transforms; otherwise as [`IndexStore::publish`].
 pub fn publish_receipts(
     store: &IndexStore,
     receipts: &[Receipt],
@@ -132,6 +141,14 @@ pub fn publish_receipts(
     {
         return Err(BuildError::invalid(
             "the parts were built with different configs of the index: build them again, with one",
+        ));
+    }
+    if receipts
+        .iter()
+        .any(|receipt| receipt.transform != first.transform)
+    {
+        return Err(BuildError::invalid(
+            "the parts were built with different transforms: build them again, with one",
         ));
     }
     let prepared = publisher::prepare(store)?;

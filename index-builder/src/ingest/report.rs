@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What came of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs == num_lines`,
+/// What came of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs + num_dropped_docs == num_lines`,
 /// always: each line of the input, blank or not, is one of them. Where a record is no line, or holds several
 /// documents, its documents are counted; the lines that name columns are not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,6 +22,10 @@ pub struct IngestReport {
     pub num_known_docs: u64,
     /// Lines that were rejected.
     pub num_rejected_docs: u64,
+    /// Lines that the transform dropped on purpose.
+    pub num_dropped_docs: u64,
+    /// How many for which reason.
+    pub dropped_by_reason: BTreeMap<String, u64>,
     /// Of the documents, those that are only kept: `on_error: keep`, and something was wrong with them.
     pub num_kept_docs: u64,
     /// How many were kept for which reason.
@@ -67,6 +71,8 @@ pub struct InputReport {
     pub num_docs: u64,
     /// Records of it that were rejected.
     pub num_rejected_docs: u64,
+    /// Records of it that the transform dropped.
+    pub num_dropped_docs: u64,
     /// What is wrong with it, if it broke off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_off: Option<String>,
@@ -79,6 +85,7 @@ impl InputReport {
             format: input.format.name(),
             num_docs: input.num_docs,
             num_rejected_docs: input.num_rejects,
+            num_dropped_docs: input.num_dropped,
             broken_off: input.broken_off,
         }
     }

@@ -73,6 +73,8 @@ pub fn ingest(
         num_ingested_docs: published.num_published_docs,
         num_known_docs: published.num_known_docs + num_skipped_docs,
         num_rejected_docs: counters.num_rejects,
+        num_dropped_docs: counters.num_dropped,
+        dropped_by_reason: built.dropped_by_reason,
         num_kept_docs: built.kept_by_reason.values().sum(),
         kept_by_reason: built.kept_by_reason,
         num_resumed_docs,

@@ -16,7 +16,12 @@ pub(super) struct Collected {
     /// One for each source.
     pub(super) counts: Vec<Count>,
     pub(super) kept_by_reason: BTreeMap<String, u64>,
+    pub(super) dropped_by_reason: BTreeMap<String, u64>,
 }
+
+/// Reasons to drop records that are told apart. A program may make one for each record.
+const MAX_DROP_REASONS: usize = 64;
+const OTHER_REASONS: &str = "(other reasons)";
 
 /// See the module.
 pub(super) struct Collector<'c> {
@@ -26,6 +31,7 @@ pub(super) struct Collector<'c> {
     rejects: &'c mut RejectsFile,
     counts: Vec<Count>,
     kept_by_reason: BTreeMap<String, u64>,
+    dropped_by_reason: BTreeMap<String, u64>,
     last_times: LastTimes,
     splitter: Splitter,
     /// Bytes of all batches so far.
@@ -49,6 +55,7 @@ impl<'c> Collector<'c> {
             rejects,
             counts: vec![Count::default(); names.len()],
             kept_by_reason: BTreeMap::new(),
+            dropped_by_reason: BTreeMap::new(),
             last_times: LastTimes::new(names.len()),
             splitter: Splitter::new(plan.split_num_docs, plan.options.max_split_raw_num_bytes),
             num_raw_bytes: 0,
@@ -88,6 +95,7 @@ impl<'c> Collector<'c> {
         Collected {
             counts: self.counts,
             kept_by_reason: self.kept_by_reason,
+            dropped_by_reason: self.dropped_by_reason,
         }
     }
 
@@ -108,6 +116,9 @@ impl<'c> Collector<'c> {
             None => {
                 for reject in &batch.rejects {
                     self.rejects.add(&self.names[source_ord], reject)?;
+                }
+                for reason in &batch.dropped {
+                    self.drop_for(reason);
                 }
                 0
             }
@@ -141,6 +152,7 @@ impl<'c> Collector<'c> {
                     counts: ended.chain([(source_ord, count_before.clone())]).collect(),
                     last_time_ns,
                     kept_by_reason: self.kept_by_reason.clone(),
+                    dropped_by_reason: self.dropped_by_reason.clone(),
                     rejects_by_reason: self.rejects.by_reason(),
                     num_raw_bytes,
                 });
@@ -153,6 +165,19 @@ impl<'c> Collector<'c> {
         Ok(true)
     }
 
+    fn drop_for(&mut self, reason: &str) {
+        let is_one_more = self.dropped_by_reason.len() >= MAX_DROP_REASONS
+            && !self.dropped_by_reason.contains_key(reason);
+        let reason = match is_one_more {
+            true => OTHER_REASONS,
+            false => reason,
+        };
+        *self
+            .dropped_by_reason
+            .entry(reason.to_string())
+            .or_default() += 1;
+    }
+
     /// Goes on where an interrupted run came to, within a batch of this source. Its rejects are told.
     fn resume(&mut self, standing: Standing, source_ord: usize) {
         let (meter, tally) = (self.plan.meter, &self.plan.meter.tally);
@@ -160,19 +185,22 @@ impl<'c> Collector<'c> {
             meter.add(&tally.num_docs, count.num_docs);
             meter.add(&tally.num_known_docs, count.num_known_docs);
             meter.add(&tally.num_rejects, count.num_rejects);
+            meter.add(&tally.num_dropped, count.num_dropped);
             self.counts[ord] = count;
         }
         meter.add(&tally.num_raw_bytes, standing.num_raw_bytes);
         self.num_raw_bytes = standing.num_raw_bytes;
         self.kept_by_reason = standing.kept_by_reason;
+        self.dropped_by_reason = standing.dropped_by_reason;
         self.rejects.resume(standing.rejects_by_reason);
         self.last_times.set(source_ord, standing.last_time_ns);
     }
 
-    /// Counts a batch, and says how many documents and rejects of its source stood before it.
+    /// Counts a batch, and says how many positions of its source stood before it.
     fn count(&mut self, batch: &mut ParsedBatch) -> u64 {
         let (meter, tally) = (self.plan.meter, &self.plan.meter.tally);
         let (num_docs, num_rejects) = (batch.docs.len() as u64, batch.rejects.len() as u64);
+        let num_dropped = batch.dropped.len() as u64;
         let mut num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
         // No record that is known is the rest that was kept where the source broke off, but it was counted.
         let num_before = self.counts[batch.source_ord].num_known_docs + num_known_docs;
@@ -186,16 +214,18 @@ impl<'c> Collector<'c> {
         meter.add(&tally.num_docs, num_docs);
         meter.add(&tally.num_known_docs, num_known_docs);
         meter.add(&tally.num_rejects, num_rejects);
+        meter.add(&tally.num_dropped, num_dropped);
         meter.tell(Phase::Indexing);
         self.num_raw_bytes += batch.raw_num_bytes;
         self.last_times
             .fill_in(self.plan.mapper, batch.source_ord, &mut batch.docs);
         let count = &mut self.counts[batch.source_ord];
-        let first_position = count.num_docs + count.num_rejects;
+        let first_position = count.num_docs + count.num_rejects + count.num_dropped;
         count.num_docs += num_docs;
         count.num_known_docs += num_known_docs;
         count.last_doc_record = count.last_doc_record.max(batch.last_doc_record);
         count.num_rejects += num_rejects;
+        count.num_dropped += num_dropped;
         count.broken_off = count.broken_off.take().or(batch.broken_off.take());
         first_position
     }

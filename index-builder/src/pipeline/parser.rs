@@ -5,8 +5,9 @@ use super::kept::kept_document;
 use super::standing::Place;
 use crate::ingest::Reject;
 use crate::source::{Extent, Record, RecordBatch};
+use crate::transform::{Outcome, Runner, Transform};
 use canter_doc_mapper::DocMapper;
-use canter_split_format::DocIdentity;
+use canter_split_format::{DocIdentity, SourceId};
 use tantivy::TantivyDocument;
 
 /// A document waiting for its split.
@@ -30,10 +31,14 @@ pub(super) struct PendingDoc {
 pub(super) struct ParsedBatch {
     pub(super) source_ord: usize,
     pub(super) place: Place,
+    /// Of the documents.
+    doc_source: SourceId,
     pub(super) docs: Vec<PendingDoc>,
     /// The last record that is a document, by its place in the source from 1; 0 if none is.
     pub(super) last_doc_record: u64,
     pub(super) rejects: Vec<Reject>,
+    /// Why the transform dropped what it dropped.
+    pub(super) dropped: Vec<String>,
     /// Bytes of all records of the batch, and of what stands between them.
     pub(super) raw_num_bytes: u64,
     /// What is wrong with the source, if it broke off.
@@ -47,14 +52,36 @@ pub(super) struct Parser<'p> {
     pub(super) mapper: &'p DocMapper,
     pub(super) max_record_num_bytes: usize,
     pub(super) keeps_all: bool,
+    pub(super) transform: Option<&'p Transform>,
+}
+
+/// What parsing works in.
+#[derive(Default)]
+pub(super) struct Scratch {
+    bytes: Vec<u8>,
+    runner: Option<Runner>,
 }
 
 impl Parser<'_> {
     /// Turns each record into documents and rejects.
-    pub(super) fn parse(&self, place: Place, batch: &RecordBatch) -> ParsedBatch {
+    pub(super) fn parse(
+        &self,
+        place: Place,
+        batch: &RecordBatch,
+        scratch: &mut Scratch,
+    ) -> ParsedBatch {
+        if scratch.runner.is_none() {
+            scratch.runner = self.transform.map(Runner::new);
+        }
+        let doc_source = match self.transform {
+            Some(transform) => transform.source_of(batch.source_id),
+            None => batch.source_id,
+        };
         let mut parsed = ParsedBatch {
             source_ord: batch.source_ord,
             place,
+            doc_source,
+            dropped: Vec::new(),
             docs: Vec::with_capacity(batch.len()),
             rejects: Vec::new(),
             raw_num_bytes: batch.raw_num_bytes,
@@ -62,13 +89,12 @@ impl Parser<'_> {
             num_docs_at_break: None,
             last_doc_record: 0,
         };
-        let mut scratch = Vec::new();
         for (ord, record) in (batch.first_record..).zip(batch.iter()) {
             let first_doc = parsed.docs.len();
             if record.extent == Extent::BrokenOff && ord == batch.num_known_records + 1 {
                 parsed.num_docs_at_break = Some(batch.num_known_docs);
             }
-            self.parse_record(batch, &record, &mut scratch, &mut parsed);
+            self.parse_record(batch, &record, scratch, &mut parsed);
             if let Some(docs) = parsed.docs.get_mut(first_doc..) {
                 share(record.raw_num_bytes, docs);
                 if ord <= batch.num_known_records {
@@ -86,36 +112,67 @@ impl Parser<'_> {
         &self,
         batch: &RecordBatch,
         record: &Record<'_>,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
         parsed: &mut ParsedBatch,
     ) {
         if let Some((reason, message)) = self.problem(batch, record) {
             if record.extent == Extent::BrokenOff {
                 parsed.broken_off = Some(message.clone());
             }
-            return self.refuse(batch, record, reason, message, parsed);
+            return self.refuse(record, reason, message, parsed);
         }
-        batch.layout.parse(record.bytes, scratch, &mut |json| {
-            let (reason, message) = match json
-                .map(|json| self.mapper.parse_doc(&batch.path_fields.add_to(json)))
-            {
-                Ok(Ok(doc)) => {
-                    let identity = identity(batch, parsed);
-                    parsed.docs.push(PendingDoc {
-                        timestamp_ns: doc.timestamp.map_or(0, |time| time.into_timestamp_nanos()),
-                        identity,
-                        raw_num_bytes: 0,
-                        document: doc.document,
-                        kept_for: None,
-                        is_known: false,
-                    });
-                    return;
+        let Scratch { bytes, runner } = scratch;
+        batch.layout.parse(record.bytes, bytes, &mut |json| {
+            let json = match json {
+                Ok(json) => batch.path_fields.add_to(json),
+                Err(failure) => {
+                    return self.refuse(record, failure.reason, failure.message, parsed);
                 }
-                Ok(Err(error)) => (error.reason().as_str(), error.to_string()),
-                Err(failure) => (failure.reason, failure.message),
             };
-            self.refuse(batch, record, reason, message, parsed);
+            let Some(runner) = runner else {
+                return self.add(record, &json, parsed);
+            };
+            match runner.run(&json) {
+                Outcome::Docs(docs) => {
+                    for doc in docs {
+                        self.add(record, doc, parsed);
+                    }
+                }
+                Outcome::Dropped(why) => parsed.dropped.push(why),
+                Outcome::Refused(reason, message) => {
+                    self.refuse(record, reason, message, parsed);
+                }
+                Outcome::Unread(reason, message) => {
+                    // The mapping says the same as without a transform.
+                    let (reason, message) = match self.mapper.parse_doc(&json) {
+                        Err(error) => (error.reason().as_str(), error.to_string()),
+                        Ok(_) => (reason, message),
+                    };
+                    self.refuse(record, reason, message, parsed);
+                }
+            }
         });
+    }
+
+    /// Adds a document, or what is wrong with it.
+    fn add(&self, record: &Record<'_>, json: &[u8], parsed: &mut ParsedBatch) {
+        match self.mapper.parse_doc(json) {
+            Ok(doc) => {
+                let identity = identity(parsed);
+                parsed.docs.push(PendingDoc {
+                    timestamp_ns: doc.timestamp.map_or(0, |time| time.into_timestamp_nanos()),
+                    identity,
+                    raw_num_bytes: 0,
+                    document: doc.document,
+                    kept_for: None,
+                    is_known: false,
+                });
+            }
+            Err(error) => {
+                let reason = error.reason().as_str();
+                self.refuse(record, reason, error.to_string(), parsed);
+            }
+        }
     }
 
     /// What is wrong with a record before anybody looks into it.
@@ -145,7 +202,6 @@ impl Parser<'_> {
 
     fn refuse(
         &self,
-        batch: &RecordBatch,
         record: &Record<'_>,
         reason: &'static str,
         message: String,
@@ -154,7 +210,7 @@ impl Parser<'_> {
         // There is nothing in a blank line to be kept.
         if self.keeps_all && !record.bytes.iter().all(u8::is_ascii_whitespace) {
             let document = kept_document(self.mapper, record.bytes, reason, &message);
-            let identity = identity(batch, parsed);
+            let identity = identity(parsed);
             parsed.docs.push(PendingDoc {
                 timestamp_ns: 0,
                 identity,
@@ -177,12 +233,13 @@ impl Parser<'_> {
     }
 }
 
-/// The identity of the next document: each document and each reject of a source has a position, so that
-/// of a line of NDJSON is its number.
-fn identity(batch: &RecordBatch, parsed: &ParsedBatch) -> DocIdentity {
+/// The identity of the next document: each document and each reject of a source has a position, and each record that a
+/// transform dropped, so that of a line of NDJSON is its number.
+fn identity(parsed: &ParsedBatch) -> DocIdentity {
+    let num_before = parsed.docs.len() + parsed.rejects.len() + parsed.dropped.len();
     DocIdentity {
-        source: batch.source_id,
-        position: (parsed.docs.len() + parsed.rejects.len()) as u64 + 1,
+        source: parsed.doc_source,
+        position: num_before as u64 + 1,
     }
 }
 

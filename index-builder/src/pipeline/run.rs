@@ -2,7 +2,7 @@
 
 use super::collector::Collector;
 use super::indexer::build_segment;
-use super::parser::{ParsedBatch, Parser};
+use super::parser::{ParsedBatch, Parser, Scratch};
 use super::sorter::sort_by_place;
 use super::splitter::CollectedSplit;
 use super::standing::{Place, fingerprint};
@@ -48,6 +48,8 @@ pub(crate) struct Built {
     pub(crate) gone: Vec<String>,
     /// How many documents were kept although something was wrong with them, by what it was.
     pub(crate) kept_by_reason: BTreeMap<String, u64>,
+    /// How many records the transform dropped, by why.
+    pub(crate) dropped_by_reason: BTreeMap<String, u64>,
     /// How far the sources are ingested when the splits are published.
     pub(crate) sources: Vec<SourceStep>,
     /// Records that were rejected when they were ingested before, and would be documents now.
@@ -63,6 +65,7 @@ pub(crate) struct ReadInput {
     pub(crate) format: Format,
     pub(crate) num_docs: u64,
     pub(crate) num_rejects: u64,
+    pub(crate) num_dropped: u64,
     /// What is wrong with it, if it broke off.
     pub(crate) broken_off: Option<String>,
 }
@@ -155,6 +158,7 @@ pub(crate) fn run(
                 format,
                 num_docs: count.num_docs,
                 num_rejects: count.num_rejects,
+                num_dropped: count.num_dropped,
                 broken_off: count.broken_off,
             });
         }
@@ -163,6 +167,7 @@ pub(crate) fn run(
             gone,
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
+            dropped_by_reason: collected.dropped_by_reason,
             sources: steps,
             num_rejected_before,
             num_resumed_splits: num_already,
@@ -279,9 +284,12 @@ fn parse(
         mapper: plan.mapper,
         max_record_num_bytes: plan.settings.max_record_num_bytes(),
         keeps_all: plan.settings.keeps_all,
+        transform: plan.options.transform.as_ref(),
     };
+    let mut scratch = Scratch::default();
     for (place, batch) in batches {
-        if splitter.send(parser.parse(place, &batch)).is_err() {
+        let parsed = parser.parse(place, &batch, &mut scratch);
+        if splitter.send(parsed).is_err() {
             break;
         }
     }

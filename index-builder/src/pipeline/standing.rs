@@ -68,6 +68,9 @@ pub(crate) struct Standing {
     pub(super) last_time_ns: Option<i64>,
     /// Documents in splits that were kept although something was wrong with them.
     pub(super) kept_by_reason: BTreeMap<String, u64>,
+    /// Records that the transform dropped, those of the batch included.
+    #[serde(default)]
+    pub(super) dropped_by_reason: BTreeMap<String, u64>,
     /// Records that were rejected, those of the batch included: they are told already.
     pub(crate) rejects_by_reason: BTreeMap<String, u64>,
     /// Bytes of the records before the batch, and of what stands between them.
@@ -90,6 +93,9 @@ pub(crate) struct Count {
     /// Of records that were ingested before.
     pub(super) num_known_docs: u64,
     pub(super) num_rejects: u64,
+    /// Records that the transform dropped.
+    #[serde(default)]
+    pub(super) num_dropped: u64,
     /// The last record that is a document, by its place from 1.
     pub(super) last_doc_record: u64,
     pub(super) broken_off: Option<String>,

@@ -2,7 +2,8 @@
 
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
-use crate::source::{Extent, ReadSettings, RecordReader, Source};
+use crate::source::{Extent, ReadSettings, Record, RecordBatch, RecordReader, Source};
+use crate::transform::{Outcome, Runner};
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
 use serde_json::Value;
@@ -31,12 +32,15 @@ pub struct PreviewRecord {
     pub bytes: Vec<u8>,
     /// Its documents: one, or several where a record holds them.
     pub docs: Vec<PreviewDoc>,
+    /// Why the transform dropped it, or documents of it.
+    pub dropped: Vec<String>,
 }
 
 /// A document, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviewDoc {
-    /// What the format makes of the record, before the doc mapping; null if it makes nothing of it.
+    /// What the format makes of the record, and the transform of that, before the doc mapping; null if one of them makes
+    /// nothing of it.
     pub json: Value,
     /// Why the doc mapping refuses it, or the format: a reason in a word, and a sentence.
     pub refused: Option<(String, String)>,
@@ -65,54 +69,97 @@ pub fn preview(
         format: reader.format(),
         records: Vec::new(),
     };
-    let mut scratch = Vec::new();
+    let mut looker = Looker {
+        mapper: &mapper,
+        runner: options.transform.as_ref().map(Runner::new),
+        scratch: Vec::new(),
+    };
     while preview.records.len() < num_records
         && let Some(batch) = reader.next_batch()?
     {
         for record in batch.iter().take(num_records - preview.records.len()) {
-            let mut docs = Vec::new();
-            let refused = match record.extent {
-                Extent::Whole => None,
-                Extent::BrokenOff => {
-                    Some(("broken_off", batch.failure.clone().unwrap_or_default()))
-                }
-                Extent::Shortened | Extent::Part => Some((
-                    "line_too_long",
-                    format!("the record has {} bytes", record.raw_num_bytes),
-                )),
-            };
-            let is_blank = record.bytes.iter().all(u8::is_ascii_whitespace);
-            match refused.or_else(|| is_blank.then(|| ("blank_line", "the line is blank".into()))) {
-                Some((reason, message)) => docs.push(PreviewDoc {
-                    json: Value::Null,
-                    refused: Some((reason.to_string(), message)),
-                }),
-                None => batch.layout.parse(record.bytes, &mut scratch, &mut |json| {
-                    docs.push(match json {
-                        Ok(json) => {
-                            let json = batch.path_fields.add_to(json);
-                            PreviewDoc {
-                                json: serde_json::from_slice(&json).unwrap_or(Value::Null),
-                                refused: mapper.parse_doc(&json).err().map(|error| {
-                                    (error.reason().as_str().to_string(), error.to_string())
-                                }),
-                            }
-                        }
-                        Err(failure) => PreviewDoc {
-                            json: Value::Null,
-                            refused: Some((failure.reason.to_string(), failure.message)),
-                        },
-                    });
-                }),
-            }
+            let (docs, dropped) = looker.look(&batch, &record);
             let len = record.bytes.len().min(4096);
             preview.records.push(PreviewRecord {
                 line_num: record.line_num,
                 byte_offset: record.byte_offset,
                 bytes: record.bytes[..len].to_vec(),
                 docs,
+                dropped,
             });
         }
     }
     Ok(preview)
+}
+
+/// What becomes of records.
+struct Looker<'m> {
+    mapper: &'m DocMapper,
+    runner: Option<Runner>,
+    scratch: Vec<u8>,
+}
+
+impl Looker<'_> {
+    /// The documents of a record, and why some were dropped.
+    fn look(&mut self, batch: &RecordBatch, record: &Record<'_>) -> (Vec<PreviewDoc>, Vec<String>) {
+        let refused = match record.extent {
+            Extent::Whole => None,
+            Extent::BrokenOff => Some(("broken_off", batch.failure.clone().unwrap_or_default())),
+            Extent::Shortened | Extent::Part => Some((
+                "line_too_long",
+                format!("the record has {} bytes", record.raw_num_bytes),
+            )),
+        };
+        let is_blank = record.bytes.iter().all(u8::is_ascii_whitespace);
+        let refused =
+            refused.or_else(|| is_blank.then(|| ("blank_line", "the line is blank".into())));
+        if let Some((reason, message)) = refused {
+            return (vec![nothing(reason, message)], Vec::new());
+        }
+        let (mut docs, mut dropped) = (Vec::new(), Vec::new());
+        let (mapper, runner) = (self.mapper, &mut self.runner);
+        batch
+            .layout
+            .parse(record.bytes, &mut self.scratch, &mut |json| {
+                let json = match json {
+                    Ok(json) => batch.path_fields.add_to(json),
+                    Err(failure) => {
+                        return docs.push(nothing(failure.reason, failure.message));
+                    }
+                };
+                let Some(runner) = runner else {
+                    return docs.push(shown(mapper, &json));
+                };
+                match runner.run(&json) {
+                    Outcome::Docs(made) => {
+                        docs.extend(made.into_iter().map(|doc| shown(mapper, doc)))
+                    }
+                    Outcome::Dropped(why) => dropped.push(why),
+                    Outcome::Refused(reason, message) => docs.push(nothing(reason, message)),
+                    Outcome::Unread(reason, message) => {
+                        let doc = shown(mapper, &json);
+                        docs.push(PreviewDoc {
+                            refused: doc.refused.or(Some((reason.to_string(), message))),
+                            ..doc
+                        });
+                    }
+                }
+            });
+        (docs, dropped)
+    }
+}
+
+fn shown(mapper: &DocMapper, json: &[u8]) -> PreviewDoc {
+    let refused = mapper.parse_doc(json).err();
+    PreviewDoc {
+        json: serde_json::from_slice(json).unwrap_or(Value::Null),
+        refused: refused.map(|error| (error.reason().as_str().to_string(), error.to_string())),
+    }
+}
+
+fn nothing(reason: &str, message: String) -> PreviewDoc {
+    PreviewDoc {
+        json: Value::Null,
+        refused: Some((reason.to_string(), message)),
+    }
 }

@@ -62,7 +62,11 @@ impl ReadSettings {
         let mapped = mapped.map(|field| (field.name.clone(), PathKind::of(&field.kind)));
         Ok(ReadSettings {
             #[cfg(feature = "parquet")]
-            wanted: Wanted::of(config),
+            // A program may read what the index does not take.
+            wanted: match options.transform {
+                Some(_) => Wanted::of_all(config),
+                None => Wanted::of(config),
+            },
             mapped: mapped.collect(),
             takes_others: config.doc_mapping.mode == Mode::Dynamic,
             format: options.format,

@@ -52,7 +52,8 @@ Examples:
   canter index ingest --index ./logs --input ./logs.d --input '/var/log/app/**/*.log.gz'
   canter index ingest --index s3://bucket/index --input s3://bucket/logs/
   canter index ingest --index ./trail --preset cloudtrail --since 2026-11-01 \\
-    --input 's3://bucket/AWSLogs/*/CloudTrail/**'";
+    --input 's3://bucket/AWSLogs/*/CloudTrail/**'
+  canter index ingest --index ./web --transform access.vrl --input access.log --dry-run 5";
 
 /// Arguments of `canter index ingest`.
 #[derive(Debug, Args)]
@@ -148,7 +149,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     if let Some(num_records) = args.dry_run {
         return show(args, num_records);
     }
-    let options = options_of(args);
+    let options = options_of(args)?;
     // Before an index is made of which there is nothing to be.
     let found = args.reading.find(FindOptions {
         index_uri: Some(args.index.clone()),
@@ -259,7 +260,7 @@ pub(crate) fn open_index(args: &IngestArgs) -> Result<IndexStore> {
     Ok(store)
 }
 
-pub(crate) fn options_of(args: &IngestArgs) -> IngestOptions {
+pub(crate) fn options_of(args: &IngestArgs) -> Result<IngestOptions> {
     let defaults = IngestOptions::default();
     let or = |given: Option<u16>, default: usize| given.map_or(default, usize::from);
     let options = IngestOptions {
@@ -301,7 +302,7 @@ fn show(args: &IngestArgs, num_records: u32) -> Result<()> {
         }
     };
     let mapper = DocMapper::new(&config)?;
-    let options = options_of(args);
+    let options = options_of(args)?;
     let mut out = io::stdout().lock();
     let found = args.reading.find(FindOptions {
         first: Some(SHOWN_INPUTS),

@@ -1,19 +1,20 @@
 //! What may be said about the inputs of an ingest: arguments that several commands share.
 
+use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use canter_doc_mapper::IndexConfig;
 use canter_formats::Format;
-use canter_index_builder::{FindOptions, FoundInputs, IngestOptions, find_inputs};
+use canter_index_builder::{FindOptions, FoundInputs, IngestOptions, Transform, find_inputs};
 use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::commands::presets;
-use crate::exit::note;
+use crate::exit::{WrongUse, note, warn};
 use crate::open::read_index_config;
 
 /// How inputs are read.
@@ -65,15 +66,21 @@ pub(crate) struct ReadArgs {
     /// changed; this one for standard input].
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(u16).range(1970..=2261))]
     year: Option<u16>,
+
+    /// A program in VRL, Vector's language, that every document goes through before the index takes it: it may
+    /// change, drop or refuse it, or make several of it. See docs/transforms.md.
+    #[arg(long, value_name = "FILE")]
+    transform: Option<PathBuf>,
 }
 
 impl ReadArgs {
     /// The inputs as options of an ingest; the others are `defaults`.
-    pub(crate) fn apply(&self, defaults: IngestOptions) -> IngestOptions {
-        IngestOptions {
+    pub(crate) fn apply(&self, defaults: IngestOptions) -> Result<IngestOptions> {
+        Ok(IngestOptions {
             format: self.input_format,
             columns: self.columns.clone(),
             multiline_start: self.multiline_start.clone(),
+            transform: self.transform.as_deref().map(read_transform).transpose()?,
             year: self.year.or_else(|| {
                 let is_stdin =
                     self.input.is_empty() || self.input.iter().any(|path| is_stdin(path));
@@ -81,7 +88,7 @@ impl ReadArgs {
                 is_stdin.then(|| today.year().try_into().ok())?
             }),
             ..defaults
-        }
+        })
     }
 
     /// The inputs; without any, standard input.
@@ -123,6 +130,18 @@ fn parse_time(text: &str) -> Result<i64, String> {
         .and_then(|day| day.to_zoned(TimeZone::UTC));
     day.map(|day| day.timestamp().as_second())
         .map_err(|_| "write a day as 2026-11-01 or a time as 2026-11-01T12:00:00Z".to_owned())
+}
+
+/// Compiles a program, and passes on what the compiler says of it.
+fn read_transform(path: &Path) -> Result<Transform> {
+    let shown = path.display();
+    let text = fs::read_to_string(path)
+        .map_err(|error| WrongUse(format!("cannot read the transform `{shown}`: {error}")))?;
+    let transform = Transform::compile(&shown.to_string(), &text)?;
+    if let Some(warnings) = transform.warnings() {
+        warn(format_args!("the transform `{shown}`:\n{warnings}"));
+    }
+    Ok(transform)
 }
 
 fn is_stdin(path: &Path) -> bool {

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &SuggestArgs) -> Result<()> {
     {
         note(format_args!("looking at {}", source.name()));
     }
-    let options = args.reading.apply(IngestOptions::default());
+    let options = args.reading.apply(IngestOptions::default())?;
     let any = IndexConfig::from_yaml(ANY, |_| None)?;
     let first = preview(&any, &options, source, args.records as usize)?;
     let yaml = suggest(&first, &args.index_id);

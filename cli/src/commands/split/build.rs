@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use canter_index_builder::{FindOptions, build_part, may_be_several, write_receipt};
 use clap::Args;
 
+use super::publish::text_of_dropped;
 use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
 use crate::exit::{WrongUse, note};
 use crate::render::{IngestProgress, numbers};
@@ -91,6 +92,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
             mine.push(input);
         }
     }
+    let options = options_of(&args.ingest)?;
     let store = open_index(&args.ingest)?;
     let found = args.ingest.reading.find_these(
         &mine,
@@ -103,7 +105,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
     let sources = with_ids(found.sources, &args.ingest)?;
     let num_mine = sources.len() as u64;
     let progress = IngestProgress::on_stderr(None);
-    let receipt = build_part(&store, &options_of(&args.ingest), sources, &progress);
+    let receipt = build_part(&store, &options, sources, &progress);
     progress.finish();
     let receipt = receipt?;
     match &args.receipt {
@@ -114,11 +116,12 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
         },
     }
     note(format_args!(
-        "part {index} of {of}: {} became {} in {}; {} rejected",
+        "part {index} of {of}: {} became {} in {}; {} rejected{}",
         numbers::counted(num_mine, "input"),
         numbers::counted(receipt.num_docs(), "document"),
         numbers::counted(receipt.num_splits(), "split"),
         numbers::counted(receipt.num_rejected_docs, "line"),
+        text_of_dropped(receipt.num_dropped_docs),
     ));
     Ok(())
 }

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
     let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(of).sum::<u64>();
     let num_lines = sum(|receipt| receipt.num_lines);
     let num_rejected = sum(|receipt| receipt.num_rejected_docs);
+    let num_dropped = sum(|receipt| receipt.num_dropped_docs);
     let mut out = io::stdout().lock();
     match args.format.on(screen) {
         Format::Json => writeln!(
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
                 "num_ingested_docs": published.num_published_docs,
                 "num_known_docs": published.num_known_docs,
                 "num_rejected_docs": num_rejected,
+                "num_dropped_docs": num_dropped,
                 "num_published_splits": published.num_published_splits,
                 "num_known_splits": published.num_known_splits,
                 "num_live_splits": published.num_live_splits,
@@ -79,11 +81,12 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
         Format::Table => {
             writeln!(
                 out,
-                "published {} in {}, of {}; {} rejected",
+                "published {} in {}, of {}; {} rejected{}",
                 numbers::counted(published.num_published_docs, "document"),
                 numbers::counted(published.num_published_splits, "split"),
                 numbers::counted(receipts.len() as u64, "receipt"),
                 numbers::counted(num_rejected, "line"),
+                text_of_dropped(num_dropped),
             )?;
             if published.num_known_splits > 0 {
                 writeln!(
@@ -95,6 +98,14 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
         }
     }
     Ok(out.flush()?)
+}
+
+/// How many a transform has dropped, if it has.
+pub(super) fn text_of_dropped(num_dropped: u64) -> String {
+    match num_dropped {
+        0 => String::new(),
+        num => format!(", {} dropped", numbers::count(num)),
+    }
 }
 
 fn read_receipts(path: &Path, receipts: &mut Vec<Receipt>) -> Result<()> {

@@ -16,6 +16,7 @@ use crate::ingest::{IngestOptions, IngestReport, build_part, ingest, publish_rec
 use crate::source::Source;
 use crate::storage::IndexStore;
 use crate::storage::failing::{FailingStore, Failure};
+use crate::transform::Transform;
 use crate::upkeep::{GcOptions, collect_garbage};
 
 const CONFIG: &str = "
@@ -57,7 +58,7 @@ fn lines(file: u64, num: u64) -> String {
 }
 
 /// Inputs in a folder: small ones around two that make several batches of records each.
-struct Inputs(TempDir);
+struct Inputs(TempDir, Option<Transform>);
 
 impl Inputs {
     fn new() -> Inputs {
@@ -66,7 +67,16 @@ impl Inputs {
             let name = folder.path().join(format!("{file}.ndjson"));
             fs::write(name, lines(file as u64, num)).unwrap();
         }
-        Inputs(folder)
+        Inputs(folder, None)
+    }
+
+    /// The same through a program.
+    #[cfg(feature = "vrl")]
+    fn through(self, program: &str) -> Inputs {
+        Inputs(
+            self.0,
+            Some(Transform::compile("test.vrl", program).unwrap()),
+        )
     }
 
     fn file(&self, name: &str) -> std::path::PathBuf {
@@ -86,6 +96,7 @@ impl Inputs {
             num_parsers: 2,
             num_indexers,
             ingested_at_ms: DAY_MS,
+            transform: self.1.clone(),
             ..IngestOptions::default()
         }
     }
@@ -123,50 +134,69 @@ fn gc(now_ms: u64) -> GcOptions {
 #[test]
 fn wherever_an_ingest_is_interrupted_it_goes_on_to_the_same_splits() {
     for on_error in ["rejects", "keep"] {
-        let inputs = Inputs::new();
-        let whole = inputs.run(&store_on(new_bucket(on_error)), 1).unwrap();
-        let rejects = inputs.rejects();
-        assert_eq!(rejects.len() as u64, whole.num_rejected_docs);
-        assert_eq!(whole.num_resumed_docs, 0);
-        let mut most_resumed = 0;
-        for fail_at in 0.. {
-            // Each operation is done or not, in turn.
-            let failures = [Failure::CrashBefore, Failure::CrashAfter];
-            let failure = failures[(fail_at / 2 % 2) as usize];
-            fs::remove_file(inputs.file("rejects")).ok();
-            let bucket = new_bucket(on_error);
-            let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
-            let num_indexers = 1 + (fail_at % 2) as usize;
-            let first = inputs.run(&store_on(failing), num_indexers);
-            let is_done = first.is_ok();
-            let store = store_on(bucket.clone());
-            let report = inputs.run(&store, 1).unwrap();
-            let num_live = store.describe().unwrap().num_docs;
-            assert_eq!(
-                num_live, whole.num_ingested_docs,
-                "{failure:?} at {fail_at}"
-            );
-            if report.num_ingested_docs > 0 {
-                assert_eq!(ids(&report), ids(&whole), "{failure:?} at {fail_at}");
-                let expected = IngestReport {
-                    num_resumed_docs: report.num_resumed_docs,
-                    num_manifest_bytes: report.num_manifest_bytes,
-                    ..whole.clone()
-                };
-                assert_eq!(report, expected, "{failure:?} at {fail_at}");
-                // Those behind the last checkpoint are told again, and none is missing.
-                let told: BTreeSet<String> = inputs.rejects().into_iter().collect();
-                assert_eq!(told, rejects.iter().cloned().collect());
-            }
-            most_resumed = most_resumed.max(report.num_resumed_docs);
-            assert_eq!(objects(&bucket, "checkpoints"), BTreeSet::new());
-            if is_done {
-                break;
-            }
-        }
-        let share = most_resumed as f64 / whole.num_ingested_docs as f64;
-        assert!(share > 0.8, "{most_resumed} documents were resumed at most");
+        check_goes_on(on_error, Inputs::new());
     }
+}
+
+#[cfg(feature = "vrl")]
+#[test]
+fn so_does_one_with_a_transform_that_drops_refuses_and_multiplies_and_no_other_program_does() {
+    const PROGRAM: &str = "kind = mod(int!(.n), 5)\n\
+         if kind == 0 { abort \"a fifth\" }\n\
+         if kind == 1 { . = [., .] }\n\
+         if kind == 2 { %route = \"reject\" }";
+    check_goes_on("rejects", Inputs::new().through(PROGRAM));
+
+    let inputs = Inputs::new().through(PROGRAM);
+    let bucket = interrupted(&inputs);
+    let inputs = inputs.through(".");
+    let report = inputs.run(&store_on(bucket), 1).unwrap();
+    assert_eq!((report.num_resumed_docs, report.num_dropped_docs), (0, 0));
+}
+
+fn check_goes_on(on_error: &str, inputs: Inputs) {
+    let whole = inputs.run(&store_on(new_bucket(on_error)), 1).unwrap();
+    let rejects = inputs.rejects();
+    assert_eq!(rejects.len() as u64, whole.num_rejected_docs);
+    assert_eq!(whole.num_resumed_docs, 0);
+    let mut most_resumed = 0;
+    for fail_at in 0.. {
+        // Each operation is done or not, in turn.
+        let failures = [Failure::CrashBefore, Failure::CrashAfter];
+        let failure = failures[(fail_at / 2 % 2) as usize];
+        fs::remove_file(inputs.file("rejects")).ok();
+        let bucket = new_bucket(on_error);
+        let failing = Arc::new(FailingStore::new(bucket.clone(), fail_at, failure));
+        let num_indexers = 1 + (fail_at % 2) as usize;
+        let first = inputs.run(&store_on(failing), num_indexers);
+        let is_done = first.is_ok();
+        let store = store_on(bucket.clone());
+        let report = inputs.run(&store, 1).unwrap();
+        let num_live = store.describe().unwrap().num_docs;
+        assert_eq!(
+            num_live, whole.num_ingested_docs,
+            "{failure:?} at {fail_at}"
+        );
+        if report.num_ingested_docs > 0 {
+            assert_eq!(ids(&report), ids(&whole), "{failure:?} at {fail_at}");
+            let expected = IngestReport {
+                num_resumed_docs: report.num_resumed_docs,
+                num_manifest_bytes: report.num_manifest_bytes,
+                ..whole.clone()
+            };
+            assert_eq!(report, expected, "{failure:?} at {fail_at}");
+            // Those behind the last checkpoint are told again, and none is missing.
+            let told: BTreeSet<String> = inputs.rejects().into_iter().collect();
+            assert_eq!(told, rejects.iter().cloned().collect());
+        }
+        most_resumed = most_resumed.max(report.num_resumed_docs);
+        assert_eq!(objects(&bucket, "checkpoints"), BTreeSet::new());
+        if is_done {
+            break;
+        }
+    }
+    let share = most_resumed as f64 / whole.num_ingested_docs as f64;
+    assert!(share > 0.8, "{most_resumed} documents were resumed at most");
 }
 
 /// A bucket with what an ingest leaves that fails at its publication.

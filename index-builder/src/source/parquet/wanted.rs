@@ -35,7 +35,19 @@ impl Wanted {
     pub(in crate::source) fn of(config: &IndexConfig) -> Wanted {
         let mapping = &config.doc_mapping;
         // What is not mapped is not looked at in lenient mode only.
-        let takes_all = mapping.mode != Mode::Lenient || mapping.store_source;
+        Wanted::with(
+            config,
+            mapping.mode != Mode::Lenient || mapping.store_source,
+        )
+    }
+
+    /// The same if somebody else reads what the index does not take.
+    pub(in crate::source) fn of_all(config: &IndexConfig) -> Wanted {
+        Wanted::with(config, true)
+    }
+
+    fn with(config: &IndexConfig, takes_all: bool) -> Wanted {
+        let mapping = &config.doc_mapping;
         let names = mapping
             .field_mappings
             .iter()

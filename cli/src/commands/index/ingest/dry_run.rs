@@ -21,14 +21,23 @@ pub(crate) fn text_of(preview: &Preview, config: &IndexConfig, mapper: &DocMappe
         .flat_map(|record| &record.docs)
         .filter(|doc| doc.refused.is_some())
         .count();
+    let num_dropped: usize = preview
+        .records
+        .iter()
+        .map(|record| record.dropped.len())
+        .sum();
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{}: {}; of the first {}, {} would be documents, {num_refused} rejected",
+        "{}: {}; of the first {}, {} would be documents, {num_refused} rejected{}",
         preview.name,
         preview.format,
         crate::render::numbers::counted(preview.records.len() as u64, "record"),
         num_docs - num_refused,
+        match num_dropped {
+            0 => String::new(),
+            num => format!(", {num} dropped"),
+        },
     );
     for record in &preview.records {
         write_record(&mut text, record, config, mapper);
@@ -50,6 +59,9 @@ fn write_record(
         record.byte_offset,
         shown(&line)
     );
+    for why in &record.dropped {
+        let _ = writeln!(text, "  dropped: {}", shown(why));
+    }
     for doc in &record.docs {
         if let Some((reason, message)) = &doc.refused {
             let _ = writeln!(text, "  rejected, {reason}: {}", shown(message));

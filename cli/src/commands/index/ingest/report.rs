@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use canter_index_builder::{IndexStore, IngestReport, LeftOut};
 
-use crate::render::numbers;
+use crate::render::{clean_text, numbers};
 
 /// What came of an ingest, for people.
 pub(super) fn text_of(
@@ -21,16 +21,22 @@ pub(super) fn text_of(
         let _ = writeln!(text, "{line}");
     };
     let (ingested, rejected) = (report.num_ingested_docs, report.num_rejected_docs);
-    match report.num_known_docs {
-        0 => line(format_args!(
-            "ingested + rejected = lines read: {ingested} + {rejected} = {}",
-            report.num_lines
-        )),
-        known => line(format_args!(
-            "ingested + published before + rejected = lines read: {ingested} + {known} + {rejected} = {}",
-            report.num_lines
-        )),
-    }
+    let (known, dropped) = (report.num_known_docs, report.num_dropped_docs);
+    let counts = [
+        ("ingested", ingested, true),
+        ("published before", known, known > 0),
+        ("dropped", dropped, dropped > 0),
+        ("rejected", rejected, true),
+    ];
+    let told = counts.iter().filter(|(_, _, is_told)| *is_told);
+    let names: Vec<&str> = told.clone().map(|(name, ..)| *name).collect();
+    let numbers: Vec<String> = told.map(|(_, num, _)| num.to_string()).collect();
+    line(format_args!(
+        "{} = lines read: {} = {}",
+        names.join(" + "),
+        numbers.join(" + "),
+        report.num_lines
+    ));
     if report.num_resumed_docs > 0 {
         line(format_args!(
             "{} of them were in splits already, which an interrupted run of this ingest had made",
@@ -42,16 +48,18 @@ pub(super) fn text_of(
         line(format_args!("{text}"));
     }
     if report.num_kept_docs > 0 {
-        let reasons: Vec<String> = report
-            .kept_by_reason
-            .iter()
-            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
-            .collect();
+        let reasons = counted_reasons(&report.kept_by_reason);
         line(format_args!(
             "{} of the documents are only kept, for something is wrong with them ({}); the query \
              `_parse_error:*` finds them",
             numbers::count(report.num_kept_docs),
-            reasons.join(", ")
+            reasons
+        ));
+    }
+    if dropped > 0 {
+        line(format_args!(
+            "dropped by the transform: {}",
+            counted_reasons(&report.dropped_by_reason)
         ));
     }
     let num_docs = ingested + report.num_known_docs;
@@ -79,19 +87,12 @@ pub(super) fn text_of(
         ));
     }
     if rejected > 0 {
-        let reasons: Vec<String> = report
-            .rejects_by_reason
-            .iter()
-            .map(|(reason, num)| format!("{reason}: {}", numbers::count(*num)))
-            .collect();
+        let reasons = counted_reasons(&report.rejects_by_reason);
         let place = match &report.rejects_path {
             Some(path) => format!("; see {}", path.display()),
             None => String::new(),
         };
-        line(format_args!(
-            "rejected lines by reason: {}{place}",
-            reasons.join(", ")
-        ));
+        line(format_args!("rejected lines by reason: {}{place}", reasons));
     }
     for warning in &report.warnings {
         line(format_args!("warning: {}", warning.message));
@@ -101,6 +102,13 @@ pub(super) fn text_of(
         false => line(format_args!("published to {}", store.uri())),
     }
     text
+}
+
+fn counted_reasons(by_reason: &BTreeMap<String, u64>) -> String {
+    let counted = by_reason
+        .iter()
+        .map(|(reason, num)| format!("{}: {}", clean_text(reason), numbers::count(*num)));
+    counted.collect::<Vec<_>>().join(", ")
 }
 
 /// How many inputs there were, if not all of them were read.

@@ -1,0 +1,33 @@
+//! Transforms: a program in VRL (Vector's language) between the format and the doc mapping.
+//!
+//! ```text
+//!   record ─ format ─▶ JSON ─ read ─▶ value ─ program ─▶ value ─ write ─▶ JSON, JSON, … ─▶ doc mapper
+//!                        └──────────── what the program left alone, as it was written ──┘
+//! ```
+//!
+//! The same record becomes the same documents whenever and wherever the program runs, because a build that is repeated must
+//! make the same splits: functions that look at a clock, at the machine or at chance are refused. Nothing here knows where
+//! documents go, or what the index takes.
+
+mod outcome;
+#[cfg(feature = "vrl")]
+mod program;
+#[cfg(feature = "vrl")]
+mod runner;
+#[cfg(feature = "vrl")]
+mod values;
+
+#[cfg(not(feature = "vrl"))]
+mod absent;
+#[cfg(all(test, feature = "vrl"))]
+mod tests;
+
+#[cfg(not(feature = "vrl"))]
+pub(crate) use absent::Runner;
+#[cfg(not(feature = "vrl"))]
+pub use absent::Transform;
+pub(crate) use outcome::Outcome;
+#[cfg(feature = "vrl")]
+pub use program::Transform;
+#[cfg(feature = "vrl")]
+pub(crate) use runner::Runner;

@@ -1,0 +1,93 @@
+//! A program, compiled.
+
+mod functions;
+mod parse_json;
+
+use std::fmt;
+use std::sync::Arc;
+
+use canter_split_format::{SourceId, object_id};
+use vrl::compiler::state::ExternalEnv;
+use vrl::compiler::{CompileConfig, Program, compile_with_external};
+use vrl::diagnostic::Formatter;
+
+#[cfg(test)]
+pub(super) use functions::ALLOWED;
+
+use crate::error::BuildError;
+
+/// A longer program is refused: it is no program.
+const MAX_PROGRAM_NUM_BYTES: usize = 256 * 1024;
+
+/// A program in VRL that every document of an ingest goes through before the doc mapping.
+#[derive(Clone)]
+pub struct Transform {
+    text: Arc<str>,
+    pub(super) program: Arc<Program>,
+    warnings: Option<String>,
+}
+
+impl Transform {
+    /// Compiles a program. `name` is what messages call it.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no program, or uses a function that is not allowed: the message shows the place.
+    pub fn compile(name: &str, text: &str) -> Result<Transform, BuildError> {
+        if text.len() > MAX_PROGRAM_NUM_BYTES {
+            return Err(BuildError::invalid(format!(
+                "`{name}` has {} bytes: a transform may have {MAX_PROGRAM_NUM_BYTES}",
+                text.len()
+            )));
+        }
+        let functions = functions::checked();
+        let external = ExternalEnv::default();
+        let config = CompileConfig::default();
+        let compiled =
+            compile_with_external(text, &functions, &external, config).map_err(|diagnostics| {
+                let shown = Formatter::new(text, diagnostics).to_string();
+                BuildError::invalid(format!(
+                    "the transform `{name}` does not compile:\n{}",
+                    shown.trim()
+                ))
+            })?;
+        let warnings = Formatter::new(text, compiled.warnings).to_string();
+        let warnings = warnings.trim();
+        Ok(Transform {
+            text: text.into(),
+            program: Arc::new(compiled.program),
+            warnings: (!warnings.is_empty()).then(|| warnings.to_string()),
+        })
+    }
+
+    /// What the compiler has to say about a program that it took.
+    #[must_use]
+    pub fn warnings(&self) -> Option<&str> {
+        self.warnings.as_deref()
+    }
+
+    /// Tells programs apart.
+    pub(crate) fn fingerprint(&self) -> String {
+        object_id(self.text.as_bytes())
+    }
+
+    /// The source of the documents that this program makes of one's records. Another program may make more of them or fewer,
+    /// and their numbers would name other documents.
+    pub(crate) fn source_of(&self, source: SourceId) -> SourceId {
+        let origin = [b"transform\0".as_slice(), &source.to_u128().to_be_bytes()].concat();
+        SourceId::of(&origin, self.text.as_bytes())
+    }
+}
+
+impl fmt::Debug for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Transform").field(&self.text).finish()
+    }
+}
+
+impl PartialEq for Transform {
+    fn eq(&self, other: &Transform) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Transform {}
