@@ -7,9 +7,12 @@ import os
 import pathlib
 import random
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import pytest
 from pyspark import TaskContext, cloudpickle
+from pyspark.sql.datasource import WriterCommitMessage
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 import canter
@@ -74,6 +77,38 @@ class FailingDataSource(CanterDataSource):
         return FailingWriter(**vars(writer))
 
 
+class TwiceWriter(CanterWriter):
+    """Every task runs twice at once, as with speculation, which Spark does on another machine only; both come to an end, and
+    either of their messages may be the one that counts, or both."""
+
+    def write(self, iterator):
+        batches, partition = list(iterator), TaskContext.get().partitionId()
+        with ThreadPoolExecutor(2) as threads:
+            first, second = threads.map(lambda _: self.built(batches, partition), range(2))
+        return [Uploads([first]), Uploads([second]), Uploads([first, second])][partition % 3]
+
+    def built(self, batches, partition):
+        source = f"{self.source} partition {partition}"
+        return canter.build_split(iter(batches), uri=self.uri, source=source)
+
+    def commit(self, messages):
+        canter.publish(self.uri, [receipt for message in messages for receipt in message.receipts])
+
+
+@dataclass
+class Uploads(WriterCommitMessage):
+    receipts: list[canter.Receipt]
+
+
+class TwiceDataSource(CanterDataSource):
+    @classmethod
+    def name(cls):
+        return "twice_canter"
+
+    def writer(self, schema, overwrite):
+        return TwiceWriter(**vars(super().writer(schema, overwrite)))
+
+
 def documents(spark):
     def of_partition(numbers):
         for number in numbers:
@@ -120,6 +155,13 @@ def test_tasks_that_fail_lose_and_double_nothing(spark, tmp_path, alone):
         num_injected += len(os.listdir(f"{uri}.injected"))
     print(f"{num_injected} failures in {ROUNDS} rounds of {NUM_DOCS} documents")
     assert num_injected >= 10 * ROUNDS
+
+
+def test_tasks_that_run_twice_at_once_count_once(spark, tmp_path, alone):
+    spark.dataSource.register(TwiceDataSource)
+    write(documents(spark), "twice_canter", tmp_path, "day", config=CONFIG)
+    assert answer(tmp_path) == alone
+    assert canter.open(tmp_path).describe()["num_splits"] == PARTITIONS
 
 
 def test_a_source_that_is_written_again_adds_nothing(spark, tmp_path, alone):
