@@ -395,6 +395,27 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
         );
         server.forwarder().decide(|_| Fate::Pass);
 
+        // Connections that break while a split is written: it is written again.
+        put_objects(
+            PREFIX,
+            vec![("logs/late".into(), sample(Format::Ndjson, 5, 77).bytes)],
+        )?;
+        let mut faults = vec![Fate::LoseAnswer(Box::new(|| ())), Fate::Refuse];
+        server.forwarder().decide(move |line| {
+            match line.starts_with("PUT /canter-index/logs/splits/") {
+                true => faults.pop().unwrap_or(Fate::Pass),
+                false => Fate::Pass,
+            }
+        });
+        server.forwarder().take_lines();
+        let report = ingest(folder, "s3://canter-inputs/logs/late", &[])?;
+        ensure!(report["num_ingested_docs"] == 5, "{report}");
+        let lines = server.forwarder().take_lines();
+        let puts = lines
+            .iter()
+            .filter(|line| line.starts_with("PUT /canter-index/logs/splits/"));
+        ensure!(puts.count() == 3, "{lines:?}");
+
         // Names that are not there.
         let said = refused(folder, "s3://canter-inputs/nothing/")?;
         ensure!(said.contains("nothing matches"), "{said}");

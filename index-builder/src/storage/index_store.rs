@@ -3,7 +3,7 @@
 use super::local_lock::LocalLock;
 use super::uri::{Location, parse_uri};
 use super::write_probe::{Condition, PROBE_FOLDER, WriteProbe, probe};
-use crate::error::BuildError;
+use crate::error::{BuildError, ErrorKind};
 use bytes::Bytes;
 use canter_stores::{Answer, Misbehaviour, NotImplemented, StoreFault, redact_urls};
 use futures_util::StreamExt;
@@ -17,11 +17,20 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// Objects over this length go up in parts.
 const MULTIPART_THRESHOLD_NUM_BYTES: usize = 64 << 20;
 const PART_NUM_BYTES: usize = 16 << 20;
 const PARTS_AT_ONCE: usize = 4;
+
+/// Before a write that a bucket did not answer is asked for again. Its client does not do so by itself: for all it
+/// knows, a conditional write may have been done.
+const PAUSES_BEFORE_RETRIES: [Duration; 3] = [
+    Duration::from_millis(50),
+    Duration::from_millis(200),
+    Duration::from_millis(800),
+];
 
 /// Where one index is kept.
 #[derive(Clone)]
@@ -31,6 +40,9 @@ pub struct IndexStore {
     uri: String,
     lock: Option<LocalLock>,
     options: WriteOptions,
+    /// Before each further attempt at an object whose name is made from its bytes, which may be written any number
+    /// of times.
+    pauses: &'static [Duration],
     /// What a probe of conditional writes found: one is enough for a store.
     probed: Arc<OnceLock<WriteProbe>>,
 }
@@ -110,6 +122,7 @@ impl IndexStore {
             uri: redact_urls(&uri.into()),
             lock: None,
             options: WriteOptions::default(),
+            pauses: &[],
             probed: Arc::default(),
         }
     }
@@ -123,7 +136,10 @@ impl IndexStore {
     fn at(uri: &str, location: Location) -> Result<IndexStore, BuildError> {
         let uri = uri.trim_end_matches('/');
         match location {
-            Location::Bucket(store, prefix) => Ok(IndexStore::new(store, prefix, uri)),
+            Location::Bucket(store, prefix) => Ok(IndexStore {
+                pauses: &PAUSES_BEFORE_RETRIES,
+                ..IndexStore::new(store, prefix, uri)
+            }),
             Location::Folder(folder) => {
                 let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| {
                     BuildError::unavailable(format!("cannot open the folder `{uri}`"))
@@ -230,11 +246,23 @@ impl IndexStore {
             self.put_in_parts(name, bytes).await?;
             return Ok(true);
         }
-        match self.create(name, bytes).await? {
-            Swap::Done => Ok(true),
-            Swap::Conflict => {
-                self.is_there(name, len).await?;
-                Ok(false)
+        let mut pauses = self.pauses.iter();
+        let mut is_retry = false;
+        loop {
+            match self.create(name, bytes.clone()).await {
+                Ok(Swap::Done) => return Ok(true),
+                Ok(Swap::Conflict) => {
+                    self.is_there(name, len).await?;
+                    // An attempt without an answer may have been what wrote it.
+                    return Ok(is_retry);
+                }
+                Err(error) => match pauses.next() {
+                    Some(pause) if error.kind() == ErrorKind::Unavailable => {
+                        tokio::time::sleep(*pause).await;
+                        is_retry = true;
+                    }
+                    _ => return Err(error),
+                },
             }
         }
     }

@@ -391,6 +391,10 @@ impl<R: Rng> Generator<'_, R> {
         if matches!(value, Scalar::Text(_)) && (is_typed || !can_be_bound(&text)) {
             text = (*one_of(&mut self.rng, &["alpha", "time", "X", "Ω", "東", "e"])).to_owned();
         }
+        // Bytes, of which there may be none: nothing is no bound.
+        if text.is_empty() {
+            text = "ffff".to_owned();
+        }
         match self.rng.random_bool(0.5) {
             true => Bound::Included(text),
             false => Bound::Excluded(text),
