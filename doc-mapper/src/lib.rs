@@ -15,10 +15,14 @@ mod doc_error;
 pub mod evolution;
 mod field_path;
 pub mod mapper;
+mod stored;
 pub mod tokenizers;
 
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
 pub use datetime::{infer_rfc3339, parse_datetime_literal};
 pub use doc_error::{DocError, DocErrorReason};
 pub use field_path::{escape_segment, split_path};
-pub use mapper::{DocMapper, Kept, ParsedDoc, ResolvedField, ScannedField, StoredDoc};
+pub use mapper::{
+    DocMapper, DocstoreSettings, Kept, ParsedDoc, ResolvedField, ScannedField, StoredDoc,
+};
+pub use stored::{StoredError, read_stored, read_stored_as, write_stored};

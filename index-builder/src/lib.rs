@@ -41,7 +41,7 @@ pub use merge::{
     MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
     plan_merges,
 };
-pub use packager::{PackagedSplit, SplitFacts, package_split};
+pub use packager::{PackagedSplit, SplitFacts, StoredDocuments, package_split};
 pub use preview::{Preview, PreviewDoc, PreviewRecord, preview, suggest};
 pub use publisher::{
     ConfigChange, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement,

@@ -4,6 +4,8 @@
 
 use crate::FormatError;
 
+pub(crate) mod bits;
+
 /// Appends encoded values to a buffer.
 #[derive(Default)]
 pub(crate) struct Writer {

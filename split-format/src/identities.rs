@@ -20,13 +20,12 @@ use std::ops::Range;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::FormatError;
+use crate::codec::bits::BitWriter;
 use crate::codec::{Reader, Writer};
 use crate::version::{IDENTITIES_NAME, IDENTITIES_VERSION};
 
-mod bits;
 mod open_run;
 
-use bits::BitWriter;
 use open_run::OpenRun;
 
 /// Documents of a run whose positions do not simply follow each other.

@@ -21,6 +21,7 @@ mod block_checksums;
 mod codec;
 mod condemned;
 mod deletes;
+mod documents;
 mod error;
 mod file_table;
 mod filter;
@@ -40,6 +41,9 @@ mod version;
 pub use block_checksums::BlockChecksums;
 pub use condemned::{Condemned, ObjectKind, ObjectName, Sentence};
 pub use deletes::{DeletedDocs, DeletesRef, ListedSplit};
+pub use documents::{
+    BlockDecoder, DocBlock, DocumentIndex, DocumentsBlock, DocumentsWriter, add_document,
+};
 pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};
 pub use filter::{
@@ -62,6 +66,6 @@ pub use sources::{
 pub use split::{WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{
-    FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN,
-    checksum64, object_id, page_object, split_object,
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE,
+    MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, checksum64, object_id, page_object, split_object,
 };

@@ -118,6 +118,15 @@ pub(crate) const IDENTITIES_NAME: &str = "document identities";
 /// Version of that file.
 pub(crate) const IDENTITIES_VERSION: u32 = 1;
 
+/// Name of the body's file with the stored documents. tantivy does not know of it.
+pub const DOCUMENTS_FILE: &str = "docs";
+/// Name of the body's file that says where each of them stands.
+pub const DOCUMENT_INDEX_FILE: &str = "docindex";
+/// What these two are called in errors.
+pub(crate) const DOCUMENTS_NAME: &str = "stored documents";
+/// Version of these files.
+pub(crate) const DOCUMENTS_VERSION: u32 = 1;
+
 /// Name of the body's file with the split's filter. tantivy does not know of it.
 pub const FILTER_FILE: &str = "filter";
 /// What that file is called in errors.

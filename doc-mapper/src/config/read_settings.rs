@@ -59,7 +59,7 @@ pub(super) fn indexing_settings(node: Option<&Node>) -> Result<(IndexingSettings
             u64::MAX,
         )?,
         docstore_blocksize: usize::try_from(blocksize).unwrap_or(default.docstore_blocksize),
-        docstore_compression_level: map.u64("docstore_compression_level", 8, 0, 22)? as i32,
+        docstore_compression_level: map.u64("docstore_compression_level", 1, 0, 22)? as i32,
         split_num_docs_target: target,
         merge_policy: merge_policy(map.get("merge_policy"))?,
         resources: resources(map.get("resources"))?,

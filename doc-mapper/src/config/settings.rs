@@ -17,9 +17,10 @@ pub const DEFAULT_DOCSTORE_BLOCKSIZE: usize = 64 * 1024;
 pub struct IndexingSettings {
     /// The most seconds a document waits for its split.
     pub commit_timeout_secs: u64,
-    /// Kept for Quickwit's sake: the doc store is compressed with LZ4, which has no level.
+    /// zstd's level for stored documents. Quickwit's is 8; with a dictionary the first level is nearly as good, and
+    /// ten times as fast.
     pub docstore_compression_level: i32,
-    /// In bytes, before compression.
+    /// Bytes of documents that are compressed together, before that.
     pub docstore_blocksize: usize,
     /// A split of this many documents is not merged any more.
     pub split_num_docs_target: u64,
@@ -149,7 +150,7 @@ impl Default for IndexingSettings {
     fn default() -> IndexingSettings {
         IndexingSettings {
             commit_timeout_secs: 60,
-            docstore_compression_level: 8,
+            docstore_compression_level: 1,
             docstore_blocksize: DEFAULT_DOCSTORE_BLOCKSIZE,
             split_num_docs_target: 10_000_000,
             merge_policy: MergePolicy::default(),

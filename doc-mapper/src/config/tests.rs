@@ -149,7 +149,7 @@ retention:
         90 * 86_400
     );
     let mapper = crate::DocMapper::new(&config).unwrap();
-    assert_eq!(mapper.index_settings().docstore_blocksize, 1_000_000);
+    assert_eq!(mapper.docstore_settings().block_num_bytes, 1_000_000);
 }
 
 #[test]

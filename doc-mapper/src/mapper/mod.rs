@@ -30,7 +30,7 @@ mod verbatim;
 pub use kept::Kept;
 pub use parse::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
-pub use schema::DocMapper;
+pub use schema::{DocMapper, DocstoreSettings};
 pub use stored_terms::{ScannedField, StoredDoc};
 
 /// The JSON field that holds what is not mapped, in dynamic mode.

@@ -32,6 +32,15 @@ impl fmt::Debug for Analyzers {
     }
 }
 
+/// How documents are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocstoreSettings {
+    /// Bytes of documents that are compressed together.
+    pub block_num_bytes: usize,
+    /// zstd's compression level.
+    pub compression_level: i32,
+}
+
 /// An index config, compiled.
 #[derive(Debug)]
 pub struct DocMapper {
@@ -51,7 +60,7 @@ pub struct DocMapper {
     has_former_dynamic: bool,
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
-    docstore_blocksize: usize,
+    docstore: DocstoreSettings,
     pub(super) analyzers: Analyzers,
 }
 
@@ -140,7 +149,10 @@ impl DocMapper {
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),
-            docstore_blocksize: config.indexing_settings.docstore_blocksize,
+            docstore: DocstoreSettings {
+                block_num_bytes: config.indexing_settings.docstore_blocksize,
+                compression_level: config.indexing_settings.docstore_compression_level,
+            },
             analyzers: Analyzers(tokenizers::tokenizers_with(&mapping.tokenizers)),
         })
     }
@@ -150,15 +162,19 @@ impl DocMapper {
         &self.schema
     }
 
-    /// The settings of a tantivy index: the doc store is compressed with LZ4 and nothing else, because
-    /// the guest reads nothing else, and on the indexing thread, so that equal input gives equal bytes.
+    /// The settings of a tantivy index. tantivy's own doc store stays empty: documents are stored as
+    /// [`write_stored`](crate::write_stored) has them.
     pub fn index_settings(&self) -> IndexSettings {
         IndexSettings {
-            docstore_compression: Compressor::Lz4,
+            docstore_compression: Compressor::None,
             docstore_compress_dedicated_thread: false,
-            docstore_blocksize: self.docstore_blocksize,
             ..IndexSettings::default()
         }
+    }
+
+    /// How many bytes of documents are compressed together, and how hard.
+    pub fn docstore_settings(&self) -> DocstoreSettings {
+        self.docstore
     }
 
     /// The tokenizers of the text and JSON fields.

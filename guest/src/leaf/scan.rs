@@ -13,8 +13,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::future::join_all;
-use tantivy::store::StoreReader;
-use tantivy::{DocId, TantivyDocument, TantivyError};
+use tantivy::{DocId, TantivyDocument};
 use tantivy_common::BitSet;
 
 use super::aggregate::matching;
@@ -22,7 +21,7 @@ use super::rerun::rerun_on_gaps;
 use crate::query::{Answers, BuiltQuery, DocTerms, Scan};
 use crate::session::Interrupt;
 use crate::session::protocol::ByteClass;
-use crate::split::OpenSplit;
+use crate::split::{Documents, OpenSplit};
 use crate::{ErrorKind, SearchError};
 
 /// So many splits are looked through at once.
@@ -163,7 +162,7 @@ impl Scanner<'_> {
             });
             field_of.push(known);
         }
-        let mut reader = DocReader::open(self)?;
+        let mut reader = DocReader::open(self).await?;
         for doc in docs {
             self.interrupt.check()?;
             let document = reader.read(*doc, docs).await?;
@@ -190,60 +189,54 @@ impl Scanner<'_> {
 /// Reads documents one after another, and brings blocks ahead of them.
 struct DocReader<'a> {
     split: &'a OpenSplit,
-    store: StoreReader,
+    documents: Documents<'a>,
     /// What was there before, and stays.
     kept: std::collections::BTreeSet<u64>,
 }
 
 impl<'a> DocReader<'a> {
-    fn open(scanner: &Scanner<'a>) -> Result<Self, SearchError> {
+    async fn open(scanner: &Scanner<'a>) -> Result<Self, SearchError> {
         let split = scanner.split;
-        let store = split.segment().get_store_reader(1);
+        let kept = split.body.runs();
         Ok(Self {
             split,
-            store: store.map_err(|error| split.error(error))?,
-            kept: split.body.runs(),
+            documents: Documents::open(split).await?,
+            kept,
         })
     }
 
     /// Reads a document; `docs` are all that will be asked for, ascending.
     async fn read(&mut self, doc: DocId, docs: &[DocId]) -> Result<TantivyDocument, SearchError> {
-        let error = match self.get(doc) {
-            Ok(document) => return Ok(document),
-            Err(error) => error,
-        };
-        let mut wanted = self.split.body.take_wanted();
-        if wanted.is_empty() {
-            return Err(self.split.error(error));
+        if !self.documents.is_here(doc) {
+            self.bring(doc, docs).await?;
         }
-        // The next wave: what this one lacks, and what those behind it do.
-        let len = |(range, _): &(Range<u64>, ByteClass)| range.end - range.start;
-        let mut num_bytes: u64 = wanted.iter().map(len).sum();
-        let ahead = docs.partition_point(|other| *other <= doc);
-        for next in docs.get(ahead..).unwrap_or_default() {
-            if num_bytes >= WAVE_BYTES || self.get(*next).is_ok() {
-                break;
-            }
-            for missed in self.split.body.take_wanted() {
-                if wanted.last().is_none_or(|last| last.0 != missed.0) {
-                    num_bytes += len(&missed);
-                    wanted.push(missed);
-                }
-            }
-        }
+        self.documents.read(doc)
+    }
+
+    /// The next wave: the block of a document, and those of the documents behind it.
+    async fn bring(&self, doc: DocId, docs: &[DocId]) -> Result<(), SearchError> {
         let body = &self.split.body;
         body.release_but(&self.kept);
-        let loads = wanted
-            .into_iter()
-            .map(|(range, class)| body.load(range, class));
+        let mut wanted: Vec<Range<u64>> = Vec::new();
+        let mut num_bytes = 0;
+        let from = docs.partition_point(|other| *other < doc);
+        for next in docs.get(from..).unwrap_or_default() {
+            let range = self.documents.range_of(*next)?;
+            if wanted.last() == Some(&range) {
+                continue;
+            }
+            if num_bytes >= WAVE_BYTES {
+                break;
+            }
+            num_bytes += range.end - range.start;
+            wanted.push(range);
+        }
+        let loads = wanted.into_iter();
+        let loads = loads.map(|range| body.load(range, ByteClass::DocStore));
         for loaded in join_all(loads).await {
             loaded?;
         }
-        self.get(doc).map_err(|error| self.split.error(error))
-    }
-
-    fn get(&self, doc: DocId) -> Result<TantivyDocument, TantivyError> {
-        self.store.get(doc)
+        Ok(())
     }
 
     fn finish(self) {

@@ -1,17 +1,17 @@
-//! Fetching the documents of hits: all their bytes at once, then each block of the doc store once.
+//! Fetching the documents of hits: all their bytes at once, then each block of documents once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use tantivy::{DocAddress, TantivyDocument};
+use tantivy::TantivyDocument;
 
 use crate::SearchError;
 use crate::leaf::PartialHit;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
-use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
+use crate::split::{Documents, HeadSource, Mappers, OpenSplit, open_split};
 
 /// The document of a hit, and the split it is in.
 pub(super) struct Document<'a> {
@@ -35,12 +35,26 @@ pub(super) async fn fetch_docs<'a>(
     needed.dedup();
     let mut failures = open_missing(&needed, sources, opened, mappers, exchange).await;
     let opened = &*opened;
-    let wanted = missing_blocks(hits, opened);
-    let loads = wanted
-        .into_iter()
-        .map(|(split_ord, split, range, class)| async move {
-            (split_ord, split.body.load(range, class).await)
-        });
+    let open = needed.iter().filter_map(|split_ord| {
+        let split = opened.get(split_ord)?;
+        Some(async move { (*split_ord, Documents::open(split).await) })
+    });
+    let mut stored: BTreeMap<u32, Documents<'a>> = BTreeMap::new();
+    for (split_ord, documents) in join_all(open).await {
+        match documents {
+            Ok(documents) => {
+                stored.insert(split_ord, documents);
+            }
+            Err(error) => {
+                failures.entry(split_ord).or_insert(error);
+            }
+        }
+    }
+    let loads = missing_blocks(hits, &stored).into_iter();
+    let loads = loads.filter_map(|(split_ord, range)| {
+        let body = &opened.get(&split_ord)?.body;
+        Some(async move { (split_ord, body.load(range, ByteClass::DocStore).await) })
+    });
     for (split_ord, loaded) in join_all(loads).await {
         if let Err(error) = loaded {
             failures.entry(split_ord).or_insert(error);
@@ -52,11 +66,17 @@ pub(super) async fn fetch_docs<'a>(
     for (split_ord, places) in &places {
         for (doc, place) in places {
             interrupt.check()?;
-            let document = match (failures.get(split_ord), opened.get(split_ord)) {
+            let document = match (failures.get(split_ord), stored.get_mut(split_ord)) {
                 (Some(failure), _) => Err(failure.clone()),
-                (None, Some(split)) => document_of(split, *doc),
+                (None, Some(stored)) => stored.read(*doc),
                 (None, None) => Err(SearchError::internal("a hit's split is not open")),
             };
+            let split = opened.get(split_ord);
+            let document = document.and_then(|document| {
+                let split =
+                    split.ok_or_else(|| SearchError::internal("a hit's split is not open"))?;
+                Ok(Document { split, document })
+            });
             documents.insert(*place, document);
         }
     }
@@ -115,38 +135,26 @@ async fn open_missing(
     failures
 }
 
-/// The blocks of the doc store that are not here, each once, in the order of the hits that are in them: a budget
-/// that is not enough for all of them buys the documents of the first hits. Which blocks they are is found out by
-/// reading the documents, whose bytes are missed.
-fn missing_blocks<'a>(
+/// The blocks of documents that are not here, each once, in the order of the hits that are in them: a budget that is
+/// not enough for all of them buys the documents of the first hits.
+fn missing_blocks(
     hits: &[PartialHit],
-    opened: &'a BTreeMap<u32, Arc<OpenSplit>>,
-) -> Vec<(u32, &'a OpenSplit, Range<u64>, ByteClass)> {
+    stored: &BTreeMap<u32, Documents<'_>>,
+) -> Vec<(u32, Range<u64>)> {
     let mut seen = BTreeSet::new();
     let mut missing = Vec::new();
     for hit in hits {
-        let Some(split) = opened.get(&hit.split_ord) else {
-            continue;
-        };
-        // Whatever this says, what is missing has been noted; the next read says what is wrong.
-        let _ = split.searcher.doc::<TantivyDocument>(address_of(hit.doc));
-        for (range, class) in split.body.take_wanted() {
-            if seen.insert((hit.split_ord, range.start)) {
-                missing.push((hit.split_ord, &**split, range, class));
-            }
+        let documents = stored.get(&hit.split_ord);
+        // What is wrong with a document that there is not, reading it says.
+        let range = documents.and_then(|documents| {
+            let is_missing = !documents.is_here(hit.doc);
+            documents.range_of(hit.doc).ok().filter(|_| is_missing)
+        });
+        if let Some(range) = range
+            && seen.insert((hit.split_ord, range.start))
+        {
+            missing.push((hit.split_ord, range));
         }
     }
     missing
-}
-
-fn document_of(split: &OpenSplit, doc: u32) -> Result<Document<'_>, SearchError> {
-    let document = split
-        .searcher
-        .doc(address_of(doc))
-        .map_err(|error| split.error(error))?;
-    Ok(Document { split, document })
-}
-
-fn address_of(doc: u32) -> DocAddress {
-    DocAddress::new(0, doc)
 }

@@ -54,7 +54,6 @@ fn class_of(name: &str) -> ByteClass {
     match name {
         "term" => ByteClass::Dictionary,
         "idx" | "pos" => ByteClass::Postings,
-        "store" => ByteClass::DocStore,
         _ => ByteClass::FastField,
     }
 }

@@ -3,8 +3,10 @@
 mod body;
 mod deleted;
 mod directory;
+mod documents;
 mod identities;
 mod open;
 
+pub(crate) use documents::Documents;
 pub(crate) use identities::DocIdentities;
 pub(crate) use open::{HeadSource, Mappers, OpenSplit, open_split};

@@ -15,6 +15,7 @@ use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 use super::body::SplitBody;
 use super::deleted::read_deleted;
 use super::directory::SplitDirectory;
+use super::documents::DocumentFiles;
 use super::identities::{DocIdentities, IdentityFile};
 use crate::SearchError;
 use crate::session::exchange::Exchange;
@@ -40,6 +41,7 @@ pub(crate) struct OpenSplit {
     pub(crate) searcher: Searcher,
     /// Documents that are none any more; `None` without any.
     pub(crate) deleted: Option<DeletedDocs>,
+    pub(super) document_files: DocumentFiles,
     identities: Option<IdentityFile>,
 }
 
@@ -212,6 +214,7 @@ fn from_head(
     ));
     let knows_identities = head.metadata.identities.is_some();
     let identities = IdentityFile::of(&head.files).filter(|_| knows_identities);
+    let document_files = DocumentFiles::of(&head.files)?;
     let directory = SplitDirectory::new(Arc::clone(&body), head.files);
     let mut index = Index::open(directory).map_err(|error| error.to_string())?;
     let mapper = mappers.get(&index.schema())?;
@@ -220,7 +223,6 @@ fn from_head(
     let reader = index
         .reader_builder()
         .reload_policy(ReloadPolicy::Manual)
-        .doc_store_cache_num_blocks(16)
         .try_into()
         .map_err(|error: tantivy::TantivyError| error.to_string())?;
     let searcher = reader.searcher();
@@ -241,6 +243,7 @@ fn from_head(
         body,
         searcher,
         deleted,
+        document_files,
         identities,
         entry,
     })

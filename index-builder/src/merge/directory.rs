@@ -54,6 +54,11 @@ impl SplitDirectory {
         file.map(|file| file.read_bytes(0..file.len)).transpose()
     }
 
+    /// A file, under the name that the split has for it.
+    pub(super) fn file(&self, name: &str) -> Option<Box<dyn FileHandle>> {
+        Some(Box::new(self.find(Path::new(name))?))
+    }
+
     fn find(&self, path: &Path) -> Option<SplitFile> {
         let name = path.to_str()?;
         let name = name

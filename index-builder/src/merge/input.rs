@@ -12,6 +12,7 @@ use tantivy::index::SegmentComponent;
 use tantivy::{BitSet, DateTime, Index, SegmentReader};
 
 use super::directory::SplitDirectory;
+use super::documents::StoredReader;
 use super::fields::FieldMap;
 use super::local_copy::fetch_split;
 use crate::BuildError;
@@ -34,6 +35,7 @@ pub(super) struct OpenInput {
     pub(super) columnar: ColumnarReader,
     pub(super) fields: FieldMap,
     pub(super) deleted: Option<BitSet>,
+    files: SplitDirectory,
     identities: Option<Identities>,
     timestamps: Option<Column<DateTime>>,
 }
@@ -81,7 +83,7 @@ impl OpenInput {
                 entry.id, head.metadata.sort_field
             )));
         }
-        let index = Index::open(directory).map_err(|error| named(&error))?;
+        let index = Index::open(directory.clone()).map_err(|error| named(&error))?;
         let segments = index.searchable_segments().map_err(|error| named(&error))?;
         let [segment] = segments.as_slice() else {
             return Err(named(&"it holds no segment, or several"));
@@ -109,6 +111,7 @@ impl OpenInput {
             columnar,
             fields,
             deleted: deleted.clone(),
+            files: directory,
             identities,
             timestamps,
         })
@@ -140,6 +143,17 @@ impl OpenInput {
                     })
                 }))
             }
+        }
+    }
+
+    /// The documents as they are stored.
+    pub(super) fn documents(&self) -> std::io::Result<StoredReader> {
+        let reader = StoredReader::open(&self.files)?;
+        match reader.num_docs() == self.num_docs() {
+            true => Ok(reader),
+            false => Err(std::io::Error::other(
+                "it stores other documents than it has",
+            )),
         }
     }
 

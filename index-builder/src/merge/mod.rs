@@ -10,6 +10,7 @@
 //! merge. Neither writes to storage, and neither knows the manifest.
 
 mod directory;
+mod documents;
 mod fields;
 mod former;
 mod input;
@@ -20,6 +21,7 @@ mod run;
 mod segment;
 
 pub(crate) use directory::SplitDirectory;
+pub(crate) use documents::StoredReader;
 pub(crate) use former::num_fields_it_may_get;
 pub use input::MergeInput;
 pub use policy::{MergeCandidate, MergeLimits, MergeOperation, plan_merges};

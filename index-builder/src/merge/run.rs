@@ -6,7 +6,7 @@ use canter_doc_mapper::{DocMapper, IndexConfig};
 
 use super::input::{MergeInput, OpenInput};
 use super::order::{DocOrder, num_left};
-use super::segment::write_segment;
+use super::segment::{write_documents, write_segment};
 use crate::BuildError;
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::storage::IndexStore;
@@ -74,13 +74,14 @@ pub fn merge_splits(
         let ids: Vec<&str> = inputs.iter().map(|input| input.id.as_str()).collect();
         BuildError::internal(format!("cannot merge the splits {}", ids.join(", "))).caused_by(error)
     })?;
+    let documents = write_documents(&inputs, &order, &mapper)?;
     let raw_num_bytes = inputs.iter().map(raw_num_bytes_left).sum();
     let facts = SplitFacts {
         raw_num_bytes,
         identities: order.into_identities(),
     };
     drop(inputs);
-    package_split(segment, &mapper, config, facts).map(Some)
+    package_split(segment, documents, &mapper, config, facts).map(Some)
 }
 
 /// Of how many bytes of input the documents are that are left: a split says it of all its documents only,

@@ -1,6 +1,6 @@
 //! Which byte ranges of a segment go into the head.
 //!
-//! 1. What opening the segment reads: file footers, dictionary indexes, the doc store's skip index.
+//! 1. What opening the segment reads: file footers, dictionary indexes; and where stored documents are.
 //! 2. Small dictionaries whole, so that looking up a keyword (or saying that it does not occur)
 //!    costs no read.
 //! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
@@ -10,7 +10,7 @@ use std::ops::{Bound, Range};
 use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
-use canter_split_format::IDENTITIES_FILE;
+use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
@@ -95,6 +95,7 @@ pub(crate) fn open_recording(
     };
     let mut trial = touch_all(trial, &index)?;
     trial.hot.extend(tiny_identities(files));
+    trial.hot.extend(document_index(files));
     Ok(trial)
 }
 
@@ -104,10 +105,15 @@ fn tiny_identities(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
     (bytes.len() <= TINY_IDENTITIES_BYTES).then(|| (file_ord, 0..bytes.len()))
 }
 
+/// Where stored documents are: with it, hits cost one wave.
+fn document_index(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
+    let (file_ord, bytes) = files.find(Path::new(DOCUMENT_INDEX_FILE))?;
+    Some((file_ord, 0..bytes.len()))
+}
+
 /// Reads what queries of any kind read before they know what they look for.
 fn touch_all(mut trial: Trial, index: &Index) -> tantivy::Result<Trial> {
     let segment = &trial.segment;
-    segment.get_store_reader(0)?;
     let mut short_postings: Vec<(u32, Range<usize>)> = Vec::new();
     for (field, entry) in segment.schema().fields() {
         if !entry.is_indexed() {

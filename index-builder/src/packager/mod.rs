@@ -4,6 +4,7 @@
 //! byte ranges every opening touches, and adds to the head what lets common queries read less:
 //! small dictionaries, short posting lists, the time index and rollups.
 
+mod documents;
 mod filter;
 mod hot_columns;
 mod hot_ranges;
@@ -18,6 +19,8 @@ use canter_split_format::{
 use tantivy::directory::RamDirectory;
 
 use crate::BuildError;
+pub use documents::StoredDocuments;
+pub(crate) use documents::{DocumentsBuilder, Sample, sampled};
 use segment_files::SegmentFiles;
 pub(crate) use segment_files::{META, SEGMENT_ID};
 
@@ -54,19 +57,23 @@ impl PackagedSplit {
     }
 }
 
-/// Packages the one segment of the index in `directory`, whose documents must stand in timestamp order.
+/// Packages the one segment of the index in `directory`, whose documents must stand in timestamp order, and
+/// `documents`, the same as they are stored.
 ///
 /// # Errors
 /// If the index has not exactly one segment, or if the segment cannot be read.
 pub fn package_split(
     directory: RamDirectory,
+    documents: StoredDocuments,
     mapper: &DocMapper,
     config: &IndexConfig,
     facts: SplitFacts,
 ) -> Result<PackagedSplit, BuildError> {
     let identities = Identities::of_docs(&facts.identities)
         .ok_or_else(|| BuildError::internal("a split has more documents than can be counted"))?;
-    let files = SegmentFiles::of_directory(&directory)?.with_identities(&identities);
+    let files = SegmentFiles::of_directory(&directory, mapper)?
+        .with_identities(&identities)
+        .with_documents(documents);
     // From here on `files` alone keep the bytes, and give them up one by one as the split gets them.
     drop(directory);
     if u64::from(identities.num_docs()) != files.num_docs() {

@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use canter_split_format::{FILTER_FILE, IDENTITIES_FILE, Identities, SplitFilter};
+use canter_doc_mapper::DocMapper;
+use canter_split_format::{
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, SplitFilter,
+};
 use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
 
+use super::StoredDocuments;
 use crate::BuildError;
 
 /// The id that every packaged segment carries. Part of the split format.
@@ -26,7 +30,10 @@ pub(crate) struct SegmentFiles {
 
 impl SegmentFiles {
     /// The files of the one segment in `directory`, none of them copied.
-    pub(crate) fn of_directory(directory: &RamDirectory) -> Result<Self, BuildError> {
+    pub(crate) fn of_directory(
+        directory: &RamDirectory,
+        mapper: &DocMapper,
+    ) -> Result<Self, BuildError> {
         let metas = Index::open(directory.clone())?.load_metas()?;
         let [segment] = metas.segments.as_slice() else {
             return Err(BuildError::internal(format!(
@@ -37,7 +44,7 @@ impl SegmentFiles {
         let segment_id = segment.id().uuid_string();
         let mut files = vec![(
             META,
-            OwnedBytes::new(normalised_meta(directory, &segment_id)?),
+            OwnedBytes::new(normalised_meta(directory, &segment_id, mapper)?),
         )];
         for extension in EXTENSIONS {
             let path = format!("{segment_id}.{extension}");
@@ -49,6 +56,10 @@ impl SegmentFiles {
                 .get_file_handle(Path::new(&path))
                 .map_err(|error| failed(&error))?;
             let bytes = file.read_bytes(0..file.len()).map_err(|e| failed(&e))?;
+            let bytes = match extension {
+                STORE => footer_of(&bytes).ok_or_else(|| failed(&"it has no footer"))?,
+                _ => bytes,
+            };
             files.push((extension, bytes));
         }
         Ok(Self {
@@ -63,6 +74,15 @@ impl SegmentFiles {
         let at = self.files.iter().position(is_store);
         let file = (IDENTITIES_FILE, OwnedBytes::new(identities.write()));
         self.files.insert(at.unwrap_or(self.files.len()), file);
+        self
+    }
+
+    /// Puts the stored documents behind everything else of which a search reads a part.
+    pub(crate) fn with_documents(mut self, documents: StoredDocuments) -> Self {
+        let StoredDocuments { index, blocks } = documents;
+        let files = [(DOCUMENT_INDEX_FILE, index), (DOCUMENTS_FILE, blocks)];
+        let files = files.map(|(name, bytes)| (name, OwnedBytes::new(bytes)));
+        self.files.extend(files);
         self
     }
 
@@ -110,8 +130,22 @@ impl SegmentFiles {
     }
 }
 
-/// tantivy's metadata with the segment's random id replaced and nothing else that varies.
-fn normalised_meta(directory: &RamDirectory, segment_id: &str) -> Result<Vec<u8>, BuildError> {
+/// What tantivy wants to see of its own doc store, which stays empty: the footer that ends each of its files.
+fn footer_of(file: &OwnedBytes) -> Option<OwnedBytes> {
+    // The footer, its length and a magic number, of 32 bits each.
+    let len_at = file.len().checked_sub(8)?;
+    let footer_len = u32::from_le_bytes(*file.get(len_at..)?.first_chunk()?);
+    let start = len_at.checked_sub(usize::try_from(footer_len).ok()?)?;
+    Some(file.slice(start..file.len()))
+}
+
+/// tantivy's metadata with the segment's random id replaced and nothing else that varies. Its schema is the
+/// mapper's, which says what is stored; the segment's own says that nothing is, since tantivy stores nothing of it.
+fn normalised_meta(
+    directory: &RamDirectory,
+    segment_id: &str,
+    mapper: &DocMapper,
+) -> Result<Vec<u8>, BuildError> {
     let bytes = directory
         .atomic_read(Path::new(META))
         .map_err(|error| BuildError::internal(format!("{META}: {error}")))?;
@@ -125,11 +159,16 @@ fn normalised_meta(directory: &RamDirectory, segment_id: &str) -> Result<Vec<u8>
         &segment_id[16..20],
         &segment_id[20..]
     );
-    let meta: serde_json::Value = serde_json::from_str(
+    let mut meta: serde_json::Value = serde_json::from_str(
         &text
             .replace(&hyphenated, "00000000-0000-0000-0000-000000000000")
             .replace(segment_id, SEGMENT_ID),
     )
     .map_err(|error| BuildError::internal(format!("{META}: {error}")))?;
+    let schema = serde_json::to_value(mapper.schema())
+        .map_err(|error| BuildError::internal(format!("{META}: {error}")))?;
+    if let Some(place) = meta.get_mut("schema") {
+        *place = schema;
+    }
     Ok(meta.to_string().into_bytes())
 }

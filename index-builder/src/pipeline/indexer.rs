@@ -1,11 +1,14 @@
-//! The documents of one split into one tantivy segment in memory.
+//! The documents of one split into one tantivy segment in memory, and into blocks of stored documents.
+
+use canter_doc_mapper::{DocMapper, write_stored};
+use tantivy::directory::RamDirectory;
+use tantivy::indexer::SingleSegmentIndexWriter;
+use tantivy::schema::Schema;
+use tantivy::{Index, TantivyDocument};
 
 use super::parser::PendingDoc;
 use crate::error::BuildError;
-use canter_doc_mapper::DocMapper;
-use tantivy::directory::RamDirectory;
-use tantivy::indexer::SingleSegmentIndexWriter;
-use tantivy::{Index, TantivyDocument};
+use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled};
 
 /// tantivy sizes its first hash tables by this; it is no limit.
 const MEMORY_HINT_NUM_BYTES: usize = 256 << 20;
@@ -15,18 +18,45 @@ const MEMORY_HINT_NUM_BYTES: usize = 256 << 20;
 pub(super) fn build_segment(
     mapper: &DocMapper,
     docs: Vec<PendingDoc>,
-) -> Result<RamDirectory, BuildError> {
+) -> Result<(RamDirectory, StoredDocuments), BuildError> {
     let builder = Index::builder()
-        .schema(mapper.schema().clone())
+        .schema(without_stored(mapper.schema())?)
         .settings(mapper.index_settings())
         .tokenizers(mapper.tokenizers().clone())
         .fast_field_tokenizers(mapper.fast_field_tokenizers().clone());
     let directory = RamDirectory::create();
     let mut writer: SingleSegmentIndexWriter<TantivyDocument> =
         builder.single_segment_index_writer(directory.clone(), MEMORY_HINT_NUM_BYTES)?;
+    let stored = |document: &TantivyDocument, out: &mut Vec<u8>| {
+        write_stored(document, mapper.schema(), out)
+            .map_err(|error| BuildError::internal(error.to_string()))
+    };
+    let mut sample = Sample::default();
+    let mut bytes = Vec::new();
+    for doc in sampled(docs.len()).filter_map(|place| docs.get(place)) {
+        bytes.clear();
+        stored(&doc.document, &mut bytes)?;
+        sample.add(&bytes);
+    }
+    let mut documents = DocumentsBuilder::new(&sample, docs.len(), mapper.docstore_settings())?;
     for doc in docs {
+        bytes.clear();
+        stored(&doc.document, &mut bytes)?;
+        documents.add(&bytes)?;
         writer.add_document(doc.document)?;
     }
     writer.finalize()?;
-    Ok(directory)
+    Ok((directory, documents.finish()?))
+}
+
+/// The same fields, of which tantivy stores none: it need not copy what is stored beside its segment.
+fn without_stored(schema: &Schema) -> Result<Schema, BuildError> {
+    let failed = |error: serde_json::Error| BuildError::internal(format!("the schema: {error}"));
+    let mut fields = serde_json::to_value(schema).map_err(failed)?;
+    for field in fields.as_array_mut().into_iter().flatten() {
+        if let Some(stored) = field.pointer_mut("/options/stored") {
+            *stored = false.into();
+        }
+    }
+    serde_json::from_value(fields).map_err(failed)
 }

@@ -324,10 +324,10 @@ fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, 
     } = split;
     sort_by_place(&mut docs);
     let identities = docs.iter().map(|doc| doc.identity).collect();
-    let segment = build_segment(plan.mapper, docs)?;
+    let (segment, documents) = build_segment(plan.mapper, docs)?;
     let facts = SplitFacts {
         raw_num_bytes,
         identities,
     };
-    package_split(segment, plan.mapper, plan.config, facts)
+    package_split(segment, documents, plan.mapper, plan.config, facts)
 }

@@ -1,26 +1,22 @@
 //! Reading documents that a search has listed, all of them: what other engines scan an index with. Each split is read
 //! by range, its doc store alone, and without the manifest, so that any machine can read any part.
 
+use std::io;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::vec;
 
-use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_doc_mapper::{DocMapper, IndexConfig, read_stored};
 use canter_split_format::{FormatError, ListedSplit, SplitEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tantivy::index::SegmentComponent;
-use tantivy::store::StoreReader;
-use tantivy::{Index, TantivyError};
+use tantivy::Index;
 
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
-use crate::merge::open_split;
+use crate::merge::{StoredReader, open_split};
 use crate::publisher::find_entries;
 use crate::storage::IndexStore;
-
-/// Blocks of the doc store that are held: documents are read in their order.
-const NUM_CACHED_BLOCKS: usize = 1;
 
 /// Where one document in so many is read, the doc store is read in long ranges, otherwise in short ones.
 const DENSE: u64 = 200;
@@ -101,7 +97,7 @@ pub fn locate_documents(
 /// Documents that are being read, in the order of their split.
 pub struct Documents {
     split_id: String,
-    store: StoreReader,
+    stored: StoredReader,
     mapper: DocMapper,
     docs: Peekable<vec::IntoIter<Range<u32>>>,
 }
@@ -126,22 +122,16 @@ impl Documents {
             false => LONG_READ_NUM_BYTES,
         };
         let directory = open_split(store, entry, window)?;
-        let index = Index::open(directory).map_err(|error| named(&error))?;
+        let index = Index::open(directory.clone()).map_err(|error| named(&error))?;
         let config: IndexConfig = serde_json::from_value(part.index_config.clone())
             .map_err(|error| BuildError::data(format!("index config: {error}")))?;
         let mapper = DocMapper::of_segment(&config, &index.schema())
             .map_err(|error| BuildError::data(format!("index config: {error}")))?;
-        let segments = index.searchable_segments().map_err(|error| named(&error))?;
-        let [segment] = segments.as_slice() else {
-            return Err(named(&"it holds no segment, or several"));
-        };
-        let file = segment
-            .open_read(SegmentComponent::Store)
-            .map_err(|error| named(&error))?;
-        let store = StoreReader::open(file, NUM_CACHED_BLOCKS).map_err(|error| named(&error))?;
+        let stored = StoredReader::open(&directory)
+            .map_err(|error| failed(&format!("split {}", entry.id), &error))?;
         Ok(Self {
             split_id: entry.id.clone(),
-            store,
+            stored,
             mapper,
             docs: docs.into_iter().peekable(),
         })
@@ -161,10 +151,11 @@ impl Documents {
                 self.docs.next();
                 continue;
             };
-            let document = self
-                .store
-                .get(doc)
-                .map_err(|error| failed(&self.split_id, doc, &error))?;
+            let split_id = &self.split_id;
+            let named =
+                |error: io::Error| failed(&format!("split {split_id}: document {doc}"), &error);
+            let bytes = self.stored.get(doc).map_err(named)?;
+            let document = read_stored(bytes).map_err(|error| named(io::Error::other(error)))?;
             out.extend_from_slice(self.mapper.doc_to_json_text(&document).as_bytes());
             out.push(b'\n');
             has_any = true;
@@ -173,15 +164,11 @@ impl Documents {
     }
 }
 
-/// Why a document cannot be read: storage, if it does not answer, or else the split.
-fn failed(split_id: &str, doc: u32, error: &TantivyError) -> BuildError {
-    let message = format!("split {split_id}: document {doc}: {error}");
-    let cause = match error {
-        TantivyError::IoError(error) => error.get_ref(),
-        _ => None,
-    };
+/// Why documents cannot be read: storage, if it does not answer, or else the split.
+fn failed(what: &str, error: &io::Error) -> BuildError {
+    let cause = error.get_ref();
     let kind = cause.and_then(|cause| Some(cause.downcast_ref::<BuildError>()?.kind()));
-    BuildError::new(kind.unwrap_or(ErrorKind::Data), message)
+    BuildError::new(kind.unwrap_or(ErrorKind::Data), format!("{what}: {error}"))
 }
 
 /// The part of a list of documents that stands at `places` in it.

@@ -1,9 +1,9 @@
 //! One run of identities, read: any document of it, or all in their order.
 
-use super::bits::{bits_at, num_bytes_of};
 use super::{DocIdentity, SourceId, width_of};
 use crate::FormatError;
 use crate::codec::Reader;
+use crate::codec::bits::{bits_at, num_bytes_of};
 use crate::version::IDENTITIES_NAME;
 
 /// A part of a run: documents of one source.

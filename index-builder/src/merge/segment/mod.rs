@@ -3,7 +3,7 @@
 //! ```text
 //!   splits ──┬── fieldnorm ── term, idx, pos     which need the field norms
 //!            ├── fast
-//!            └── store
+//!            └── docs                          which tantivy knows nothing of
 //! ```
 //!
 //! tantivy's own merger stacks segments or sorts them by one column, which leaves documents of the same time
@@ -17,4 +17,5 @@ mod postings;
 mod stored;
 mod write;
 
+pub(super) use stored::write_documents;
 pub(super) use write::write_segment;

@@ -1,60 +1,71 @@
-//! The doc store: documents as they were stored, in blocks of the index's size.
+//! The stored documents of all inputs, in the order of the merged split.
 
-use tantivy::index::SegmentComponent;
-use tantivy::schema::document::CompactDocValue;
-use tantivy::store::{StoreReader, StoreWriter};
-use tantivy::{IndexSettings, Segment, TantivyDocument};
+use std::io;
 
-use super::super::fields::FieldMap;
+use canter_doc_mapper::{DocMapper, read_stored_as, write_stored};
+
+use super::super::documents::StoredReader;
 use super::super::input::OpenInput;
 use super::super::order::{DocOrder, as_index};
+use crate::BuildError;
+use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled};
 
-/// Blocks of each split that are held: documents are read in their order.
-const NUM_CACHED_BLOCKS: usize = 1;
-
-pub(super) fn write(
-    segment: &Segment,
+pub(in crate::merge) fn write_documents(
     inputs: &[OpenInput],
     order: &DocOrder,
-    settings: &IndexSettings,
-) -> tantivy::Result<()> {
-    let schema = segment.schema();
-    let mut writer = StoreWriter::new(
-        segment.open_write(SegmentComponent::Store)?,
-        settings.docstore_compression,
-        settings.docstore_blocksize,
-        settings.docstore_compress_dedicated_thread,
-    )?;
-    let readers = inputs
-        .iter()
-        .map(|input| {
-            let store = input.segment.get_store_reader(NUM_CACHED_BLOCKS)?;
-            Ok((store, &input.fields))
-        })
-        .collect::<std::io::Result<Vec<(StoreReader, &FieldMap)>>>()?;
-    for old in &order.old {
-        let Some((store, fields)) = readers.get(as_index(old.segment_ord)) else {
-            continue;
-        };
-        if fields.is_renumbered() {
-            let document = renumbered(&store.get(old.row_id)?, fields);
-            writer.store(&document, &schema)?;
-        } else {
-            writer.store_bytes(&store.get_document_bytes(old.row_id)?)?;
-        }
+    mapper: &DocMapper,
+) -> Result<StoredDocuments, BuildError> {
+    let mut readers = Readers::open(inputs, mapper)?;
+    let num_docs = order.old.len();
+    let mut sample = Sample::default();
+    let mut bytes = Vec::new();
+    for old in sampled(num_docs).filter_map(|place| order.old.get(place)) {
+        bytes.clear();
+        readers.read(as_index(old.segment_ord), old.row_id, &mut bytes)?;
+        sample.add(&bytes);
     }
-    writer.close()?;
-    Ok(())
+    let mut builder = DocumentsBuilder::new(&sample, num_docs, mapper.docstore_settings())?;
+    for old in &order.old {
+        bytes.clear();
+        readers.read(as_index(old.segment_ord), old.row_id, &mut bytes)?;
+        builder.add(&bytes)?;
+    }
+    builder.finish()
 }
 
-/// The same values under the index's numbers of their fields.
-fn renumbered(document: &TantivyDocument, fields: &FieldMap) -> TantivyDocument {
-    let mut renumbered = TantivyDocument::new();
-    let values: Vec<(_, CompactDocValue<'_>)> = document.field_values().collect();
-    for (field, value) in values {
-        if let Some(field) = fields.to_target(field) {
-            renumbered.add_field_value(field, value);
-        }
+/// The documents of the inputs, with the numbers that their fields have in the index.
+struct Readers<'a> {
+    inputs: &'a [OpenInput],
+    readers: Vec<StoredReader>,
+    mapper: &'a DocMapper,
+}
+
+impl<'a> Readers<'a> {
+    fn open(inputs: &'a [OpenInput], mapper: &'a DocMapper) -> Result<Self, BuildError> {
+        let open = |input: &OpenInput| input.documents().map_err(|error| input.damaged(error));
+        let readers = inputs.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Self {
+            inputs,
+            readers,
+            mapper,
+        })
     }
-    renumbered
+
+    /// Appends a document of an input.
+    fn read(&mut self, input: usize, doc: u32, out: &mut Vec<u8>) -> Result<(), BuildError> {
+        let (Some(reader), Some(input)) = (self.readers.get_mut(input), self.inputs.get(input))
+        else {
+            return Err(BuildError::internal("a merged document is of no split"));
+        };
+        let failed = |error: io::Error| input.damaged(format!("document {doc}: {error}"));
+        let bytes = reader.get(doc).map_err(failed)?;
+        if !input.fields.is_renumbered() {
+            out.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let document = read_stored_as(bytes, |field| input.fields.to_target(field))
+            .map_err(|error| failed(io::Error::other(error)))?;
+        write_stored(&document, self.mapper.schema(), out)
+            .map_err(|error| failed(io::Error::other(error)))
+    }
 }

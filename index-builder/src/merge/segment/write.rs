@@ -4,11 +4,13 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use tantivy::directory::{Directory, RamDirectory};
-use tantivy::{Index, IndexMeta};
+use tantivy::index::SegmentComponent;
+use tantivy::store::StoreWriter;
+use tantivy::{Index, IndexMeta, IndexSettings, Segment};
 
 use super::super::input::OpenInput;
 use super::super::order::DocOrder;
-use super::{columns, field_norms, postings, stored};
+use super::{columns, field_norms, postings};
 use crate::packager::META;
 
 /// Writes the segment in memory, as [`package_split`](crate::package_split) takes it.
@@ -25,7 +27,7 @@ pub(in crate::merge) fn write_segment(
     field_norms::write(&segment, inputs, order)?;
     postings::write(&segment, inputs, order)?;
     columns::write(&segment, inputs, order)?;
-    stored::write(&segment, inputs, order, &settings)?;
+    no_documents(&segment, &settings)?;
     let meta = IndexMeta {
         index_settings: settings,
         persisted_custom_extensions: Vec::new(),
@@ -37,4 +39,15 @@ pub(in crate::merge) fn write_segment(
     let meta = serde_json::to_vec(&meta).map_err(std::io::Error::from)?;
     index.directory().atomic_write(Path::new(META), &meta)?;
     Ok(directory)
+}
+
+/// tantivy's own doc store, which holds nothing: documents are stored beside the segment.
+fn no_documents(segment: &Segment, settings: &IndexSettings) -> tantivy::Result<()> {
+    let writer = StoreWriter::new(
+        segment.clone().open_write(SegmentComponent::Store)?,
+        settings.docstore_compression,
+        settings.docstore_blocksize,
+        settings.docstore_compress_dedicated_thread,
+    )?;
+    Ok(writer.close()?)
 }

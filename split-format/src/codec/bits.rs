@@ -2,7 +2,7 @@
 
 /// Appends numbers.
 #[derive(Default)]
-pub(super) struct BitWriter {
+pub(crate) struct BitWriter {
     bytes: Vec<u8>,
     /// Bits that fill no byte yet, and how many they are.
     pending: u128,
@@ -11,7 +11,7 @@ pub(super) struct BitWriter {
 
 impl BitWriter {
     /// Appends the lowest `width` bits of `value`, at most 64; the others must be 0.
-    pub(super) fn push(&mut self, value: u64, width: u32) {
+    pub(crate) fn push(&mut self, value: u64, width: u32) {
         self.pending |= u128::from(value) << self.num_pending;
         self.num_pending += width;
         while self.num_pending >= 8 {
@@ -27,7 +27,7 @@ impl BitWriter {
     }
 
     /// The bytes, the last of them filled with zeros.
-    pub(super) fn into_bytes(mut self) -> Vec<u8> {
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         if self.num_pending > 0 {
             self.take_byte();
         }
@@ -36,13 +36,13 @@ impl BitWriter {
 }
 
 /// How many bytes so many numbers take; `None` if no slice is that long.
-pub(super) fn num_bytes_of(num: u64, width: u32) -> Option<usize> {
+pub(crate) fn num_bytes_of(num: u64, width: u32) -> Option<usize> {
     let bits = num.checked_mul(u64::from(width))?;
     usize::try_from(bits.div_ceil(8)).ok()
 }
 
 /// The number at a place; `None` if the bytes end before it does.
-pub(super) fn bits_at(bytes: &[u8], place: u64, width: u32) -> Option<u64> {
+pub(crate) fn bits_at(bytes: &[u8], place: u64, width: u32) -> Option<u64> {
     if width == 0 {
         return Some(0);
     }

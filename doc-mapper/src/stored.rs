@@ -1,0 +1,232 @@
+//! A document as it is stored: the values that hits show, one after the other.
+//!
+//! ```text
+//!   value    varint: field · 8 + kind │ what the kind says
+//!
+//!   0 text   varint length, UTF-8           4 bool   a byte
+//!   1 u64    varint                         5 date   a byte: 0 ns, 1 µs, 2 ms, 3 s; zigzag varint of them
+//!   2 i64    zigzag varint                  6 IP     16 bytes, IPv4 as `::ffff:a.b.c.d`
+//!   3 f64    8 bytes, little-endian         7 bytes  varint length, bytes
+//! ```
+//!
+//! A date is said in the longest unit that says it exactly, since nanoseconds of a second look like chance to what
+//! compresses documents. Fields have their numbers in the segment's schema.
+
+use std::fmt;
+use std::net::Ipv6Addr;
+
+use tantivy::schema::document::{CompactDocValue, ReferenceValue, ReferenceValueLeaf};
+use tantivy::schema::{Field, Schema, Value};
+use tantivy::{DateTime, TantivyDocument};
+
+const TEXT: u64 = 0;
+const UNSIGNED: u64 = 1;
+const SIGNED: u64 = 2;
+const FLOAT: u64 = 3;
+const BOOL: u64 = 4;
+const DATE: u64 = 5;
+const IP: u64 = 6;
+const BYTES: u64 = 7;
+
+/// Bits of a kind.
+const KIND_BITS: u32 = 3;
+
+/// Nanoseconds of the units of dates.
+const UNITS: [i64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
+
+/// Why bytes are no stored document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredError(&'static str);
+
+impl fmt::Display for StoredError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "a stored document: {}", self.0)
+    }
+}
+
+impl std::error::Error for StoredError {}
+
+/// Appends those values of a document that its schema stores.
+///
+/// # Errors
+/// If it has a value that the doc mapper makes of no field: this is a defect.
+pub fn write_stored(
+    document: &TantivyDocument,
+    schema: &Schema,
+    out: &mut Vec<u8>,
+) -> Result<(), StoredError> {
+    for (field, value) in document.field_values() {
+        if schema.get_field_entry(field).is_stored() {
+            write_value(field, value, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_value(
+    field: Field,
+    value: CompactDocValue<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), StoredError> {
+    let ReferenceValue::Leaf(leaf) = value.as_value() else {
+        return Err(StoredError("it has an object or a list"));
+    };
+    let mut begin = |kind: u64| varint(u64::from(field.field_id()) << KIND_BITS | kind, out);
+    match leaf {
+        ReferenceValueLeaf::Str(text) => {
+            begin(TEXT);
+            bytes(text.as_bytes(), out);
+        }
+        ReferenceValueLeaf::U64(number) => {
+            begin(UNSIGNED);
+            varint(number, out);
+        }
+        ReferenceValueLeaf::I64(number) => {
+            begin(SIGNED);
+            varint(zigzag(number), out);
+        }
+        ReferenceValueLeaf::F64(number) => {
+            begin(FLOAT);
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        ReferenceValueLeaf::Bool(is) => {
+            begin(BOOL);
+            out.push(u8::from(is));
+        }
+        ReferenceValueLeaf::Date(date) => {
+            begin(DATE);
+            let ns = date.into_timestamp_nanos();
+            let units = (0..4_u8).zip(UNITS).rev();
+            let mut exact = units.filter(|(_, unit)| ns % unit == 0);
+            let (code, unit) = exact.next().unwrap_or((0, 1));
+            out.push(code);
+            varint(zigzag(ns / unit), out);
+        }
+        ReferenceValueLeaf::IpAddr(ip) => {
+            begin(IP);
+            out.extend_from_slice(&ip.octets());
+        }
+        ReferenceValueLeaf::Bytes(value) => {
+            begin(BYTES);
+            bytes(value, out);
+        }
+        ReferenceValueLeaf::Null
+        | ReferenceValueLeaf::Facet(_)
+        | ReferenceValueLeaf::PreTokStr(_)
+        | ReferenceValueLeaf::Custom(_) => {
+            return Err(StoredError("it has a value of no known kind"));
+        }
+    }
+    Ok(())
+}
+
+/// The values of a stored document.
+///
+/// # Errors
+/// If these bytes are none.
+pub fn read_stored(bytes: &[u8]) -> Result<TantivyDocument, StoredError> {
+    read_stored_as(bytes, Some)
+}
+
+/// The same, each field under the number that `number_of` gives it; those that it gives none are left out.
+///
+/// # Errors
+/// As [`read_stored`].
+pub fn read_stored_as(
+    bytes: &[u8],
+    number_of: impl Fn(Field) -> Option<Field>,
+) -> Result<TantivyDocument, StoredError> {
+    let mut reader = Reader(bytes);
+    let mut document = TantivyDocument::new();
+    while !reader.0.is_empty() {
+        let begin = reader.varint()?;
+        let field = u32::try_from(begin >> KIND_BITS)
+            .map_err(|_| StoredError("a field has a number of more than 32 bits"))?;
+        let field = number_of(Field::from_field_id(field));
+        let kind = begin & ((1 << KIND_BITS) - 1);
+        // What no field takes is read all the same, and goes nowhere.
+        let mut nowhere = TantivyDocument::new();
+        let (document, field) = match field {
+            Some(field) => (&mut document, field),
+            None => (&mut nowhere, Field::from_field_id(0)),
+        };
+        match kind {
+            TEXT => {
+                let text = std::str::from_utf8(reader.bytes()?);
+                document.add_text(field, text.map_err(|_| StoredError("a text is not UTF-8"))?);
+            }
+            UNSIGNED => document.add_u64(field, reader.varint()?),
+            SIGNED => document.add_i64(field, from_zigzag(reader.varint()?)),
+            FLOAT => document.add_f64(field, f64::from_le_bytes(reader.array()?)),
+            BOOL => document.add_bool(field, reader.array::<1>()? != [0]),
+            DATE => {
+                let [code] = reader.array()?;
+                let unit = UNITS.get(usize::from(code));
+                let number = from_zigzag(reader.varint()?);
+                let ns = unit.and_then(|unit| number.checked_mul(*unit));
+                let ns = ns.ok_or(StoredError("a date is out of range"))?;
+                document.add_date(field, DateTime::from_timestamp_nanos(ns));
+            }
+            IP => document.add_ip_addr(field, Ipv6Addr::from(reader.array::<16>()?)),
+            _ => document.add_bytes(field, reader.bytes()?),
+        }
+    }
+    Ok(document)
+}
+
+fn varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        let [low, ..] = number.to_le_bytes();
+        out.push(low | 0x80);
+        number >>= 7;
+    }
+    let [low, ..] = number.to_le_bytes();
+    out.push(low);
+}
+
+fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    varint(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)).cast_unsigned()
+}
+
+fn from_zigzag(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -((number & 1).cast_signed())
+}
+
+const CUT_SHORT: StoredError = StoredError("it is cut short");
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], StoredError> {
+        let (first, rest) = self.0.split_first_chunk::<N>().ok_or(CUT_SHORT)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    fn varint(&mut self) -> Result<u64, StoredError> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let [byte] = self.array()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(StoredError("a number is longer than ten bytes"))
+    }
+
+    fn bytes(&mut self) -> Result<&'a [u8], StoredError> {
+        let len = usize::try_from(self.varint()?).map_err(|_| CUT_SHORT)?;
+        let (first, rest) = self.0.split_at_checked(len).ok_or(CUT_SHORT)?;
+        self.0 = rest;
+        Ok(first)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! The stored documents of an open split.
+
+use std::ops::Range;
+
+use canter_doc_mapper::read_stored;
+use canter_split_format::{
+    BlockDecoder, DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock,
+    FileTable, FormatError,
+};
+use tantivy::TantivyDocument;
+
+use super::body::SplitBody;
+use super::open::OpenSplit;
+use crate::SearchError;
+use crate::session::protocol::ByteClass;
+
+/// Where a split keeps its stored documents: bytes of the body.
+pub(crate) struct DocumentFiles {
+    index_ord: u32,
+    index: Range<u64>,
+    blocks: Range<u64>,
+}
+
+impl DocumentFiles {
+    /// # Errors
+    /// If the split has none, or in another way than is known.
+    pub(super) fn of(files: &FileTable) -> Result<Self, String> {
+        let found = files.find(DOCUMENT_INDEX_FILE);
+        let (Some((index_ord, index)), Some((_, blocks))) = (found, files.find(DOCUMENTS_FILE))
+        else {
+            return Err(
+                "it was built by an earlier version of Canter, which stored documents in a way that is not read any \
+                 more: build the index again"
+                    .to_owned(),
+            );
+        };
+        Ok(Self {
+            index_ord,
+            index: index.offset..index.offset + index.len,
+            blocks: blocks.offset..blocks.offset + blocks.len,
+        })
+    }
+}
+
+/// Reads documents of one split. Those of one block cost one decompression, if they are read one after the other.
+pub(crate) struct Documents<'a> {
+    split: &'a OpenSplit,
+    index: DocumentIndex,
+    decoder: BlockDecoder,
+    block: Option<(DocBlock, DocumentsBlock)>,
+}
+
+impl<'a> Documents<'a> {
+    /// Reads where they stand: no request if the head says it, as the heads of our writer do.
+    ///
+    /// # Errors
+    /// If that cannot be had.
+    pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
+        let files = &split.document_files;
+        let len = files.index.end - files.index.start;
+        let bytes = match split.body.hot(files.index_ord, &(0..len)) {
+            Some(bytes) => bytes,
+            None => {
+                split
+                    .body
+                    .load(files.index.clone(), ByteClass::DocStore)
+                    .await?;
+                resident(&split.body, &files.index)?
+            }
+        };
+        let named = |error: FormatError| split.error(error);
+        let index = DocumentIndex::open(&bytes).map_err(named)?;
+        if index.num_docs() != split.metadata.num_docs
+            || index.num_bytes() != files.blocks.end - files.blocks.start
+        {
+            return Err(split.error("it says of other documents where they stand than it has"));
+        }
+        Ok(Self {
+            decoder: BlockDecoder::new(&index).map_err(named)?,
+            split,
+            index,
+            block: None,
+        })
+    }
+
+    /// The bytes of the body that have to be here for a document to be read.
+    ///
+    /// # Errors
+    /// If there is no such document.
+    pub(crate) fn range_of(&self, doc: u32) -> Result<Range<u64>, SearchError> {
+        let block = self.index.block_of(doc);
+        let block = block.ok_or_else(|| self.split.error(format!("it has no document {doc}")))?;
+        Ok(self.in_body(&block))
+    }
+
+    fn in_body(&self, block: &DocBlock) -> Range<u64> {
+        let start = self.split.document_files.blocks.start;
+        start + block.bytes.start..start + block.bytes.end
+    }
+
+    /// Whether a document can be read now.
+    pub(crate) fn is_here(&self, doc: u32) -> bool {
+        let is_open = self.block.as_ref();
+        is_open.is_some_and(|(block, _)| block.docs.contains(&doc))
+            || self
+                .index
+                .block_of(doc)
+                .is_some_and(|block| self.split.body.resident(&self.in_body(&block)).is_some())
+    }
+
+    /// A document whose bytes are here.
+    ///
+    /// # Errors
+    /// If they are not, or are damaged.
+    pub(crate) fn read(&mut self, doc: u32) -> Result<TantivyDocument, SearchError> {
+        let split = self.split;
+        let is_open = self.block.as_ref();
+        if !is_open.is_some_and(|(block, _)| block.docs.contains(&doc)) {
+            self.open_block(doc)?;
+        }
+        let stored = self.block.as_ref().and_then(|(block, documents)| {
+            let place = doc.checked_sub(block.docs.start)?;
+            documents.get(usize::try_from(place).ok()?)
+        });
+        let stored = stored.ok_or_else(|| split.error(format!("it has no document {doc}")))?;
+        read_stored(stored).map_err(|error| split.error(format!("document {doc}: {error}")))
+    }
+
+    fn open_block(&mut self, doc: u32) -> Result<(), SearchError> {
+        let split = self.split;
+        let block = self.index.block_of(doc);
+        let block = block.ok_or_else(|| split.error(format!("it has no document {doc}")))?;
+        let bytes = resident(&split.body, &self.in_body(&block))?;
+        let documents = self.decoder.decode(&block, &bytes);
+        let documents = documents.map_err(|error| split.error(error))?;
+        self.block = Some((block, documents));
+        Ok(())
+    }
+}
+
+fn resident(
+    body: &SplitBody,
+    range: &Range<u64>,
+) -> Result<tantivy::directory::OwnedBytes, SearchError> {
+    body.resident(range)
+        .ok_or_else(|| SearchError::internal("loaded bytes are not resident"))
+}

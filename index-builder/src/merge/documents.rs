@@ -1,0 +1,106 @@
+//! Reads the stored documents of a split that is here, or whose blocks are brought as they are needed.
+
+use std::fmt;
+use std::io;
+
+use canter_split_format::{
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock, FormatError,
+};
+use tantivy::directory::FileHandle;
+use zstd::bulk::Decompressor;
+use zstd::zstd_safe::find_frame_compressed_size;
+
+use super::directory::SplitDirectory;
+
+/// The documents of a split. Those of one block cost one read, if they are asked for one after the other.
+pub(crate) struct StoredReader {
+    index: DocumentIndex,
+    file: Box<dyn FileHandle>,
+    // The guest's decoder would do, and takes five times as long.
+    decompressor: Decompressor<'static>,
+    block: Option<(DocBlock, DocumentsBlock)>,
+}
+
+impl fmt::Debug for StoredReader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "StoredReader({} documents)",
+            self.index.num_docs()
+        )
+    }
+}
+
+fn damaged(problem: impl fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem.to_string())
+}
+
+impl StoredReader {
+    /// # Errors
+    /// If the split has no documents that this reader knows, or they cannot be read.
+    pub(crate) fn open(split: &SplitDirectory) -> io::Result<Self> {
+        let index = split.read(DOCUMENT_INDEX_FILE)?;
+        let file = split.file(DOCUMENTS_FILE);
+        let (Some(index), Some(file)) = (index, file) else {
+            return Err(damaged(
+                "it was built by an earlier version of Canter, which stored documents in a way that is not read any \
+                 more: build the index again",
+            ));
+        };
+        let index = DocumentIndex::open(&index).map_err(damaged)?;
+        if file.len() as u64 != index.num_bytes() {
+            return Err(damaged(
+                "its documents take other bytes than their index says",
+            ));
+        }
+        let decompressor = Decompressor::with_dictionary(index.dictionary())?;
+        Ok(Self {
+            index,
+            file,
+            decompressor,
+            block: None,
+        })
+    }
+
+    pub(crate) fn num_docs(&self) -> u32 {
+        self.index.num_docs()
+    }
+
+    /// A document as it is stored.
+    ///
+    /// # Errors
+    /// If it cannot be read, is damaged, or there is none.
+    pub(crate) fn get(&mut self, doc: u32) -> io::Result<&[u8]> {
+        let is_here = |block: &Option<(DocBlock, _)>| {
+            block
+                .as_ref()
+                .is_some_and(|(place, _)| place.docs.contains(&doc))
+        };
+        if !is_here(&self.block) {
+            let place = self.index.block_of(doc);
+            let place = place.ok_or_else(|| damaged("there is no such document"))?;
+            let block = self.read_block(&place)?;
+            self.block = Some((place, block));
+        }
+        let document = self.block.as_ref().and_then(|(place, block)| {
+            block.get(usize::try_from(doc.checked_sub(place.docs.start)?).ok()?)
+        });
+        document.ok_or_else(|| damaged("there is no such document"))
+    }
+
+    fn read_block(&mut self, place: &DocBlock) -> io::Result<DocumentsBlock> {
+        let at = |byte: u64| usize::try_from(byte).map_err(damaged);
+        let bytes = self
+            .file
+            .read_bytes(at(place.bytes.start)?..at(place.bytes.end)?)?;
+        // Zeros fill up the block behind its frame.
+        let frame_len = find_frame_compressed_size(&bytes)
+            .map_err(|_| damaged("a block of documents is none"))?;
+        let frame = bytes.get(..frame_len).unwrap_or(&bytes);
+        let block = self
+            .decompressor
+            .decompress(frame, at(self.index.max_block_len())?)?;
+        let num_docs = place.docs.end.saturating_sub(place.docs.start);
+        DocumentsBlock::open(block, num_docs).map_err(|error: FormatError| damaged(error))
+    }
+}

@@ -1,0 +1,91 @@
+//! Blocks have as many documents as fit, long documents stand alone, and dictionaries are made where they pay.
+
+use canter_split_format::{BlockDecoder, DocumentIndex};
+
+use super::*;
+
+const SETTINGS: DocstoreSettings = DocstoreSettings {
+    block_num_bytes: 4_096,
+    compression_level: 1,
+};
+
+/// Stores documents, and checks that all of them come back.
+fn stored(documents: &[Vec<u8>]) -> (DocumentIndex, usize) {
+    let mut sample = Sample::default();
+    sampled(documents.len()).for_each(|place| sample.add(&documents[place]));
+    let mut builder = DocumentsBuilder::new(&sample, documents.len(), SETTINGS).unwrap();
+    for document in documents {
+        builder.add(document).unwrap();
+    }
+    let stored = builder.finish().unwrap();
+    let index = DocumentIndex::open(&stored.index).unwrap();
+    let mut decoder = BlockDecoder::new(&index).unwrap();
+    for (doc, document) in (0..).zip(documents) {
+        let place = index.block_of(doc).unwrap();
+        let bytes = &stored.blocks[place.bytes.start as usize..place.bytes.end as usize];
+        let block = decoder.decode(&place, bytes).unwrap();
+        let at = (doc - place.docs.start) as usize;
+        assert_eq!(block.get(at), Some(document.as_slice()));
+    }
+    (index, stored.blocks.len())
+}
+
+fn line(nth: usize) -> Vec<u8> {
+    format!(
+        "{nth:06} the same words in every line, and a number: {}",
+        nth * 7919 % 1_000
+    )
+    .into_bytes()
+}
+
+#[test]
+fn every_block_has_the_same_number_of_documents() {
+    let documents: Vec<Vec<u8>> = (0..5_000).map(line).collect();
+    let (index, _) = stored(&documents);
+    let first = index.block(0).unwrap().docs.len();
+    assert!((60..100).contains(&first), "{first}");
+    for ord in 0..index.num_blocks() - 1 {
+        assert_eq!(index.block(ord).unwrap().docs.len(), first);
+    }
+    assert!(!index.dictionary().is_empty());
+    assert!(index.write().len() < index.dictionary().len() + 200);
+}
+
+#[test]
+fn a_long_document_stands_alone() {
+    let mut documents: Vec<Vec<u8>> = (0..200).map(line).collect();
+    documents[100] = (0..100_000_u32).flat_map(|n| n.to_le_bytes()).collect();
+    let (index, _) = stored(&documents);
+    let long = index.block_of(100).unwrap();
+    let before = index.block_of(99).unwrap();
+    assert_ne!(long.ord, before.ord);
+    assert!(index.max_block_len() >= 400_000);
+}
+
+#[test]
+fn few_documents_have_no_dictionary() {
+    let (index, _) = stored(&(0..50).map(line).collect::<Vec<_>>());
+    assert!(index.dictionary().is_empty());
+    let (index, num_bytes) = stored(&[]);
+    assert_eq!((index.num_docs(), num_bytes), (0, 0));
+}
+
+#[test]
+fn documents_of_which_nothing_can_be_learnt_are_stored_all_the_same() {
+    stored(&vec![Vec::new(); 100_000]);
+    stored(&vec![vec![7]; 100_000]);
+}
+
+#[test]
+fn the_sample_is_spread_over_all_documents() {
+    for num_docs in [0, 1, 2_047, 2_048, 2_049, 10_000, 1_000_000] {
+        let places: Vec<usize> = sampled(num_docs).collect();
+        assert!(places.len() <= SAMPLE_NUM_DOCS);
+        assert!(places.len() * 2 >= num_docs.min(SAMPLE_NUM_DOCS));
+        assert!(
+            places
+                .last()
+                .is_none_or(|last| *last >= num_docs - num_docs.div_ceil(2))
+        );
+    }
+}

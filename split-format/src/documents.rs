@@ -1,0 +1,264 @@
+//! The documents of a split, as they were stored: blocks that are compressed each on its own, and where they stand.
+//!
+//! ```text
+//!   docindex   version · dictionary · longest block │ group of 64 blocks: documents, lengths │ group │ …
+//!   docs       block 0 │ block 1 │ …                  each begins at a multiple of 64 bytes
+//!
+//!   a block    zstd frame, made with the dictionary, zeros behind it
+//!              └▶ length · document │ length · document │ …
+//! ```
+//!
+//! The dictionary is what lets blocks be short: it holds what all documents of the split have in common, so that a
+//! block of few documents is hardly larger than the same documents within a long one. Lengths are said in units of
+//! 64 bytes, because the index is in the head of the split, and what it says of a block costs a few bits so.
+
+use std::ops::Range;
+
+use crate::FormatError;
+use crate::codec::bits::{BitWriter, bits_at, num_bytes_of};
+use crate::codec::{Reader, Writer};
+use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION};
+
+mod block;
+mod decoder;
+
+pub use block::{DocumentsBlock, add_document};
+pub use decoder::BlockDecoder;
+
+/// Blocks whose numbers are written with the same width.
+const GROUP_NUM_BLOCKS: usize = 64;
+
+/// Blocks begin at multiples of this.
+const UNIT_NUM_BYTES: usize = 64;
+
+/// Where the documents of a split stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentIndex {
+    dictionary: Vec<u8>,
+    /// Uncompressed length in bytes of the longest block.
+    max_block_len: u64,
+    /// The first document of each block, and behind it the number of all documents.
+    first_docs: Vec<u32>,
+    /// Where each block begins in the file of documents, in bytes, and behind it where the last one ends.
+    starts: Vec<u64>,
+}
+
+/// A block of documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocBlock {
+    /// Its place among the blocks.
+    pub ord: usize,
+    /// The documents in it.
+    pub docs: Range<u32>,
+    /// Its bytes within the file of documents.
+    pub bytes: Range<u64>,
+}
+
+impl DocumentIndex {
+    /// What the blocks were compressed with; empty if with nothing.
+    pub fn dictionary(&self) -> &[u8] {
+        &self.dictionary
+    }
+
+    /// Number of documents.
+    pub fn num_docs(&self) -> u32 {
+        self.first_docs.last().copied().unwrap_or(0)
+    }
+
+    /// Number of blocks.
+    pub fn num_blocks(&self) -> usize {
+        self.first_docs.len().saturating_sub(1)
+    }
+
+    /// Uncompressed length in bytes of the longest block.
+    pub fn max_block_len(&self) -> u64 {
+        self.max_block_len
+    }
+
+    /// Length of the file of documents.
+    pub fn num_bytes(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The block that a document is in; `None` if there is no such document.
+    pub fn block_of(&self, doc: u32) -> Option<DocBlock> {
+        let next = self.first_docs.partition_point(|first| *first <= doc);
+        self.block(next.checked_sub(1)?)
+    }
+
+    /// A block by its place among them.
+    pub fn block(&self, ord: usize) -> Option<DocBlock> {
+        let next = ord.checked_add(1)?;
+        Some(DocBlock {
+            ord,
+            docs: *self.first_docs.get(ord)?..*self.first_docs.get(next)?,
+            bytes: *self.starts.get(ord)?..*self.starts.get(next)?,
+        })
+    }
+
+    /// Encodes it.
+    pub fn write(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.u32(DOCUMENTS_VERSION);
+        out.bytes(&self.dictionary);
+        out.varint(self.max_block_len);
+        out.varint(self.num_blocks() as u64);
+        let docs = differences(self.first_docs.iter().map(|doc| u64::from(*doc)));
+        let units = differences(self.starts.iter().map(|at| at / UNIT_NUM_BYTES as u64));
+        let groups = docs
+            .chunks(GROUP_NUM_BLOCKS)
+            .zip(units.chunks(GROUP_NUM_BLOCKS));
+        for (docs, units) in groups {
+            write_numbers(&mut out, docs);
+            write_numbers(&mut out, units);
+        }
+        out.into_bytes()
+    }
+
+    /// Decodes it.
+    ///
+    /// # Errors
+    /// If the bytes are no index of documents, or of a version that this reader does not know.
+    pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
+        let mut reader = Reader::new(DOCUMENTS_NAME, bytes);
+        let version = reader.u32()?;
+        if version != DOCUMENTS_VERSION {
+            return Err(reader.error(format!(
+                "version {version} is not known (this reader knows {DOCUMENTS_VERSION}): use a newer Canter"
+            )));
+        }
+        let dictionary = reader.bytes()?.to_vec();
+        let max_block_len = reader.varint()?;
+        let num_blocks = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
+        // A group takes at least four bytes.
+        if num_blocks.div_ceil(GROUP_NUM_BLOCKS).saturating_mul(4) > reader.remaining() {
+            return Err(reader.error("it has more blocks than it says anything of"));
+        }
+        let (mut doc, mut unit) = (0_u32, 0_u64);
+        let (mut first_docs, mut starts) = (vec![0], vec![0]);
+        let mut left = num_blocks;
+        while left > 0 {
+            let num = left.min(GROUP_NUM_BLOCKS);
+            let (docs, units) = (
+                read_numbers(&mut reader, num)?,
+                read_numbers(&mut reader, num)?,
+            );
+            for (num_docs, num_units) in docs.into_iter().zip(units) {
+                let next = u32::try_from(num_docs)
+                    .ok()
+                    .and_then(|num| doc.checked_add(num));
+                let end = unit
+                    .checked_add(num_units)
+                    .filter(|end| end.checked_mul(UNIT_NUM_BYTES as u64).is_some());
+                (doc, unit) = match (next, end) {
+                    (Some(next), Some(end)) if next > doc && end > unit => (next, end),
+                    _ => return Err(reader.error("a block is empty, or longer than can be")),
+                };
+                first_docs.push(doc);
+                starts.push(unit * UNIT_NUM_BYTES as u64);
+            }
+            left -= num;
+        }
+        reader.finish()?;
+        Ok(Self {
+            dictionary,
+            max_block_len,
+            first_docs,
+            starts,
+        })
+    }
+}
+
+/// Puts blocks one after the other.
+#[derive(Debug, Default)]
+pub struct DocumentsWriter {
+    bytes: Vec<u8>,
+    first_docs: Vec<u32>,
+    starts: Vec<u64>,
+    num_docs: u32,
+    max_block_len: u64,
+}
+
+impl DocumentsWriter {
+    /// Adds a block of documents, of which `frame` is what `block_len` bytes were compressed to.
+    ///
+    /// # Errors
+    /// If these are more documents than a split may have.
+    pub fn add_block(
+        &mut self,
+        num_docs: u32,
+        block_len: usize,
+        frame: &[u8],
+    ) -> Result<(), FormatError> {
+        let next = self.num_docs.checked_add(num_docs).ok_or_else(|| {
+            FormatError::new(
+                DOCUMENTS_NAME,
+                "a split has more documents than can be counted",
+            )
+        })?;
+        self.first_docs.push(self.num_docs);
+        self.starts.push(self.bytes.len() as u64);
+        self.num_docs = next;
+        self.max_block_len = self.max_block_len.max(block_len as u64);
+        self.bytes.extend_from_slice(frame);
+        let padded = self.bytes.len().next_multiple_of(UNIT_NUM_BYTES);
+        self.bytes.resize(padded, 0);
+        Ok(())
+    }
+
+    /// Where the blocks are, and their bytes. `dictionary` is what they were compressed with.
+    pub fn finish(mut self, dictionary: Vec<u8>) -> (DocumentIndex, Vec<u8>) {
+        self.first_docs.push(self.num_docs);
+        self.starts.push(self.bytes.len() as u64);
+        let index = DocumentIndex {
+            dictionary,
+            max_block_len: self.max_block_len,
+            first_docs: self.first_docs,
+            starts: self.starts,
+        };
+        (index, self.bytes)
+    }
+}
+
+fn differences(numbers: impl Iterator<Item = u64> + Clone) -> Vec<u64> {
+    let next = numbers.clone().skip(1);
+    let pairs = numbers.zip(next);
+    pairs
+        .map(|(number, next)| next.saturating_sub(number))
+        .collect()
+}
+
+/// The least of some numbers, and of each by how much it is more, in as many bits as the greatest needs.
+fn write_numbers(out: &mut Writer, numbers: &[u64]) {
+    let least = numbers.iter().min().copied().unwrap_or(0);
+    let most = numbers.iter().max().copied().unwrap_or(0);
+    let width = u64::BITS - (most - least).leading_zeros();
+    out.varint(least);
+    out.varint(u64::from(width));
+    let mut bits = BitWriter::default();
+    for number in numbers {
+        bits.push(number - least, width);
+    }
+    out.raw(&bits.into_bytes());
+}
+
+fn read_numbers(reader: &mut Reader<'_>, num: usize) -> Result<Vec<u64>, FormatError> {
+    let least = reader.varint()?;
+    let width = reader.varint_u32()?;
+    if width > u64::BITS {
+        return Err(reader.error(format!("a number of {width} bits")));
+    }
+    let len = num_bytes_of(num as u64, width).unwrap_or(usize::MAX);
+    let bits = reader.raw(len)?;
+    (0..num as u64)
+        .map(|place| {
+            let more = bits_at(bits, place, width).unwrap_or(u64::MAX);
+            least
+                .checked_add(more)
+                .ok_or_else(|| reader.error("a number is longer than 64 bits"))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
