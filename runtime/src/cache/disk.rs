@@ -137,10 +137,14 @@ async fn get_pieces(
     range: Range<u64>,
     class: ByteClass,
 ) -> Vec<CachedPiece> {
-    let parts = blocks_of(&range, READ_LEN);
+    // From the lookup's own first block on: what is no longer than a read is in one piece wherever it lies.
+    let first = range.start - range.start % store.block_len(class);
+    let from_first = range.start - first..range.end.saturating_sub(first);
+    let parts = blocks_of(&from_first, READ_LEN);
     let reads = parts.map(|part| {
         let (store, object) = (store.clone(), object.clone());
-        off_the_async_threads(move || store.read_blocks(&object, &part.range, class))
+        let part = first + part.range.start..first + part.range.end;
+        off_the_async_threads(move || store.read_blocks(&object, &part, class))
     });
     let reads = stream::iter(reads).buffered(READS_AT_ONCE);
     let pieces: Vec<CachedPiece> = reads.concat().await;

@@ -71,7 +71,7 @@ pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
 async fn blocks_that_follow_one_another_come_as_one_piece() {
     let folder = TempDir::new().unwrap();
     let cache = open(folder.path(), 16 << 20);
-    for number in [0, 1, 2, 4, 5] {
+    for number in [0, 1, 2, 4, 5, 63, 64] {
         put_block(&cache, number).await;
     }
     let check = |range: Range<u64>, expected: &[Range<u64>]| {
@@ -90,6 +90,8 @@ async fn blocks_that_follow_one_another_come_as_one_piece() {
     check(70_000..190_000, &[70_000..190_000]).await;
     check(100..block(6) - 7, &[100..block(3), block(4)..block(6) - 7]).await;
     check(block(3)..block(4), &[]).await;
+    // Over the border of what one thread reads at most.
+    check(block(63)..block(65), &[block(63)..block(65)]).await;
 }
 
 #[tokio::test]
