@@ -35,9 +35,9 @@ pub(crate) enum EngineChoice {
 /// Which engine, and where it keeps what it compiles.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// How the search engine (the guest) runs.
-    #[arg(long, value_name = "ENGINE", default_value = "wasm")]
-    engine: EngineChoice,
+    /// How the search engine (the guest) runs [default: wasm].
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<EngineChoice>,
 
     /// Where the guest's compiled form is kept, if this program has to compile it. It is native code: the
     /// folder must be yours, and nobody else may write to it [default: canter-compiled in your folder for
@@ -61,45 +61,58 @@ pub(crate) struct InstanceCaps {
 }
 
 impl EngineArgs {
-    /// Which engine.
-    pub(crate) fn choice(&self) -> EngineChoice {
-        self.engine
-    }
-
-    /// Starts the engine.
+    /// Starts the engine. A program without a compiler whose compiled guest does not fit this machine says so, and
+    /// searches natively if no engine was asked for.
     pub(crate) fn start(&self, caps: InstanceCaps) -> Result<Arc<dyn Engine>> {
         match self.engine {
             #[cfg(feature = "native")]
-            EngineChoice::Native => Ok(Arc::new(match caps.max_instances {
-                Some(max) => NativeEngine::with_max_instances(max as usize),
-                None => NativeEngine::new(),
+            Some(EngineChoice::Native) => Ok(native(caps)),
+            #[cfg(all(feature = "native", not(feature = "compile")))]
+            None => Ok(self.start_wasm(caps).unwrap_or_else(|error| {
+                warn(format_args!(
+                    "{error}; searching as with `--engine native` instead: the same answers, without the sandbox"
+                ));
+                native(caps)
             })),
-            EngineChoice::Wasm => {
-                let mut options = WasmOptions::default().with_default_cache_dir();
-                if let Some(compiled) = &self.compiled {
-                    options.cache_dir = Some(compiled.clone());
-                }
-                if let Some(max_instances) = caps.max_instances {
-                    options.max_instances = max_instances;
-                }
-                if let Some(max_memory_bytes) = caps.max_memory_bytes {
-                    options.max_memory_bytes = max_memory_bytes;
-                }
-                // Not the user's mistake, so its kind is dropped.
-                let engine = with_patience(|| WasmEngine::embedded(options)).map_err(|error| {
-                    anyhow!("{error}; or search with `--engine native`, which needs no component")
-                })?;
-                if let Some(warning) = engine.warning() {
-                    warn(warning);
-                }
-                Ok(Arc::new(engine))
-            }
+            // Not the user's mistake, so its kind is dropped.
+            _ => self.start_wasm(caps).map_err(|error| {
+                anyhow!("{error}; or search with `--engine native`, which needs no component")
+            }),
         }
     }
+
+    fn start_wasm(&self, caps: InstanceCaps) -> Result<Arc<dyn Engine>, SearchError> {
+        let mut options = WasmOptions::default().with_default_cache_dir();
+        if let Some(compiled) = &self.compiled {
+            options.cache_dir = Some(compiled.clone());
+        }
+        if let Some(max_instances) = caps.max_instances {
+            options.max_instances = max_instances;
+        }
+        if let Some(max_memory_bytes) = caps.max_memory_bytes {
+            options.max_memory_bytes = max_memory_bytes;
+        }
+        let engine = with_patience(|| WasmEngine::embedded(options))?;
+        if let Some(warning) = engine.warning() {
+            warn(warning);
+        }
+        Ok(Arc::new(engine))
+    }
+}
+
+#[cfg(feature = "native")]
+fn native(caps: InstanceCaps) -> Arc<dyn Engine> {
+    Arc::new(match caps.max_instances {
+        Some(max) => NativeEngine::with_max_instances(max as usize),
+        None => NativeEngine::new(),
+    })
 }
 
 /// Loading takes milliseconds, unless the component must be compiled first; then it says so.
 fn with_patience<T>(load: impl FnOnce() -> T) -> T {
+    if !cfg!(feature = "compile") {
+        return load();
+    }
     let (loaded, wait) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {

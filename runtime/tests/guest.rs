@@ -82,3 +82,13 @@ fn loading_the_precompiled_guest_takes_no_compiler() {
     assert_eq!(wasm.origin(), CodeOrigin::Precompiled);
     assert_eq!(wasm.warning(), None);
 }
+
+/// Nothing of it is copied when it is loaded: what is run are the pages of the file.
+#[cfg(all(target_os = "linux", not(canter_embed_guest)))]
+#[test]
+fn the_precompiled_guest_is_run_where_it_lies() {
+    let _wasm = WasmEngine::embedded(WasmOptions::default()).unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let is_code = |line: &&str| line.contains(" r-xp ") && line.ends_with("/canter-guest.cwasm");
+    assert!(maps.lines().any(|line| is_code(&line)), "{maps}");
+}

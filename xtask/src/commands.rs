@@ -80,6 +80,9 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     )
 }
 
+/// What the release binary can do: all but compile the guest, whose compiled form is inside.
+const DIST_FEATURES: &str = "remote,doctor,serve,native,parquet,vrl,otlp";
+
 /// Builds the release binary with the guest inside, and puts it into `<target>/dist`.
 pub(crate) fn dist(workspace: &Workspace) -> Result<()> {
     guest::build(workspace)?;
@@ -91,8 +94,9 @@ pub(crate) fn dist(workspace: &Workspace) -> Result<()> {
                 "--release",
                 "--package",
                 "canter-cli",
+                "--no-default-features",
                 "--features",
-                "otlp",
+                DIST_FEATURES,
             ])
             .env("CANTER_EMBED_GUEST", "1"),
     )?;

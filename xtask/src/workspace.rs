@@ -80,7 +80,7 @@ impl Workspace {
             guest::PRECOMPILE,
             "--no-default-features",
             "--features",
-            "canter-runtime/wasm",
+            "canter-runtime/compile",
         ])
     }
 

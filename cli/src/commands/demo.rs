@@ -12,7 +12,7 @@ use canter_runtime::lab::LatencyModel;
 use clap::Args;
 
 use crate::exit::WrongUse;
-use crate::open::{EngineArgs, EngineChoice, InstanceCaps, tokio_runtime};
+use crate::open::{EngineArgs, InstanceCaps, tokio_runtime};
 use crate::render::{Chart, Colour, Screen, TimelineFile, numbers};
 use crate::simulate::CpuChoice;
 
@@ -86,10 +86,9 @@ pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
     }
     say(&format!(
         "The search engine is {}, ready in {}.",
-        match args.engine.choice() {
-            EngineChoice::Wasm => "a WebAssembly component in a sandbox",
-            #[cfg(feature = "native")]
-            EngineChoice::Native => "linked as a Rust library (--engine native)",
+        match engine.name() {
+            "wasm" => "a WebAssembly component in a sandbox",
+            _ => "linked as a Rust library (--engine native)",
         },
         numbers::duration(engine_started)
     ))?;

@@ -49,6 +49,13 @@ fn subjects() -> Vec<Subject> {
             _folder: Some(folder),
         }
     };
+    let folder = tempfile::tempdir().unwrap();
+    let disk = DiskCache::open(folder.path(), &options()).unwrap();
+    let for_one_search = Subject {
+        name: "tiered for one search",
+        cache: Arc::new(TieredCache::new(memory(), Arc::new(disk)).for_one_search()),
+        _folder: Some(folder),
+    };
     vec![
         Subject {
             name: "memory",
@@ -58,6 +65,7 @@ fn subjects() -> Vec<Subject> {
         on_disk("disk", None),
         on_disk("tiered", Some(memory())),
         on_disk("tiered over nothing", Some(Arc::new(MemoryCache::new(0)))),
+        for_one_search,
         on_disk(
             "tiered over little",
             Some(Arc::new(MemoryCache::new(2 * BLOCK_LEN as usize))),

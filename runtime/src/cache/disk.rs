@@ -40,8 +40,8 @@ mod queue;
 
 use queue::{PutQueue, PutRequest, What};
 
-/// Blocks that one thread reads for a lookup.
-const BLOCKS_PER_READ: u64 = 16;
+/// What one thread reads for a lookup, into one piece of memory: a multiple of any block length.
+const READ_LEN: u64 = MAX_BLOCK_LEN;
 /// Threads that read for one lookup.
 const READS_AT_ONCE: usize = 4;
 
@@ -137,10 +137,14 @@ async fn get_pieces(
     range: Range<u64>,
     class: ByteClass,
 ) -> Vec<CachedPiece> {
-    let parts = blocks_of(&range, store.block_len(class) * BLOCKS_PER_READ);
+    // From the lookup's own first block on: what is no longer than a read is in one piece wherever it lies.
+    let first = range.start - range.start % store.block_len(class);
+    let from_first = range.start - first..range.end.saturating_sub(first);
+    let parts = blocks_of(&from_first, READ_LEN);
     let reads = parts.map(|part| {
         let (store, object) = (store.clone(), object.clone());
-        off_the_async_threads(move || store.read_blocks(&object, &part.range, class))
+        let part = first + part.range.start..first + part.range.end;
+        off_the_async_threads(move || store.read_blocks(&object, &part, class))
     });
     let reads = stream::iter(reads).buffered(READS_AT_ONCE);
     let pieces: Vec<CachedPiece> = reads.concat().await;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   get ─→ upper ── what it lacks ─→ lower ─→ put into upper ─→ upper's and lower's pieces
+//!                                             (unless this is for one search)
 //!   put ─→ both
 //! ```
 
@@ -18,12 +19,24 @@ use crate::session::ByteClass;
 pub struct TieredCache {
     upper: Arc<dyn RangeCache>,
     lower: Arc<dyn RangeCache>,
+    is_for_one_search: bool,
 }
 
 impl TieredCache {
     /// `upper` is asked first; what only `lower` has is put into `upper`.
     pub fn new(upper: Arc<dyn RangeCache>, lower: Arc<dyn RangeCache>) -> Self {
-        Self { upper, lower }
+        Self {
+            upper,
+            lower,
+            is_for_one_search: false,
+        }
+    }
+
+    /// For a process that ends after one search, which hardly reads a range twice: `upper` has only what is put
+    /// while `lower` is still writing it. What `lower` has is not copied.
+    pub fn for_one_search(mut self) -> Self {
+        self.is_for_one_search = true;
+        self
     }
 
     async fn get_pieces(
@@ -42,8 +55,10 @@ impl TieredCache {
             let missing = gaps.partition_point(|gap| gap.end <= found.offset)
                 ..gaps.partition_point(|gap| gap.start < found.end());
             for piece in gaps[missing].iter().filter_map(|gap| found.clip(gap)) {
-                let bytes = piece.bytes.clone();
-                self.upper.put(object, piece.offset, bytes, class).await;
+                if !self.is_for_one_search {
+                    let bytes = piece.bytes.clone();
+                    self.upper.put(object, piece.offset, bytes, class).await;
+                }
                 pieces.push(piece);
             }
         }

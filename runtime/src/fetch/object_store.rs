@@ -1,6 +1,9 @@
 //! Objects of a bucket or folder, through the `object_store` crate.
 
 use std::error::Error;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,6 +15,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use http::HeaderValue;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectStore};
+use tokio::runtime::Handle;
 
 use super::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
@@ -129,16 +133,23 @@ async fn collect(
     max_whole_object_bytes: u64,
     result: GetResult,
 ) -> Result<Bytes, FetchError> {
-    if let GetResultPayload::File(..) = &result.payload {
-        // At once: as a stream, a file comes in pieces of 8 KiB, each by a task of its own.
-        let bytes = result.bytes().await;
-        let bytes = bytes.map_err(|error| fetch_error(object, range, &error))?;
-        let num_bytes = bytes.len() as u64;
-        return match range.len {
-            Some(len) if num_bytes < len => Err(FetchError::short(object, range, num_bytes)),
-            _ => Ok(bytes),
-        };
-    }
+    let result = match result {
+        GetResult {
+            payload: GetResultPayload::File(file, _),
+            range: found,
+            ..
+        } => {
+            let num_wanted = found.end.saturating_sub(found.start);
+            let read = off_the_async_threads(move || read_part(file, &found)).await;
+            let bytes = read.map_err(|error| fetch_error(object, range, &error))?;
+            let num_bytes = bytes.len() as u64;
+            return match num_bytes < range.len.unwrap_or(num_wanted) {
+                true => Err(FetchError::short(object, range, num_bytes)),
+                false => Ok(bytes),
+            };
+        }
+        result => result,
+    };
     let max_bytes = range.len.unwrap_or(max_whole_object_bytes);
     let mut num_bytes = 0;
     let mut parts: Vec<Bytes> = Vec::new();
@@ -165,6 +176,31 @@ async fn collect(
         1 => parts.swap_remove(0),
         _ => parts.concat().into(),
     })
+}
+
+/// Runs `read` where it may block. A caller without tokio waits for the disk itself.
+async fn off_the_async_threads(
+    read: impl FnOnce() -> io::Result<Bytes> + Send + 'static,
+) -> object_store::Result<Bytes> {
+    let read = match Handle::try_current() {
+        Ok(runtime) => runtime.spawn_blocking(read).await.map_err(io::Error::other),
+        Err(_) => Ok(read()),
+    };
+    read.flatten()
+        .map_err(|error| object_store::Error::Generic {
+            store: "LocalFileSystem",
+            source: error.into(),
+        })
+}
+
+/// Reads a part of a file in one go, straight into the memory that is handed on: as a stream it comes in pieces of
+/// 8 KiB, each by a task of its own, and `object_store` would fill the memory with zeros before.
+fn read_part(mut file: File, part: &Range<u64>) -> io::Result<Bytes> {
+    let len = part.end.saturating_sub(part.start);
+    let mut bytes = Vec::with_capacity(usize::try_from(len).map_err(io::Error::other)?);
+    file.seek(SeekFrom::Start(part.start))?;
+    file.take(len).read_to_end(&mut bytes)?;
+    Ok(bytes.into())
 }
 
 /// Sorts an error of the `object_store` crate into our kinds. What a store did wrong over HTTP is found

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::{Buf, BufMut};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use crate::CachedPiece;
@@ -30,7 +30,7 @@ const MAGIC: &[u8; 8] = b"CNTRBLK1";
 const FIXED_LEN: usize = 40;
 const CHECKSUM_AT: usize = 32;
 /// Bytes that one checksum covers.
-const CHUNK_LEN: u64 = 64 << 10;
+pub(super) const CHUNK_LEN: u64 = 64 << 10;
 
 /// Longest key that is kept.
 const MAX_KEY_LEN: usize = 4096;
@@ -134,36 +134,53 @@ struct Header {
     checksums: Vec<u64>,
 }
 
-/// The bytes of the file at `path` that cover `wanted`, cut more widely than that, or all of them.
-/// `Ok(None)` if there is no file, or none that may be read, or none of what is wanted.
+/// Appends to `out` the bytes of the file at `path` that cover `wanted`, cut more widely than that, or all of
+/// them, and tells where they stand in the object. `Ok(None)` if there is no file, or none that may be read, or
+/// none of what is wanted. Nothing is appended unless it is whole.
 pub(super) fn read(
     path: &Path,
     key: &Key,
     wanted: Option<&Range<u64>>,
-) -> Result<Option<CachedPiece>, Damaged> {
+    out: &mut Vec<u8>,
+) -> Result<Option<u64>, Damaged> {
     // What cannot be opened (not there, not ours, too many open files) is no sign of damage.
     let Ok(mut file) = File::open(path) else {
         return Ok(None);
     };
-    let piece = read_open(&mut file, key, wanted).map_err(|_| Damaged)?;
-    Ok((!piece.bytes.is_empty() || wanted.is_none()).then_some(piece))
+    let len_before = out.len();
+    let read = read_open(&mut file, key, wanted, out);
+    let offset = read.map_err(|_| {
+        out.truncate(len_before);
+        Damaged
+    })?;
+    Ok((out.len() > len_before || wanted.is_none()).then_some(offset))
 }
 
 /// What a whole file in memory holds: all of its bytes.
 pub fn read_bytes(file: &[u8], key: &Key) -> Result<CachedPiece, Damaged> {
-    read_checked(&mut Cursor::new(file), file.len() as u64, key, None).map_err(|_| Damaged)
+    let mut bytes = Vec::new();
+    let (file_len, file) = (file.len() as u64, &mut Cursor::new(file));
+    let offset = read_checked(file, file_len, key, None, &mut bytes).map_err(|_| Damaged)?;
+    let bytes = bytes.into();
+    Ok(CachedPiece { offset, bytes })
 }
 
-fn read_open(file: &mut File, key: &Key, wanted: Option<&Range<u64>>) -> io::Result<CachedPiece> {
+fn read_open(
+    file: &mut File,
+    key: &Key,
+    wanted: Option<&Range<u64>>,
+    out: &mut Vec<u8>,
+) -> io::Result<u64> {
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(damaged());
     }
-    let piece = read_checked(file, meta.len(), key, wanted)?;
-    if let (false, Ok(modified)) = (piece.bytes.is_empty(), meta.modified()) {
+    let len_before = out.len();
+    let offset = read_checked(file, meta.len(), key, wanted, out)?;
+    if let (true, Ok(modified)) = (out.len() > len_before, meta.modified()) {
         touch(file, modified);
     }
-    Ok(piece)
+    Ok(offset)
 }
 
 fn read_checked(
@@ -171,32 +188,29 @@ fn read_checked(
     file_len: u64,
     key: &Key,
     wanted: Option<&Range<u64>>,
-) -> io::Result<CachedPiece> {
+    out: &mut Vec<u8>,
+) -> io::Result<u64> {
     let header = read_header(file, key, file_len)?;
     let end = header.offset + header.len;
     let wanted = wanted.map_or(header.offset..end, |wanted| {
         wanted.start.max(header.offset)..wanted.end.min(end)
     });
     if wanted.is_empty() {
-        let bytes = Bytes::new();
-        let offset = header.offset;
-        return Ok(CachedPiece { offset, bytes });
+        return Ok(header.offset);
     }
     let first_chunk = (wanted.start - header.offset) / CHUNK_LEN;
     let last_chunk = (wanted.end - 1 - header.offset) / CHUNK_LEN;
     let start = first_chunk * CHUNK_LEN;
     let len = header.len.min((last_chunk + 1) * CHUNK_LEN) - start;
     file.seek(SeekFrom::Start(header.header_len + start))?;
-    let bytes = read_exact(file, len)?;
+    let len_before = out.len();
+    read_onto(file, len, out)?;
     let expected = &header.checksums[first_chunk as usize..=last_chunk as usize];
-    let found = bytes.chunks(CHUNK_LEN as usize).map(xxh3_64);
+    let found = out[len_before..].chunks(CHUNK_LEN as usize).map(xxh3_64);
     if !found.eq(expected.iter().copied()) {
         return Err(damaged());
     }
-    Ok(CachedPiece {
-        offset: header.offset + start,
-        bytes: bytes.into(),
-    })
+    Ok(header.offset + start)
 }
 
 /// Reads and checks the header. Every length in it is bounded by `file_len` before it is used.
@@ -238,10 +252,18 @@ fn read_header(file: &mut impl Read, key: &Key, file_len: u64) -> io::Result<Hea
 }
 
 fn read_exact(file: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(len as usize);
-    file.by_ref().take(len).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 == len {
-        true => Ok(bytes),
+    let mut bytes = Vec::new();
+    read_onto(file, len, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Appends the next `len` bytes to `out`, straight from the file.
+fn read_onto(file: &mut impl Read, len: u64, out: &mut Vec<u8>) -> io::Result<()> {
+    // At once: `read_to_end` alone would feel its way, and look for more behind the end.
+    out.reserve(len as usize);
+    let found = file.by_ref().take(len).read_to_end(out)?;
+    match found as u64 == len {
+        true => Ok(()),
         false => Err(damaged()),
     }
 }

@@ -30,6 +30,9 @@ use crate::{ByteClass, CachedPiece};
 /// Name of the folder of this format version.
 pub const FORMAT_FOLDER: &str = "canter-cache-v1";
 
+/// Longest run of blocks that memory is set apart for at once.
+const MAX_RUN_LEN: u64 = 4 << 20;
+
 /// How much lies in a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldFiles {
@@ -93,8 +96,8 @@ impl BlockFolder {
         self.options.class(class).block_len
     }
 
-    /// What is held of `range` of `object`: pieces inside the range, in order. Not counted as a lookup,
-    /// since a caller may look in parts.
+    /// What is held of `range` of `object`: pieces inside the range, in order; one for blocks that follow one
+    /// another. Not counted as a lookup, since a caller may look in parts.
     pub fn read_blocks(
         &self,
         object: &str,
@@ -102,18 +105,29 @@ impl BlockFolder {
         class: ByteClass,
     ) -> Vec<CachedPiece> {
         let block_len = self.block_len(class);
-        let blocks = blocks_of(range, block_len);
-        let pieces = blocks.filter_map(|block| {
+        let mut pieces = Vec::new();
+        let mut run = Run::for_range(range);
+        for block in blocks_of(range, block_len) {
             let key = Key::block(object, block_len, block.number);
-            self.read(&key, class, Some(&block.range))?
-                .clip(&block.range)
-        });
-        pieces.collect()
+            let len_before = run.bytes.len();
+            let read = self.read(&key, class, Some(&block.range), &mut run.bytes);
+            let Some(offset) = read else { continue };
+            if len_before == 0 {
+                run.offset = offset;
+            } else if offset != run.offset + len_before as u64 {
+                // Something is missing in between.
+                let bytes = run.bytes.split_off(len_before);
+                pieces.extend(std::mem::replace(&mut run, Run { offset, bytes }).clip(range));
+            }
+            run.end_at(block.range.end);
+        }
+        pieces.extend(run.clip(range));
+        pieces
     }
 
     /// The entry under an opaque key.
     pub fn read_entry(&self, key: &str, class: ByteClass) -> Option<Bytes> {
-        let entry = self.read(&Key::entry(key), class, None);
+        let entry = self.read_file(&Key::entry(key), class);
         let found = entry.as_ref().map(|entry| entry.bytes.len());
         self.counters.class(class).looked_up_entry(found);
         entry.map(|entry| entry.bytes)
@@ -145,21 +159,60 @@ impl BlockFolder {
         path
     }
 
-    /// What the file of `key` holds, `wanted` of it or all. A damaged file is removed and counted.
-    pub(super) fn read(
+    /// What the file of `key` holds.
+    pub(super) fn read_file(&self, key: &Key, class: ByteClass) -> Option<CachedPiece> {
+        let mut bytes = Vec::new();
+        let offset = self.read(key, class, None, &mut bytes)?;
+        let bytes = bytes.into();
+        Some(CachedPiece { offset, bytes })
+    }
+
+    /// Appends what the file of `key` holds to `out`, what covers `wanted` or all, and tells where it stands in the
+    /// object. A damaged file is removed and counted.
+    fn read(
         &self,
         key: &Key,
         class: ByteClass,
         wanted: Option<&Range<u64>>,
-    ) -> Option<CachedPiece> {
+        out: &mut Vec<u8>,
+    ) -> Option<u64> {
         let path = self.path_of(key, class);
-        match block_file::read(&path, key, wanted) {
-            Ok(piece) => piece,
+        match block_file::read(&path, key, wanted, out) {
+            Ok(offset) => offset,
             Err(block_file::Damaged) => {
                 self.counters.class(class).corrupt();
                 folder::remove(&path);
                 None
             }
         }
+    }
+}
+
+/// Blocks that follow one another, in one piece of memory: whoever wants them all need not put them together.
+struct Run {
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl Run {
+    /// Room for all of `range`, and for what is read around it to be checked. What is not filled is never touched.
+    fn for_range(range: &Range<u64>) -> Self {
+        let len = range.end.saturating_sub(range.start).min(MAX_RUN_LEN);
+        Self {
+            offset: range.start,
+            bytes: Vec::with_capacity((len + 2 * block_file::CHUNK_LEN) as usize),
+        }
+    }
+
+    /// Cuts what reaches beyond `end`, as a file's last checked bytes may.
+    fn end_at(&mut self, end: u64) {
+        let len = end.saturating_sub(self.offset);
+        self.bytes
+            .truncate(usize::try_from(len).unwrap_or(usize::MAX));
+    }
+
+    fn clip(self, range: &Range<u64>) -> Option<CachedPiece> {
+        let (offset, bytes) = (self.offset, self.bytes.into());
+        CachedPiece { offset, bytes }.clip(range)
     }
 }

@@ -64,7 +64,7 @@ impl BlockWriter {
     /// Fresh bytes of a block, with what its file holds where the two touch; `None` if the file may
     /// stay as it is.
     fn join(&self, key: &Key, offset: u64, fresh: Bytes, class: ByteClass) -> Option<CachedPiece> {
-        match self.store.read(key, class, None) {
+        match self.store.read_file(key, class) {
             Some(held) => overlay(&held, offset, &fresh),
             None => Some(CachedPiece {
                 offset,

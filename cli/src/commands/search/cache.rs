@@ -43,8 +43,19 @@ pub(crate) struct CacheArgs {
 }
 
 impl CacheArgs {
-    /// Memory over the folder, if there is one.
+    /// Memory over the folder, if there is one, for a process that searches again and again.
+    #[cfg(feature = "serve")]
     pub(crate) fn open(&self) -> Result<Option<Arc<dyn RangeCache>>> {
+        Ok(self.tiers()?.map(|cache| Arc::new(cache) as _))
+    }
+
+    /// The same for one search.
+    pub(crate) fn open_once(&self) -> Result<Option<Arc<dyn RangeCache>>> {
+        let cache = self.tiers()?.map(TieredCache::for_one_search);
+        Ok(cache.map(|cache| Arc::new(cache) as _))
+    }
+
+    fn tiers(&self) -> Result<Option<TieredCache>> {
         let folder = self.cache.as_deref().filter(|folder| !folder.is_empty());
         let Some(folder) = folder.filter(|_| !self.no_cache) else {
             return Ok(None);
@@ -55,10 +66,7 @@ impl CacheArgs {
             .map_err(|error| WrongUse(format!("--cache-bytes is too small: {error}")))?;
         let disk = DiskCache::open(Path::new(folder), &options)?;
         let memory = MemoryCache::with_options(&CacheOptions::memory())?;
-        Ok(Some(Arc::new(TieredCache::new(
-            Arc::new(memory),
-            Arc::new(disk),
-        ))))
+        Ok(Some(TieredCache::new(Arc::new(memory), Arc::new(disk))))
     }
 
     /// How long a cached manifest counts.

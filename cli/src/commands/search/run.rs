@@ -43,7 +43,7 @@ impl OpenIndex {
             builder = simulation.attach(builder);
         }
         builder = builder.manifest(args.cache.manifest());
-        let cache = args.cache.open()?;
+        let cache = args.cache.open_once()?;
         if let Some(cache) = &cache {
             builder = builder.cache(Arc::clone(cache));
         }

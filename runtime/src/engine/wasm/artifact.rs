@@ -1,23 +1,24 @@
-//! The file that holds a precompiled component: native code, and what proves that it may be loaded.
+//! A precompiled component: native code, and behind it what proves that it may be loaded.
 //!
 //! ```text
-//!   0   8   magic "CANTERCW"
-//!   8   4   format version, little endian
-//!  12  16   xxh3-128 of the component it was compiled from
-//!  28  16   xxh3-128 of the code
-//!  44   …   the code, as wasmtime serialises it (with wasmtime's version and settings inside)
+//!   0   …   the code, as wasmtime serialises it (with wasmtime's version and settings inside)
+//!  -44  8   magic "CANTERCW"
+//!  -36  4   format version, little endian
+//!  -32 16   xxh3-128 of the component it was compiled from
+//!  -16 16   xxh3-128 of the code
 //! ```
 //!
-//! The checksums find damage and mix-ups, not malice: whoever can write this file can run code.
+//! The code comes first, so that it lies at the beginning of a page wherever the whole is mapped: then it is run
+//! where it lies. The checksums find damage and mix-ups, not malice: whoever can write this can run code.
 
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 const MAGIC: &[u8; 8] = b"CANTERCW";
-const VERSION: u32 = 1;
-const HEADER_LEN: usize = 44;
+const VERSION: u32 = 2;
+const SEAL_LEN: usize = 44;
 
-/// Why a file is not the precompiled form of a component.
+/// Why bytes are not the precompiled form of a component.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(super) enum ArtifactError {
     #[error("it is not a precompiled guest")]
@@ -30,28 +31,42 @@ pub(super) enum ArtifactError {
     Damaged,
 }
 
-/// Wraps `code`, compiled from `component`, in the file's format.
-pub(super) fn seal(component: &[u8], code: &[u8]) -> Vec<u8> {
-    let mut file = Vec::with_capacity(HEADER_LEN + code.len());
-    file.extend_from_slice(MAGIC);
-    file.extend_from_slice(&VERSION.to_le_bytes());
-    file.extend_from_slice(&xxh3_128(component).to_le_bytes());
-    file.extend_from_slice(&xxh3_128(code).to_le_bytes());
-    file.extend_from_slice(code);
-    file
+/// What is known of the bytes before they are opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Origin<'a> {
+    /// They are a part of this program, and were checked when it was built.
+    #[cfg_attr(
+        not(canter_embed_guest),
+        allow(dead_code, reason = "no guest is embedded")
+    )]
+    Checked,
+    /// They may be damaged.
+    Unchecked,
+    /// They may be damaged, or compiled from another component than this.
+    Of(&'a [u8]),
 }
 
-/// The code in `file`, if it is whole and was compiled from `component` (when that is given).
-pub(super) fn open<'a>(
-    file: &'a [u8],
-    component: Option<&[u8]>,
-) -> Result<&'a [u8], ArtifactError> {
-    let (header, code) = file
-        .split_at_checked(HEADER_LEN)
+/// Puts the seal behind `code`, which was compiled from `component`.
+#[cfg(feature = "compile")]
+pub(super) fn seal(component: &[u8], code: &[u8]) -> Vec<u8> {
+    let mut sealed = Vec::with_capacity(code.len() + SEAL_LEN);
+    sealed.extend_from_slice(code);
+    sealed.extend_from_slice(MAGIC);
+    sealed.extend_from_slice(&VERSION.to_le_bytes());
+    sealed.extend_from_slice(&xxh3_128(component).to_le_bytes());
+    sealed.extend_from_slice(&xxh3_128(code).to_le_bytes());
+    sealed
+}
+
+/// The code in `sealed`, if it is whole and was compiled from the component in question.
+pub(super) fn open<'a>(sealed: &'a [u8], origin: Origin<'_>) -> Result<&'a [u8], ArtifactError> {
+    let code_len = sealed.len().checked_sub(SEAL_LEN);
+    let (code, seal) = code_len
+        .and_then(|code_len| sealed.split_at_checked(code_len))
         .ok_or(ArtifactError::Magic)?;
-    let (magic, header) = header.split_at(8);
-    let (version, header) = header.split_at(4);
-    let (component_hash, code_hash) = header.split_at(16);
+    let (magic, seal) = seal.split_at(8);
+    let (version, seal) = seal.split_at(4);
+    let (component_hash, code_hash) = seal.split_at(16);
     if magic != MAGIC {
         return Err(ArtifactError::Magic);
     }
@@ -59,52 +74,54 @@ pub(super) fn open<'a>(
     if version != VERSION {
         return Err(ArtifactError::Version(version));
     }
-    if component.is_some_and(|component| component_hash != xxh3_128(component).to_le_bytes()) {
+    if let Origin::Of(component) = origin
+        && component_hash != xxh3_128(component).to_le_bytes()
+    {
         return Err(ArtifactError::OtherComponent);
     }
-    if code_hash != xxh3_128(code).to_le_bytes() {
+    if !matches!(origin, Origin::Checked) && code_hash != xxh3_128(code).to_le_bytes() {
         return Err(ArtifactError::Damaged);
     }
     Ok(code)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests {
     use super::*;
 
     #[test]
     fn a_sealed_artifact_opens() {
-        let file = seal(b"component", b"code");
-        assert_eq!(open(&file, Some(b"component")), Ok(&b"code"[..]));
-        assert_eq!(open(&file, None), Ok(&b"code"[..]));
+        let sealed = seal(b"component", b"code");
+        for origin in [Origin::Of(b"component"), Origin::Unchecked, Origin::Checked] {
+            assert_eq!(open(&sealed, origin), Ok(&b"code"[..]));
+        }
     }
 
     #[test]
     fn every_flipped_byte_is_noticed() {
-        let file = seal(b"component", b"code");
-        for at in 0..file.len() {
-            let mut damaged = file.clone();
+        let sealed = seal(b"component", b"code");
+        for at in 0..sealed.len() {
+            let mut damaged = sealed.clone();
             damaged[at] ^= 1;
-            assert!(open(&damaged, Some(b"component")).is_err(), "byte {at}");
+            let opened = open(&damaged, Origin::Of(b"component"));
+            assert!(opened.is_err(), "byte {at}");
         }
     }
 
     #[test]
     fn every_truncation_is_noticed() {
-        let file = seal(b"component", b"code");
-        for len in 0..file.len() {
-            assert!(
-                open(&file[..len], Some(b"component")).is_err(),
-                "{len} bytes"
-            );
+        let sealed = seal(b"component", b"code");
+        for len in 0..sealed.len() {
+            let opened = open(&sealed[..len], Origin::Of(b"component"));
+            assert!(opened.is_err(), "{len} bytes");
         }
     }
 
     #[test]
     fn the_code_of_another_component_is_refused() {
-        let file = seal(b"component", b"code");
+        let sealed = seal(b"component", b"code");
         assert_eq!(
-            open(&file, Some(b"other")),
+            open(&sealed, Origin::Of(b"other")),
             Err(ArtifactError::OtherComponent)
         );
     }

@@ -13,6 +13,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::code::Code;
+
 /// A folder that was checked.
 pub(super) struct CompiledFolder {
     path: PathBuf,
@@ -61,8 +63,7 @@ impl CompiledFolder {
     }
 
     /// A file of the folder, if it is there: bytes that this user has written, and nobody else.
-    pub(super) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Untrusted> {
-        use std::io::Read as _;
+    pub(super) fn read(&self, name: &str) -> Result<Option<Code>, Untrusted> {
         use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
         let path = self.path.join(name);
         let cannot = |error: io::Error| {
@@ -72,7 +73,7 @@ impl CompiledFolder {
             .read(true)
             .custom_flags(libc::O_NOFOLLOW)
             .open(&path);
-        let mut file = match opened {
+        let file = match opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(cannot)?,
         };
@@ -82,9 +83,7 @@ impl CompiledFolder {
             return Err(Untrusted::new(&self.path, what));
         }
         check_owner(&path, &found)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(cannot)?;
-        Ok(Some(bytes))
+        Code::of_file(file).map(Some).map_err(cannot)
     }
 
     /// Writes beside the file and renames: a reader sees all of it or nothing.
@@ -148,7 +147,7 @@ impl CompiledFolder {
         Err(Untrusted::new(path, what))
     }
 
-    pub(super) fn read(&self, _: &str) -> Result<Option<Vec<u8>>, Untrusted> {
+    pub(super) fn read(&self, _: &str) -> Result<Option<Code>, Untrusted> {
         Err(Untrusted::new(&self.path, "it was not checked"))
     }
 
@@ -177,10 +176,10 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("not/yet/there");
         let folder = CompiledFolder::open(&path).unwrap();
-        assert_eq!(folder.read("a"), Ok(None));
+        assert!(folder.read("a").unwrap().is_none());
         folder.write("a", b"code").unwrap();
         folder.write("a", b"more code").unwrap();
-        assert_eq!(folder.read("a"), Ok(Some(b"more code".to_vec())));
+        assert_eq!(&*folder.read("a").unwrap().unwrap(), b"more code");
         assert_eq!((mode_of(&path), mode_of(&path.join("a"))), (0o700, 0o600));
         assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
     }

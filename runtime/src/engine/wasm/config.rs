@@ -1,6 +1,10 @@
 //! wasmtime's settings: those that the compiled code depends on, and those of the instance pool.
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use std::sync::Arc;
+
+use wasmtime::{
+    Config, CustomCodeMemory, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
+};
 
 use crate::SearchError;
 
@@ -52,16 +56,22 @@ impl WasmOptions {
     }
 }
 
-/// A wasmtime engine that compiles, loads and runs the guest.
-pub(super) fn new_engine(options: &WasmOptions) -> Result<Engine, SearchError> {
+/// A wasmtime engine that compiles, loads and runs the guest: with code that it copies, or with code that is run
+/// where it lies.
+pub(super) fn new_engine(
+    options: &WasmOptions,
+    in_place: Option<Arc<dyn CustomCodeMemory>>,
+) -> Result<Engine, SearchError> {
     // The pool reserves its address space at once. Where that is not to be had (a tight ulimit, some
     // containers), instances are mapped one by one: slower to start, the same otherwise.
     let mut config = base_config()?;
+    config.with_custom_code_memory(in_place);
+    let alone = config.clone();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(options)));
     if let Ok(engine) = Engine::new(&config) {
         return Ok(engine);
     }
-    Engine::new(&base_config()?)
+    Engine::new(&alone)
         .map_err(|error| SearchError::internal(format!("wasmtime cannot start: {error:#}")))
 }
 
@@ -74,6 +84,11 @@ fn base_config() -> Result<Config, SearchError> {
     config
         .target(env!("CANTER_TARGET"))
         .map_err(|error| SearchError::internal(format!("wasmtime: {error:#}")))?;
+    // Nothing outside of wasmtime unwinds through the guest, and no debugger looks for names in it.
+    #[cfg(not(windows))]
+    config.native_unwind_info(false);
+    config.debug_symbols(false);
+    #[cfg(feature = "compile")]
     for flag in baseline_flags() {
         // SAFETY: these flags only name instructions that `baseline_flags` found on this processor,
         // and wasmtime checks them again when code is loaded.
@@ -88,8 +103,9 @@ fn base_config() -> Result<Config, SearchError> {
     Ok(config)
 }
 
-/// The instructions that code may use beyond the architecture's first version: x86-64-v2, which is
+/// The instructions that compiled code may use beyond the architecture's first version: x86-64-v2, which is
 /// what every server processor since 2009 has. All or none.
+#[cfg(feature = "compile")]
 fn baseline_flags() -> &'static [&'static str] {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("sse4.2")

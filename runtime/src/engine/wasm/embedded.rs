@@ -1,62 +1,106 @@
 //! The guest that belongs to this build: inside the binary, or beside it in the target folder.
 //!
-//! `cargo xtask dist` puts the component and its compiled form into the binary (the build script sets
-//! `canter_embed_guest`). Every other build reads them from `<target>/guest` when it starts, so that a
-//! change of the guest recompiles no host code.
+//! `cargo xtask dist` puts the compiled component into the binary (the build script sets `canter_embed_guest`), at
+//! the beginning of a page, and without the component itself unless this program can compile. Every other build
+//! reads them from `<target>/guest` when it starts, so that a change of the guest recompiles no host code.
 
+use super::artifact::Origin;
+use super::code::Code;
 use super::config::WasmOptions;
-use super::engine::WasmEngine;
+use super::engine::{CodeOrigin, WasmEngine, load};
 use crate::SearchError;
 
 impl WasmEngine {
     /// The guest that `cargo xtask guest` built for this program.
     ///
-    /// Its precompiled form is used if it fits; otherwise the component is compiled and kept in
-    /// `options.cache_dir`.
+    /// Its precompiled form is used if it fits. Otherwise the component is compiled and kept in
+    /// `options.cache_dir`, or this is an error, if this program was built without the feature `compile`.
     pub fn embedded(options: WasmOptions) -> Result<Self, SearchError> {
-        let guest = guest()?;
-        // SAFETY: both files come from `cargo xtask guest`. They are inside this binary, or in the target
-        // folder that it was built in: whoever can write there can write the binary too.
+        // SAFETY: the code comes from `cargo xtask guest`. It is inside this binary, or in the target
+        // folder that it was built in, where files are replaced by renaming: whoever can write there can write
+        // the binary too.
         #[allow(unsafe_code, reason = "the precompiled guest is part of this build")]
-        unsafe {
-            Self::from_either(&guest.component, &guest.precompiled, options)
+        let loaded = unsafe { load_precompiled(&options) };
+        match loaded {
+            Ok(loaded) => Self::new(loaded, CodeOrigin::Precompiled, None, options),
+            Err(error) => Self::from_here(&error, options),
         }
     }
 
+    /// The component, compiled here.
+    #[cfg(feature = "compile")]
+    fn from_here(_: &SearchError, options: WasmOptions) -> Result<Self, SearchError> {
+        Self::from_component(&component()?, options)
+    }
+
+    /// Nothing here can compile it.
+    #[cfg(not(feature = "compile"))]
+    fn from_here(error: &SearchError, _: WasmOptions) -> Result<Self, SearchError> {
+        Err(SearchError::invalid(format!(
+            "{}; this program was built without a compiler for it (the feature \"compile\")",
+            error.message
+        )))
+    }
+
     /// The bytes of the component that [`WasmEngine::embedded`] loads.
+    #[cfg(any(feature = "compile", not(canter_embed_guest)))]
     pub fn embedded_component() -> Result<Vec<u8>, SearchError> {
-        guest().map(|guest| guest.component.into())
+        component().map(|component| component.to_vec())
     }
 }
 
-struct EmbeddedGuest {
-    component: std::borrow::Cow<'static, [u8]>,
-    precompiled: std::borrow::Cow<'static, [u8]>,
-}
+/// Pages of the executable that hold nothing else, whatever the length of a page.
+#[cfg(canter_embed_guest)]
+#[repr(C, align(65536))]
+struct Pages<T: ?Sized>(T);
 
 #[cfg(canter_embed_guest)]
-fn guest() -> Result<EmbeddedGuest, SearchError> {
-    Ok(EmbeddedGuest {
-        component: include_bytes!(concat!(env!("CANTER_GUEST_DIR"), "/canter-guest.wasm")).into(),
-        precompiled: include_bytes!(concat!(env!("CANTER_GUEST_DIR"), "/canter-guest.cwasm"))
-            .into(),
-    })
+static PRECOMPILED: &Pages<[u8]> = &Pages(*include_bytes!(concat!(
+    env!("CANTER_GUEST_DIR"),
+    "/canter-guest.cwasm"
+)));
+
+/// # Safety
+/// The embedded bytes come from `WasmEngine::precompile`.
+#[cfg(canter_embed_guest)]
+#[allow(unsafe_code, reason = "passes the caller's promise on")]
+unsafe fn load_precompiled(options: &WasmOptions) -> Result<super::engine::Loaded, SearchError> {
+    // `cargo xtask guest` has seen, when it made the two, that this was compiled from that component.
+    // SAFETY: as the caller promises; and nobody writes to constants.
+    unsafe { load(Code::Inside(&PRECOMPILED.0), Origin::Checked, options) }
+}
+
+#[cfg(all(canter_embed_guest, feature = "compile"))]
+fn component() -> Result<Code, SearchError> {
+    let component = include_bytes!(concat!(env!("CANTER_GUEST_DIR"), "/canter-guest.wasm"));
+    Ok(Code::Inside(component))
+}
+
+/// # Safety
+/// The file comes from `WasmEngine::precompile`, and is only ever replaced by renaming.
+#[cfg(not(canter_embed_guest))]
+#[allow(unsafe_code, reason = "passes the caller's promise on")]
+unsafe fn load_precompiled(options: &WasmOptions) -> Result<super::engine::Loaded, SearchError> {
+    let component = component()?;
+    // Absent or old, it is compiled from the component instead.
+    let code = open("canter-guest.cwasm").unwrap_or(Code::InMemory(Vec::new()));
+    // SAFETY: as the caller promises.
+    unsafe { load(code, Origin::Of(&component), options) }
 }
 
 #[cfg(not(canter_embed_guest))]
-fn guest() -> Result<EmbeddedGuest, SearchError> {
+fn component() -> Result<Code, SearchError> {
+    open("canter-guest.wasm")
+        .map_err(|error| {
+            SearchError::invalid(format!(
+                "the guest component is not built ({}/canter-guest.wasm: {error}); run `cargo xtask guest`",
+                env!("CANTER_GUEST_DIR")
+            ))
+        })
+}
+
+#[cfg(not(canter_embed_guest))]
+fn open(name: &str) -> std::io::Result<Code> {
     let folder = std::path::Path::new(env!("CANTER_GUEST_DIR"));
-    let path = folder.join("canter-guest.wasm");
-    let component = std::fs::read(&path).map_err(|error| {
-        SearchError::invalid(format!(
-            "the guest component is not built ({}: {error}); run `cargo xtask guest`",
-            path.display()
-        ))
-    })?;
-    // Absent or old, it is compiled from the component instead.
-    let precompiled = std::fs::read(folder.join("canter-guest.cwasm")).unwrap_or_default();
-    Ok(EmbeddedGuest {
-        component: component.into(),
-        precompiled: precompiled.into(),
-    })
+    std::fs::File::open(folder.join(name)).and_then(Code::of_file)
 }

@@ -1,15 +1,17 @@
-//! Loading the component: precompiled, from the folder for compiled code, or compiled here and now.
+//! The engine: the component as wasmtime runs it. Compiling it, where that is needed, is in `compile.rs`.
 
-use std::hash::{Hash, Hasher};
+#[cfg(target_os = "linux")]
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wasmtime::Engine as Wasmtime;
 use wasmtime::component::{Component, Linker};
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::artifact;
-use super::compiled_folder::CompiledFolder;
+use super::artifact::{self, Origin};
+use super::code::Code;
+#[cfg(target_os = "linux")]
+use super::code::InPlace;
 use super::config::{WasmOptions, new_engine};
 use super::instance::{GuestPre, InstanceState, WasmInstance};
 use super::ticker::Ticker;
@@ -44,21 +46,10 @@ pub enum CodeOrigin {
     Compiled,
 }
 
-/// Code that is about to become an engine.
-struct Loaded {
-    component: Component,
-    origin: CodeOrigin,
-    warning: Option<String>,
-}
-
-impl Loaded {
-    fn precompiled(component: Component) -> Self {
-        Self {
-            component,
-            origin: CodeOrigin::Precompiled,
-            warning: None,
-        }
-    }
+/// A component that is ready, and the wasmtime that it is loaded in.
+pub(super) struct Loaded {
+    pub(super) wasmtime: Wasmtime,
+    pub(super) component: Component,
 }
 
 impl WasmEngine {
@@ -73,63 +64,10 @@ impl WasmEngine {
         precompiled: &[u8],
         options: WasmOptions,
     ) -> Result<Self, SearchError> {
-        let wasmtime = new_engine(&options)?;
+        let code = Code::InMemory(precompiled.to_vec());
         // SAFETY: the caller promises that the bytes come from `precompile`.
-        let component = unsafe { load(&wasmtime, precompiled, None)? };
-        Self::new(wasmtime, Loaded::precompiled(component), options)
-    }
-
-    /// Compiles a component, or takes the compiled form out of `options.cache_dir` (and puts it
-    /// there). A file in the folder that is damaged or does not fit is replaced. A folder that somebody
-    /// else can write to is not used, nor one that cannot be made: that costs time, not the answer, and
-    /// [`WasmEngine::warning`] says so.
-    pub fn from_component(component: &[u8], options: WasmOptions) -> Result<Self, SearchError> {
-        let wasmtime = new_engine(&options)?;
-        let name = cache_file_name(&wasmtime, component);
-        let mut warning = None;
-        let folder = options.cache_dir.as_deref().map(CompiledFolder::open);
-        let folder = folder.and_then(|opened| {
-            opened
-                .map_err(|untrusted| warning = Some(untrusted.to_string()))
-                .ok()
-        });
-        if let Some(folder) = &folder {
-            match folder.read(&name) {
-                Ok(None) => {}
-                Err(untrusted) => warning = Some(untrusted.to_string()),
-                Ok(Some(file)) => {
-                    // SAFETY: `CompiledFolder` has seen that this user alone can have written the file,
-                    // and this user's programs write there what wasmtime compiled. `load` compares the
-                    // checksum of the code and the component that it was made from; wasmtime compares its
-                    // own version and settings.
-                    #[allow(unsafe_code, reason = "the file was written by this user alone")]
-                    let loaded = unsafe { load(&wasmtime, &file, Some(component)) };
-                    if let Ok(component) = loaded {
-                        let loaded = Loaded {
-                            component,
-                            origin: CodeOrigin::Kept,
-                            warning: None,
-                        };
-                        return Self::new(wasmtime, loaded, options);
-                    }
-                }
-            }
-        }
-        let code = compile(&wasmtime, component)?;
-        let sealed = artifact::seal(component, &code);
-        if let Some(folder) = &folder {
-            // Best effort: the next start compiles again.
-            let _ = folder.write(&name, &sealed);
-        }
-        // SAFETY: wasmtime made these bytes a moment ago.
-        #[allow(unsafe_code, reason = "the code was compiled in this process")]
-        let component = unsafe { load(&wasmtime, &sealed, Some(component))? };
-        let loaded = Loaded {
-            component,
-            origin: CodeOrigin::Compiled,
-            warning,
-        };
-        Self::new(wasmtime, loaded, options)
+        let loaded = unsafe { load(code, Origin::Unchecked, &options)? };
+        Self::new(loaded, CodeOrigin::Precompiled, None, options)
     }
 
     /// Where its code came from.
@@ -142,49 +80,19 @@ impl WasmEngine {
         self.shared.warning.as_deref()
     }
 
-    /// Loads `precompiled` if it is the compiled form of `component` and fits this program and this
-    /// processor, and compiles `component` otherwise: what is loaded is always `component`.
-    ///
-    /// # Safety
-    /// As for [`WasmEngine::from_precompiled`].
-    #[allow(unsafe_code, reason = "passes the caller's promise on to wasmtime")]
-    pub unsafe fn from_either(
-        component: &[u8],
-        precompiled: &[u8],
+    pub(super) fn new(
+        loaded: Loaded,
+        origin: CodeOrigin,
+        warning: Option<String>,
         options: WasmOptions,
     ) -> Result<Self, SearchError> {
-        let wasmtime = new_engine(&options)?;
-        // SAFETY: the caller promises that the bytes come from `precompile`.
-        match unsafe { load(&wasmtime, precompiled, Some(component)) } {
-            Ok(component) => Self::new(wasmtime, Loaded::precompiled(component), options),
-            Err(_) => Self::from_component(component, options),
-        }
-    }
-
-    /// Compiles a component for any processor of this architecture.
-    pub fn precompile(component: &[u8]) -> Result<Vec<u8>, SearchError> {
-        let wasmtime = new_engine(&WasmOptions::default())?;
-        let code = compile(&wasmtime, component)?;
-        Ok(artifact::seal(component, &code))
-    }
-
-    /// Whether `precompiled` is the compiled form of `component` and loads here.
-    ///
-    /// # Safety
-    /// As for [`WasmEngine::from_precompiled`].
-    #[allow(unsafe_code, reason = "passes the caller's promise on to wasmtime")]
-    pub unsafe fn is_current(component: &[u8], precompiled: &[u8]) -> bool {
-        let Ok(wasmtime) = new_engine(&WasmOptions::default()) else {
-            return false;
-        };
-        // SAFETY: the caller promises that the bytes come from `precompile`.
-        unsafe { load(&wasmtime, precompiled, Some(component)).is_ok() }
-    }
-
-    fn new(wasmtime: Wasmtime, loaded: Loaded, options: WasmOptions) -> Result<Self, SearchError> {
+        let Loaded {
+            wasmtime,
+            component,
+        } = loaded;
         // An empty linker: a component that imports anything does not get past this line.
         let guest = Linker::new(&wasmtime)
-            .instantiate_pre(&loaded.component)
+            .instantiate_pre(&component)
             .and_then(GuestPre::new)
             .map_err(|error| {
                 SearchError::invalid(format!(
@@ -199,8 +107,8 @@ impl WasmEngine {
                 ticker,
                 options,
                 memory_bytes: AtomicU64::new(0),
-                origin: loaded.origin,
-                warning: loaded.warning,
+                origin,
+                warning,
             }),
         })
     }
@@ -225,34 +133,65 @@ impl Engine for WasmEngine {
     }
 }
 
+/// Loads compiled code: where it lies if that can be, and as a copy otherwise.
+///
 /// # Safety
-/// `file` comes from [`artifact::seal`] over code that wasmtime compiled.
+/// The code comes from [`WasmEngine::precompile`], and while the engine lives nobody writes to where it lies.
 #[allow(unsafe_code, reason = "passes the caller's promise on to wasmtime")]
-unsafe fn load(
-    wasmtime: &Wasmtime,
-    file: &[u8],
-    component: Option<&[u8]>,
-) -> Result<Component, SearchError> {
-    let code = artifact::open(file, component).map_err(|error| {
+pub(super) unsafe fn load(
+    code: Code,
+    origin: Origin<'_>,
+    options: &WasmOptions,
+) -> Result<Loaded, SearchError> {
+    let does_not_load = |error: &dyn std::fmt::Display| {
         SearchError::invalid(format!("the precompiled guest does not load: {error}"))
-    })?;
-    // SAFETY: the caller promises that wasmtime made the code, and the checksum says that it is whole.
-    unsafe { Component::deserialize(wasmtime, code) }.map_err(|error| {
-        SearchError::invalid(format!("the precompiled guest does not load: {error:#}"))
+    };
+    let code_len = artifact::open(&code, origin)
+        .map_err(|error| does_not_load(&error))?
+        .len();
+    #[cfg(target_os = "linux")]
+    let code = match code.is_in_pages() {
+        true => {
+            let in_place = Arc::new(InPlace::new(code));
+            // SAFETY: as the caller promises.
+            match unsafe { load_in_place(&in_place, code_len, options) } {
+                Ok(loaded) => return Ok(loaded),
+                // A mapping of what may not be executed, perhaps: then a copy of it can be.
+                Err(_) => Code::InMemory(in_place.code().to_vec()),
+            }
+        }
+        false => code,
+    };
+    let wasmtime = new_engine(options, None)?;
+    let code = code.get(..code_len).unwrap_or_default();
+    // SAFETY: the caller promises that wasmtime made the code, and the seal says that it is whole.
+    let component = unsafe { Component::deserialize(&wasmtime, code) }
+        .map_err(|error| does_not_load(&format_args!("{error:#}")))?;
+    Ok(Loaded {
+        wasmtime,
+        component,
     })
 }
 
-fn compile(wasmtime: &Wasmtime, component: &[u8]) -> Result<Vec<u8>, SearchError> {
-    wasmtime.precompile_component(component).map_err(|error| {
-        SearchError::invalid(format!("the guest component does not compile: {error:#}"))
+/// Loads code without copying it.
+///
+/// # Safety
+/// As for [`load`].
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "passes the caller's promise on to wasmtime")]
+unsafe fn load_in_place(
+    in_place: &Arc<InPlace>,
+    code_len: usize,
+    options: &WasmOptions,
+) -> wasmtime::Result<Loaded> {
+    let wasmtime = new_engine(options, Some(in_place.clone()))
+        .map_err(|error| wasmtime::Error::msg(error.message))?;
+    let code = in_place.code().get(..code_len).unwrap_or_default();
+    // SAFETY: wasmtime made the code, as the caller promises. It keeps `in_place`, and with it these pages, until it
+    // has let go of the code.
+    let component = unsafe { Component::deserialize_raw(&wasmtime, NonNull::from(code))? };
+    Ok(Loaded {
+        wasmtime,
+        component,
     })
-}
-
-/// One name per component, wasmtime version and settings, so that several versions of this program
-/// can share a folder.
-fn cache_file_name(wasmtime: &Wasmtime, component: &[u8]) -> String {
-    let mut settings = Xxh3::new();
-    wasmtime.precompile_compatibility_hash().hash(&mut settings);
-    let settings = settings.finish();
-    format!("guest-{:032x}-{settings:016x}.cwasm", xxh3_128(component))
 }

@@ -4,6 +4,10 @@
 //! with a memory cap and a deadline. A trap is an error of that query and of nothing else.
 
 mod artifact;
+mod code;
+#[cfg(feature = "compile")]
+mod compile;
+#[cfg(feature = "compile")]
 mod compiled_folder;
 mod config;
 mod embedded;
@@ -15,5 +19,5 @@ mod ticker;
 pub use config::WasmOptions;
 pub use engine::{CodeOrigin, WasmEngine};
 
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests;

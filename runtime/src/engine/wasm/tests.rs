@@ -208,6 +208,48 @@ fn a_damaged_file_in_the_cache_folder_is_replaced() {
     }
 }
 
+/// Whether pages of a file below `folder` are mapped, and may be executed.
+#[cfg(target_os = "linux")]
+fn runs_code_of(folder: &std::path::Path) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let folder = folder.to_str().unwrap();
+    maps.lines()
+        .any(|line| line.contains(" r-xp ") && line.contains(folder))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn kept_code_is_run_in_its_file_until_the_last_instance_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = WasmOptions {
+        cache_dir: Some(folder.path().join("compiled")),
+        ..options()
+    };
+    let component = guest("");
+    let start = || WasmEngine::from_component(&component, options.clone()).unwrap();
+    assert_eq!(start().origin(), CodeOrigin::Compiled);
+    assert!(!runs_code_of(folder.path()));
+    let engine = start();
+    assert_eq!(engine.origin(), CodeOrigin::Kept);
+    assert!(runs_code_of(folder.path()));
+    let error = search_in(&engine, &interrupt(Duration::MAX));
+    assert_eq!(error.kind, ErrorKind::Internal);
+    let limits = InstanceLimits {
+        interrupt: interrupt(Duration::from_secs(60)),
+        max_memory_bytes: None,
+    };
+    let instance = engine.start(&limits).unwrap();
+    drop(engine);
+    assert!(runs_code_of(folder.path()));
+    drop(instance);
+    // The ticker's thread has the engine a little longer.
+    let gone = (0..1000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        !runs_code_of(folder.path())
+    });
+    assert!(gone);
+}
+
 /// What another user could have put there is not run, whatever it is.
 #[cfg(unix)]
 #[test]
