@@ -75,7 +75,11 @@ impl Compared for u32 {
 fn bits_of_flags<T: Copy>(codes: &[T; WORD_CODES], is_within: impl Fn(T) -> bool) -> u64 {
     /// Moves the lowest bit of byte `i` to bit `56 + i`, and none to where another goes.
     const GATHER: u64 = 0x0102_0408_1020_4080;
-    let flags = codes.map(|code| u8::from(is_within(code)));
+    // Not `map`, whose steps are not always inlined, and then there are no vectors.
+    let mut flags = [0u8; WORD_CODES];
+    for (flag, code) in flags.iter_mut().zip(codes) {
+        *flag = u8::from(is_within(*code));
+    }
     let mut bits = 0;
     for (place, flags) in flags.as_chunks().0.iter().enumerate() {
         bits |= (u64::from_le_bytes(*flags).wrapping_mul(GATHER) >> 56) << (8 * place);
