@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 
 /// What the guest is made from, relative to this package. A test compares the list with the packages of
 /// this workspace that the guest depends on.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 13] = [
     "Cargo.toml",
     "src",
     "aggregations/Cargo.toml",
     "aggregations/src",
+    "bitpacking/Cargo.toml",
+    "bitpacking/src",
     "datasketches/Cargo.toml",
     "datasketches/src",
     "../doc-mapper/Cargo.toml",

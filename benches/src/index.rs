@@ -1,4 +1,4 @@
-//! An index of the HDFS-like corpus, built by the real builder and then held in memory.
+//! An index of the HDFS-like corpus: built by the real builder and then held in memory, or one that is there.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::corpus::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_index_builder::{IngestOptions, Source, create_index, ingest};
-use canter_runtime::fetch::MemoryFetcher;
+use canter_runtime::fetch::{MemoryFetcher, OpenOptions};
 use canter_runtime::{Engine, Searcher};
 
 use crate::{SEED, Settings};
@@ -43,6 +43,15 @@ impl BenchIndex {
             .max_parallel_leaves(self.max_parallel_leaves);
         Ok(builder.build()?)
     }
+}
+
+/// A host for an index in a folder or a bucket, without a cache; a search is a single session.
+pub fn open_index(uri: &str, engine: Arc<dyn Engine>) -> Result<Searcher> {
+    let builder = Searcher::builder()
+        .engine(engine)
+        .uri(uri, &OpenOptions::default())?
+        .max_parallel_leaves(1);
+    Ok(builder.build()?)
 }
 
 /// Generates `settings.num_docs` documents and indexes them into `folder`, which is empty.

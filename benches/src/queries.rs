@@ -23,7 +23,7 @@ pub struct Budget {
 }
 
 impl Query {
-    fn new(name: &'static str, request: Value) -> Self {
+    pub(crate) fn new(name: &'static str, request: Value) -> Self {
         Self {
             name,
             request,

@@ -38,6 +38,7 @@ mod rollup;
 mod top_hits;
 
 pub use collect::{BitSet, Collector, Ranked, Split, column_handles};
+pub use columns::FullColumn;
 pub use error::{Error, Result};
 pub use partial::{Merger, Partial};
 pub use request::{Aggregations, Bounds, PlacedFilter, check_name, resolve_now};

@@ -5,7 +5,7 @@
 
 use std::net::Ipv6Addr;
 
-use canter_aggregations::column_handles;
+use canter_aggregations::{FullColumn, column_handles};
 use tantivy::columnar::{
     BytesColumn, Column, ColumnType, DynamicColumn, MonotonicallyMappableToU64, StrColumn,
 };
@@ -27,6 +27,8 @@ pub(super) enum KeyReader {
 
 pub(super) struct SortColumn {
     values: Column<u64>,
+    /// The same, if every document has one.
+    full: Option<FullColumn>,
     column_type: ColumnType,
     source: ValueSource,
 }
@@ -65,11 +67,23 @@ impl KeyReader {
             };
             columns.push(SortColumn {
                 values,
+                full: FullColumn::open(&handle)?,
                 column_type: handle.column_type(),
                 source,
             });
         }
         Ok(Self::Columns(columns))
+    }
+
+    /// The column that alone has the value of every document, if it is so.
+    pub(super) fn full(&self) -> Option<&FullColumn> {
+        match self {
+            Self::Columns(columns) => match columns.as_slice() {
+                [only] => only.full.as_ref(),
+                _ => None,
+            },
+            Self::Score => None,
+        }
     }
 
     /// The rank of a document.
@@ -79,7 +93,7 @@ impl KeyReader {
             Self::Columns(columns) => {
                 match columns
                     .iter()
-                    .find_map(|column| Some((column, column.values.first(doc)?)))
+                    .find_map(|column| Some((column, column.rank(doc)?)))
                 {
                     Some((column, value)) => (column.class(), value),
                     None => return (true, 0, 0),
@@ -99,8 +113,8 @@ impl KeyReader {
             Self::Columns(columns) => columns,
         };
         for column in columns {
-            if let Some(value) = column.values.first(doc) {
-                return column.value(doc, value);
+            if let Some(rank) = column.rank(doc) {
+                return column.value(doc, rank);
             }
         }
         Ok(SortValue::Missing)
@@ -108,6 +122,14 @@ impl KeyReader {
 }
 
 impl SortColumn {
+    /// The first value of a document, as a number within the segment.
+    fn rank(&self, doc: DocId) -> Option<u64> {
+        match &self.full {
+            Some(full) => full.code(doc).ok(),
+            None => self.values.first(doc),
+        }
+    }
+
     /// Values of different classes in one field: numbers, then booleans, dates, text, addresses, bytes. The
     /// order is that of [`SortValue`].
     fn class(&self) -> u8 {

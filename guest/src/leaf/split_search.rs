@@ -62,7 +62,7 @@ const AGGREGATED_AT_ONCE: usize = 4096;
 impl Collectors {
     fn collect(&mut self, docs: &[DocId]) -> canter_aggregations::Result<()> {
         self.num_hits += docs.len() as u64;
-        self.top_hits.collect(docs);
+        self.top_hits.collect(docs)?;
         self.list(docs);
         self.aggregate(docs)
     }
@@ -196,7 +196,9 @@ impl SplitTask<'_> {
         collectors: &mut Collectors,
     ) -> canter_aggregations::Result<()> {
         const BLOCK: u32 = 65_536;
-        let mut block: Vec<DocId> = Vec::new();
+        collectors
+            .top_hits
+            .collect_range(docs.clone(), self.interrupt)?;
         let mut from = docs.start;
         while from < docs.end {
             self.interrupt.check_tantivy()?;
@@ -204,11 +206,6 @@ impl SplitTask<'_> {
             collectors.num_hits += u64::from(to - from);
             if let Some(listed) = &mut collectors.listed {
                 listed.push(from..to);
-            }
-            if self.window > 0 {
-                block.clear();
-                block.extend(from..to);
-                collectors.top_hits.collect(&block);
             }
             if let Some(aggregations) = &mut collectors.aggregations {
                 aggregations.collect_range(from, to)?;
@@ -279,7 +276,7 @@ impl SplitTask<'_> {
             if self.split.is_live(doc) {
                 let score = scorer.score();
                 collectors.num_hits += 1;
-                collectors.top_hits.collect_scored(doc, score);
+                collectors.top_hits.collect_scored(doc, score)?;
                 collectors.aggregate(&[doc])?;
             }
             scorer.advance();

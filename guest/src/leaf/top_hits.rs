@@ -1,12 +1,17 @@
 //! The best hits of one split.
 
-use std::collections::{BinaryHeap, VecDeque};
+mod best;
+
+use std::collections::VecDeque;
+use std::ops::Range;
 
 use tantivy::{DocId, Score};
 
+use self::best::BestByKeys;
 use super::partial::{HitPlace, PartialHit};
-use super::sort_key::{KeyReader, Rank};
+use super::sort_key::KeyReader;
 use crate::request::{SortKeySpec, SortOrder, SortTarget};
+use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
 /// The order of hits, as far as it matters how it is found.
@@ -108,78 +113,6 @@ pub(super) enum TopHits {
     Best(BestByKeys),
 }
 
-/// The best documents by sort keys.
-pub(super) struct BestByKeys {
-    window: usize,
-    keys: Vec<(KeyReader, SortOrder)>,
-    ties: SortOrder,
-    heap: BinaryHeap<Candidate>,
-}
-
-/// Ordered by rank, then place (within a split, documents stand by their places), so that the heap's top is the worst one kept.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    ranks: [Rank; 2],
-    place: u32,
-    doc: DocId,
-    score_bits: u32,
-}
-
-impl BestByKeys {
-    fn collect(&mut self, doc: DocId, score: Score) {
-        let score = rounded(score);
-        let mut ranks = [(false, 0, 0); 2];
-        for (rank, (key, order)) in ranks.iter_mut().zip(&self.keys) {
-            *rank = key.rank(doc, score, *order);
-        }
-        let candidate = Candidate {
-            ranks,
-            place: match self.ties {
-                SortOrder::Ascending => doc,
-                SortOrder::Descending => !doc,
-            },
-            doc,
-            score_bits: score.to_bits(),
-        };
-        if self.heap.len() < self.window {
-            self.heap.push(candidate);
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && candidate < *worst
-        {
-            *worst = candidate;
-        }
-    }
-
-    fn into_hits(self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
-        let keys = self.keys;
-        self.heap
-            .into_sorted_vec()
-            .into_iter()
-            .map(|candidate| {
-                let score = Score::from_bits(candidate.score_bits);
-                let values = keys
-                    .iter()
-                    .map(|(key, _)| key.value(candidate.doc, score))
-                    .collect::<tantivy::Result<_>>()?;
-                Ok(PartialHit {
-                    split_ord,
-                    doc: candidate.doc,
-                    keys: values,
-                    place: HitPlace::default(),
-                })
-            })
-            .collect()
-    }
-}
-
-/// A score to 12 significant bits. Its last bits depend on the order in which a scorer adds up its
-/// clauses, which differs from split to split; hits must not change places for that.
-fn rounded(score: Score) -> Score {
-    const DROPPED_BITS: u32 = 12;
-    let half = 1 << (DROPPED_BITS - 1);
-    Score::from_bits(score.to_bits().saturating_add(half) >> DROPPED_BITS << DROPPED_BITS)
-}
-
 impl TopHits {
     pub(super) fn open(
         split: &OpenSplit,
@@ -207,18 +140,16 @@ impl TopHits {
                     .iter()
                     .map(|spec| Ok((KeyReader::open(split.segment(), &spec.target)?, spec.order)))
                     .collect::<tantivy::Result<_>>()?;
-                Self::Best(BestByKeys {
-                    window,
-                    keys,
-                    ties: *ties,
-                    heap: BinaryHeap::new(),
-                })
+                Self::Best(BestByKeys::new(window, keys, *ties))
             }
         })
     }
 
     /// Takes documents in ascending order.
-    pub(super) fn collect(&mut self, docs: &[DocId]) {
+    ///
+    /// # Errors
+    /// A damaged column.
+    pub(super) fn collect(&mut self, docs: &[DocId]) -> tantivy::Result<()> {
         match self {
             Self::Nothing => {}
             Self::First {
@@ -234,18 +165,44 @@ impl TopHits {
                 let excess = last.len().saturating_sub(*window);
                 last.drain(..excess);
             }
-            Self::Best(best) => {
-                for doc in docs {
-                    best.collect(*doc, 0.0);
-                }
-            }
+            Self::Best(best) => best.collect_list(docs)?,
         }
+        Ok(())
+    }
+
+    /// Takes a range of documents behind all that came before.
+    ///
+    /// # Errors
+    /// A damaged column, or if it is time to stop.
+    pub(super) fn collect_range(
+        &mut self,
+        docs: Range<DocId>,
+        interrupt: &Interrupt,
+    ) -> tantivy::Result<()> {
+        let most = |window: usize| u32::try_from(window).unwrap_or(u32::MAX);
+        let list: Vec<DocId> = match self {
+            Self::Nothing => return Ok(()),
+            Self::Best(best) => return best.collect_range(docs, interrupt),
+            Self::First { window, .. } => {
+                (docs.start..docs.end.min(docs.start.saturating_add(most(*window)))).collect()
+            }
+            Self::Last { window, .. } => {
+                (docs.start.max(docs.end.saturating_sub(most(*window)))..docs.end).collect()
+            }
+        };
+        self.collect(&list)
     }
 
     /// Takes one document with its score.
-    pub(super) fn collect_scored(&mut self, doc: DocId, score: Score) {
+    ///
+    /// # Errors
+    /// A damaged column.
+    pub(super) fn collect_scored(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
         match self {
-            Self::Best(best) => best.collect(doc, score),
+            Self::Best(best) => {
+                best.collect(doc, score);
+                Ok(())
+            }
             other => other.collect(&[doc]),
         }
     }

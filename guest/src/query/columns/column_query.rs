@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::ops::{Bound, RangeInclusive};
 
+use canter_aggregations::FullColumn;
 use tantivy::columnar::{
     Cardinality, Column, ColumnType, Dictionary, DynamicColumn, DynamicColumnHandle,
 };
@@ -12,6 +13,7 @@ use tantivy::query::{
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::ValueRange;
+use super::scan_full::ScanFull;
 
 /// Matches documents that have a value within the range in the columns of a fast field.
 #[derive(Clone, Debug)]
@@ -87,10 +89,34 @@ impl ValueRange {
             },
             _ => return Ok(None),
         };
+        if let Some(column) = FullColumn::open(handle)? {
+            return full_scorer(column, range, boost).map(Some);
+        }
         Ok(handle
             .open_u64_lenient()?
             .map(|column| scorer(column, range, boost)))
     }
+}
+
+/// The documents of a column that has one value for each.
+fn full_scorer(
+    column: FullColumn,
+    range: Option<RangeInclusive<u64>>,
+    boost: Score,
+) -> tantivy::Result<Box<dyn Scorer>> {
+    let (min, max) = column.bounds().into_inner();
+    let Some(range) = range.filter(|range| {
+        range.start() <= range.end() && *range.start() <= max && *range.end() >= min
+    }) else {
+        return Ok(Box::new(EmptyScorer));
+    };
+    if *range.start() <= min && *range.end() >= max {
+        return Ok(Box::new(ConstScorer::new(
+            AllScorer::new(column.num_docs()),
+            boost,
+        )));
+    }
+    Ok(Box::new(ScanFull::open(column, range, boost)?))
 }
 
 /// The ordinals of the terms within the bounds.

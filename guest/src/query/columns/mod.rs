@@ -6,6 +6,7 @@
 
 mod column_query;
 mod number;
+mod scan_full;
 mod term_ranges;
 mod value_range;
 

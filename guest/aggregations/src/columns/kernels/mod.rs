@@ -12,12 +12,14 @@ mod planes;
 mod tally;
 mod unpack;
 mod wide;
+mod within;
 
 pub(crate) use bytes::count_bytes;
 pub(crate) use gather::gather;
 pub(crate) use planes::{MAX_PLANES, count_narrow};
 pub(crate) use tally::Tally;
 pub(crate) use unpack::{GROUP_ROWS, unpack};
+pub(crate) use within::within;
 
 /// What a kernel writes: packed values as numbers of 32 or of 64 bits.
 pub(crate) trait Code: Copy + Default {

@@ -10,6 +10,7 @@ mod open;
 mod other;
 mod packed;
 mod raw;
+mod select;
 
 pub(crate) use linear::LinearValues;
 pub(crate) use other::OtherValues;

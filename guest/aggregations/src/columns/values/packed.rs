@@ -9,6 +9,7 @@ use tantivy::directory::OwnedBytes;
 use super::{count_rows, index, no_such_rows};
 use crate::columns::kernels::{
     Code, GROUP_ROWS, MAX_PLANES, Tally, count_bytes, count_narrow, gather, load, low_bits, unpack,
+    within,
 };
 use crate::columns::layout::{Stats, damaged, packed_len_bytes};
 
@@ -119,6 +120,17 @@ impl PackedValues {
         out.resize(count_rows(&rows, self.num_rows())?, 0);
         self.for_blocks(rows.start, out, |_| ());
         Ok(())
+    }
+
+    /// Says of a range of rows that exist which raw values are at most `span` above `least`; see
+    /// [`Values::select`](super::Values::select). Raw values have at most 32 bits.
+    pub(super) fn select_narrow(&self, start: u32, len: usize, range: [u32; 2], words: &mut [u64]) {
+        let [least, span] = range;
+        let mut block = [0u32; BLOCK_ROWS];
+        let mut words = words.chunks_mut(BLOCK_ROWS / 64);
+        self.for_rows(start, len, &mut block, |codes| {
+            within(codes, least, span, words.next().unwrap_or_default());
+        });
     }
 
     /// Replaces `out` by the raw values of listed rows. Ascending lists are fast; any list is right.

@@ -86,6 +86,7 @@ fn check_reading(
 ) -> Result<(), TestCaseError> {
     let in_range = &codes[range.start as usize..range.end as usize];
     let at_list: Vec<u64> = listed.iter().map(|row| codes[*row as usize]).collect();
+    check_select(values, in_range, range.clone())?;
     let mut out = vec![1, 2, 3];
     values.decode(range, &mut out).unwrap();
     prop_assert_eq!(&out, in_range);
@@ -94,6 +95,38 @@ fn check_reading(
     let alone = listed.iter().map(|row| values.get(*row).unwrap());
     prop_assert_eq!(alone.collect::<Vec<u64>>(), at_list);
     prop_assert!(values.get(values.num_rows()).is_err());
+    Ok(())
+}
+
+fn check_select(values: &Values, in_range: &[u64], range: Range<u32>) -> Result<(), TestCaseError> {
+    let some = |place: usize| in_range.get(place).copied().unwrap_or(5);
+    let (low, high) = (some(0).min(some(1)), some(0).max(some(1)));
+    let (inner, beyond) = (low.saturating_add(1), high.saturating_sub(1));
+    let mut words = vec![7; 3];
+    for wanted in [
+        low..=high,
+        inner..=beyond,
+        0..=high,
+        low..=u64::MAX,
+        high..=low,
+        1..=0,
+    ] {
+        values.select(range.clone(), &wanted, &mut words).unwrap();
+        prop_assert_eq!(words.len(), in_range.len().div_ceil(64));
+        for place in 0..words.len() * 64 {
+            let is_wanted = in_range
+                .get(place)
+                .is_some_and(|code| wanted.contains(code));
+            prop_assert_eq!(
+                words[place / 64] >> (place % 64) & 1 == 1,
+                is_wanted,
+                "{:?}",
+                wanted
+            );
+        }
+    }
+    let behind = range.start..values.num_rows() + 1;
+    prop_assert!(values.select(behind, &(0..=1), &mut words).is_err());
     Ok(())
 }
 

@@ -1,0 +1,43 @@
+//! Numbers ↔ their differences from the one before.
+
+use crate::lanes::Lanes;
+use crate::unpack::ROUNDS;
+
+/// What is packed of a sorted block: each number less the one before it, and less `step` again. `before` the first is
+/// a number that it is counted from.
+pub(crate) fn differences<const L: usize>(
+    numbers: &[[u32; L]; ROUNDS],
+    before: u32,
+    step: u32,
+) -> [[u32; L]; ROUNDS] {
+    let mut differences = *numbers;
+    let mut last = before;
+    for difference in differences.as_flattened_mut() {
+        let number = *difference;
+        *difference = number.wrapping_sub(last).wrapping_sub(step);
+        last = number;
+    }
+    differences
+}
+
+/// Turns what [`differences`] returns into the numbers again.
+#[inline(always)]
+pub(crate) fn add_up<const L: usize, V: Lanes<L>>(
+    block: &mut [[u32; L]; ROUNDS],
+    before: u32,
+    step: u32,
+) {
+    let mut sums = V::splat(before);
+    let step = V::splat(step);
+    for words in block {
+        sums = V::from_words(*words).wrapping_add(step).running_sum(sums);
+        *words = sums.into_words();
+    }
+}
+
+/// Bits of the greatest number.
+pub(crate) fn width<const L: usize>(numbers: &[[u32; L]; ROUNDS]) -> u8 {
+    let all = numbers.as_flattened();
+    let all = all.iter().fold(0, |all, number| all | number);
+    u8::try_from(u32::BITS - all.leading_zeros()).unwrap_or(32)
+}

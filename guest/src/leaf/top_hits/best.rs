@@ -1,0 +1,246 @@
+//! The best documents by sort keys.
+//!
+//! Where the first key is a column in which every document has a value, most documents are left out by that value
+//! alone, many at a time: with as many hits as are wanted, only a value at least as good as the worst one's can
+//! change anything.
+
+use std::collections::BinaryHeap;
+use std::ops::{Range, RangeInclusive};
+
+use canter_aggregations::FullColumn;
+use tantivy::{DocId, Score};
+
+use super::super::partial::{HitPlace, PartialHit};
+use super::super::sort_key::{KeyReader, Rank};
+use crate::request::SortOrder;
+use crate::session::Interrupt;
+
+/// So many documents are looked at together: the better the hits already are, the fewer of these are.
+const AT_ONCE: u32 = 4096;
+
+/// The best documents by sort keys: a heap with the worst on top.
+pub(in crate::leaf) struct BestByKeys {
+    window: usize,
+    keys: Vec<(KeyReader, SortOrder)>,
+    ties: SortOrder,
+    heap: BinaryHeap<Candidate>,
+    /// Documents that wait until there are enough of them to be looked at.
+    waiting: Vec<DocId>,
+}
+
+/// Ordered by rank, then place (within a split, documents stand by their places), so that the heap's top is the worst
+/// one kept.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    ranks: [Rank; 2],
+    place: u32,
+    doc: DocId,
+    score_bits: u32,
+}
+
+/// A score to 12 significant bits. Its last bits depend on the order in which a scorer adds up its
+/// clauses, which differs from split to split; hits must not change places for that.
+fn rounded(score: Score) -> Score {
+    const DROPPED_BITS: u32 = 12;
+    let half = 1 << (DROPPED_BITS - 1);
+    Score::from_bits(score.to_bits().saturating_add(half) >> DROPPED_BITS << DROPPED_BITS)
+}
+
+impl BestByKeys {
+    /// `window` is at least 1, and so is the number of keys.
+    pub(super) fn new(window: usize, keys: Vec<(KeyReader, SortOrder)>, ties: SortOrder) -> Self {
+        Self {
+            window,
+            keys,
+            ties,
+            heap: BinaryHeap::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes one document.
+    pub(super) fn collect(&mut self, doc: DocId, score: Score) {
+        let score = rounded(score);
+        let mut ranks = [(false, 0, 0); 2];
+        for (rank, (key, order)) in ranks.iter_mut().zip(&self.keys) {
+            *rank = key.rank(doc, score, *order);
+        }
+        let candidate = Candidate {
+            ranks,
+            place: match self.ties {
+                SortOrder::Ascending => doc,
+                SortOrder::Descending => !doc,
+            },
+            doc,
+            score_bits: score.to_bits(),
+        };
+        if self.heap.len() < self.window {
+            self.heap.push(candidate);
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && candidate < *worst
+        {
+            *worst = candidate;
+        }
+    }
+
+    /// Takes documents in ascending order.
+    ///
+    /// # Errors
+    /// A damaged column.
+    pub(super) fn collect_list(&mut self, docs: &[DocId]) -> tantivy::Result<()> {
+        self.waiting.extend_from_slice(docs);
+        if self.waiting.len() >= AT_ONCE as usize {
+            return self.flush();
+        }
+        Ok(())
+    }
+
+    /// Takes a range of documents behind all that came before.
+    ///
+    /// # Errors
+    /// A damaged column, or if it is time to stop.
+    pub(super) fn collect_range(
+        &mut self,
+        docs: Range<DocId>,
+        interrupt: &Interrupt,
+    ) -> tantivy::Result<()> {
+        self.flush()?;
+        let mut left = docs;
+        let mut words = Vec::new();
+        while !left.is_empty() {
+            interrupt.check_tantivy()?;
+            // Those first that go before others with the same values.
+            let len = AT_ONCE.min(left.end - left.start);
+            let now = match self.ties {
+                SortOrder::Ascending => left.start..left.start + len,
+                SortOrder::Descending => left.end - len..left.end,
+            };
+            left = match self.ties {
+                SortOrder::Ascending => now.end..left.end,
+                SortOrder::Descending => left.start..now.start,
+            };
+            let Some((column, wanted)) = self.wanted(&now) else {
+                self.collect_each(now);
+                continue;
+            };
+            if !overlaps(&wanted, &column.bounds()) {
+                continue;
+            }
+            column.select(now.clone(), &wanted, &mut words)?;
+            self.collect_selected(now.start, &words);
+        }
+        Ok(())
+    }
+
+    /// The hits, best first. Their places are left to the caller.
+    ///
+    /// # Errors
+    /// A damaged column, or a dictionary that cannot be read.
+    pub(super) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
+        self.flush()?;
+        let keys = self.keys;
+        self.heap
+            .into_sorted_vec()
+            .into_iter()
+            .map(|candidate| {
+                let score = Score::from_bits(candidate.score_bits);
+                let values = keys
+                    .iter()
+                    .map(|(key, _)| key.value(candidate.doc, score))
+                    .collect::<tantivy::Result<_>>()?;
+                Ok(PartialHit {
+                    split_ord,
+                    doc: candidate.doc,
+                    keys: values,
+                    place: HitPlace::default(),
+                })
+            })
+            .collect()
+    }
+
+    /// Takes the documents that wait.
+    fn flush(&mut self) -> tantivy::Result<()> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let (Some(first), Some(last)) = (waiting.first(), waiting.last()) else {
+            return Ok(());
+        };
+        let range = *first..last.saturating_add(1);
+        match self.wanted(&range) {
+            None => self.collect_each(waiting.drain(..)),
+            Some((column, wanted)) if overlaps(&wanted, &column.bounds()) => {
+                let mut codes = Vec::new();
+                column.codes(&waiting, &mut codes)?;
+                let found = waiting.iter().zip(codes);
+                let found = found.filter(|(_, code)| wanted.contains(code));
+                let found: Vec<DocId> = found.map(|(doc, _)| *doc).collect();
+                self.collect_each(found.into_iter());
+            }
+            Some(_) => {}
+        }
+        // Its room is used again.
+        waiting.clear();
+        self.waiting = waiting;
+        Ok(())
+    }
+
+    /// The column of the first key and the codes in it that may change the hits, for documents of a range; `None` if
+    /// all may.
+    fn wanted(&self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
+        let (key, order) = self.keys.first()?;
+        let column = key.full()?;
+        let worst = self
+            .heap
+            .peek()
+            .filter(|_| self.heap.len() >= self.window)?;
+        let ([(_, _, rank), _], code) = (worst.ranks, |rank: u64| match order {
+            SortOrder::Ascending => rank,
+            SortOrder::Descending => !rank,
+        });
+        // With the same value, the next key decides, or the place.
+        let goes_before = match self.ties {
+            SortOrder::Ascending => docs.start < worst.doc,
+            SortOrder::Descending => docs.end > worst.doc.saturating_add(1),
+        };
+        let rank = match self.keys.len() > 1 || goes_before {
+            true => Some(rank),
+            false => rank.checked_sub(1),
+        };
+        // A range that ends before it begins holds nothing.
+        let wanted = match (rank, order) {
+            (None, _) => u64::MAX..=0,
+            (Some(rank), SortOrder::Ascending) => 0..=code(rank),
+            (Some(rank), SortOrder::Descending) => code(rank)..=u64::MAX,
+        };
+        Some((column, wanted))
+    }
+
+    /// Takes ascending documents, those first that go before others with the same values.
+    fn collect_each(&mut self, docs: impl DoubleEndedIterator<Item = DocId>) {
+        match self.ties {
+            SortOrder::Ascending => docs.for_each(|doc| self.collect(doc, 0.0)),
+            SortOrder::Descending => docs.rev().for_each(|doc| self.collect(doc, 0.0)),
+        }
+    }
+
+    /// As [`Self::collect_each`], of the documents from `first` on whose bit is set.
+    fn collect_selected(&mut self, first: DocId, words: &[u64]) {
+        let words = (0u32..).zip(words);
+        let docs = words.flat_map(|(ord, word)| {
+            let base = first.saturating_add(ord.saturating_mul(u64::BITS));
+            let bits = (0..u64::BITS).filter(move |bit| word >> bit & 1 == 1);
+            let bits = match *word {
+                0 => None,
+                _ => Some(bits),
+            };
+            bits.into_iter()
+                .flatten()
+                .map(move |bit| base.saturating_add(bit))
+        });
+        let docs: Vec<DocId> = docs.collect();
+        self.collect_each(docs.into_iter());
+    }
+}
+
+fn overlaps(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> bool {
+    !a.is_empty() && a.start() <= b.end() && b.start() <= a.end()
+}
