@@ -140,9 +140,10 @@ pub fn read_stored_as(
     let mut document = TantivyDocument::new();
     while !reader.0.is_empty() {
         let begin = reader.varint()?;
-        let field = u32::try_from(begin >> KIND_BITS)
-            .map_err(|_| StoredError("a field has a number of more than 32 bits"))?;
-        let field = number_of(Field::from_field_id(field));
+        // tantivy's documents know no higher numbers.
+        let field = u16::try_from(begin >> KIND_BITS)
+            .map_err(|_| StoredError("a field has a number of more than 16 bits"))?;
+        let field = number_of(Field::from_field_id(u32::from(field)));
         let kind = begin & ((1 << KIND_BITS) - 1);
         // What no field takes is read all the same, and goes nowhere.
         let mut nowhere = TantivyDocument::new();

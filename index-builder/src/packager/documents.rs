@@ -19,8 +19,8 @@ const MAX_DICTIONARY_NUM_BYTES: usize = 8 << 10;
 /// Of so many bytes of documents one may be in the dictionary: fewer documents do without one.
 const BYTES_PER_DICTIONARY_BYTE: u64 = 32;
 
-/// What a dictionary is worth making of at least, in bytes.
-const MIN_DICTIONARY_NUM_BYTES: usize = 512;
+/// A dictionary of less is not worth the time that making it takes, for splits of a few blocks.
+const MIN_DICTIONARY_NUM_BYTES: usize = 4 << 10;
 
 /// Documents that a sample has at most.
 const SAMPLE_NUM_DOCS: usize = 2_048;

@@ -6,8 +6,11 @@ use canter_doc_mapper::DocMapper;
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, SplitFilter,
 };
-use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
+use tantivy::index::SegmentComponent;
+use tantivy::schema::Schema;
+use tantivy::store::{Compressor, StoreWriter};
+use tantivy::{Index, IndexSettings};
 
 use super::StoredDocuments;
 use crate::BuildError;
@@ -47,6 +50,10 @@ impl SegmentFiles {
             OwnedBytes::new(normalised_meta(directory, &segment_id, mapper)?),
         )];
         for extension in EXTENSIONS {
+            if extension == STORE {
+                files.push((extension, empty_store()?));
+                continue;
+            }
             let path = format!("{segment_id}.{extension}");
             // An index's own directory would strip tantivy's footer, which opening the file again checks.
             let failed = |error: &dyn std::fmt::Display| {
@@ -56,10 +63,6 @@ impl SegmentFiles {
                 .get_file_handle(Path::new(&path))
                 .map_err(|error| failed(&error))?;
             let bytes = file.read_bytes(0..file.len()).map_err(|e| failed(&e))?;
-            let bytes = match extension {
-                STORE => footer_of(&bytes).ok_or_else(|| failed(&"it has no footer"))?,
-                _ => bytes,
-            };
             files.push((extension, bytes));
         }
         Ok(Self {
@@ -130,13 +133,28 @@ impl SegmentFiles {
     }
 }
 
-/// What tantivy wants to see of its own doc store, which stays empty: the footer that ends each of its files.
-fn footer_of(file: &OwnedBytes) -> Option<OwnedBytes> {
-    // The footer, its length and a magic number, of 32 bits each.
-    let len_at = file.len().checked_sub(8)?;
-    let footer_len = u32::from_le_bytes(*file.get(len_at..)?.first_chunk()?);
-    let start = len_at.checked_sub(usize::try_from(footer_len).ok()?)?;
-    Some(file.slice(start..file.len()))
+/// tantivy's own doc store without a document: it wants to see one whenever it opens a segment.
+fn empty_store() -> tantivy::Result<OwnedBytes> {
+    let directory = RamDirectory::create();
+    let settings = IndexSettings {
+        docstore_compression: Compressor::None,
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    };
+    let schema = Schema::builder().build();
+    let index = Index::create(directory.clone(), schema, settings.clone())?;
+    let mut segment = index.new_segment();
+    let file = segment.open_write(SegmentComponent::Store)?;
+    StoreWriter::new(
+        file,
+        settings.docstore_compression,
+        settings.docstore_blocksize,
+        settings.docstore_compress_dedicated_thread,
+    )?
+    .close()?;
+    let path = segment.relative_path(SegmentComponent::Store);
+    let file = directory.get_file_handle(&path)?;
+    Ok(file.read_bytes(0..file.len())?)
 }
 
 /// tantivy's metadata with the segment's random id replaced and nothing else that varies. Its schema is the

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use tantivy::directory::{Directory, RamDirectory};
-use tantivy::index::SegmentComponent;
-use tantivy::store::StoreWriter;
-use tantivy::{Index, IndexMeta, IndexSettings, Segment};
+use tantivy::{Index, IndexMeta};
 
 use super::super::input::OpenInput;
 use super::super::order::DocOrder;
@@ -27,7 +25,6 @@ pub(in crate::merge) fn write_segment(
     field_norms::write(&segment, inputs, order)?;
     postings::write(&segment, inputs, order)?;
     columns::write(&segment, inputs, order)?;
-    no_documents(&segment, &settings)?;
     let meta = IndexMeta {
         index_settings: settings,
         persisted_custom_extensions: Vec::new(),
@@ -39,15 +36,4 @@ pub(in crate::merge) fn write_segment(
     let meta = serde_json::to_vec(&meta).map_err(std::io::Error::from)?;
     index.directory().atomic_write(Path::new(META), &meta)?;
     Ok(directory)
-}
-
-/// tantivy's own doc store, which holds nothing: documents are stored beside the segment.
-fn no_documents(segment: &Segment, settings: &IndexSettings) -> tantivy::Result<()> {
-    let writer = StoreWriter::new(
-        segment.clone().open_write(SegmentComponent::Store)?,
-        settings.docstore_compression,
-        settings.docstore_blocksize,
-        settings.docstore_compress_dedicated_thread,
-    )?;
-    Ok(writer.close()?)
 }
