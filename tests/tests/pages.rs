@@ -113,7 +113,7 @@ fn cost_depends_on_what_a_query_needs() {
         (json!({"query": "*", "max_hits": 10}), (2, 2, 700_000)),
         (
             json!({"query": "severity_text:ERROR", "max_hits": 10}),
-            (4, 20, 1_500_000),
+            (4, 21, 600_000),
         ),
         (
             json!({"query": "*", "max_hits": 0, "aggs": {"days": {

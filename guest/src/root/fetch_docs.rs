@@ -64,9 +64,11 @@ pub(super) async fn fetch_docs<'a>(
     let interrupt = exchange.interrupt();
     let mut documents: BTreeMap<usize, Result<Document<'a>, SearchError>> = BTreeMap::new();
     for (split_ord, places) in &places {
+        // Let go of behind its documents: it has buffers to decompress with.
+        let mut stored = stored.remove(split_ord);
         for (doc, place) in places {
             interrupt.check()?;
-            let document = match (failures.get(split_ord), stored.get_mut(split_ord)) {
+            let document = match (failures.get(split_ord), &mut stored) {
                 (Some(failure), _) => Err(failure.clone()),
                 (None, Some(stored)) => stored.read(*doc),
                 (None, None) => Err(SearchError::internal("a hit's split is not open")),

@@ -46,7 +46,8 @@ impl DocumentFiles {
 pub(crate) struct Documents<'a> {
     split: &'a OpenSplit,
     index: DocumentIndex,
-    decoder: BlockDecoder,
+    /// Made when it is first needed: it takes some hundred kilobytes of memory.
+    decoder: Option<BlockDecoder>,
     block: Option<(DocBlock, DocumentsBlock)>,
 }
 
@@ -76,7 +77,7 @@ impl<'a> Documents<'a> {
             return Err(split.error("it says of other documents where they stand than it has"));
         }
         Ok(Self {
-            decoder: BlockDecoder::new(&index).map_err(named)?,
+            decoder: None,
             split,
             index,
             block: None,
@@ -131,8 +132,14 @@ impl<'a> Documents<'a> {
         let block = self.index.block_of(doc);
         let block = block.ok_or_else(|| split.error(format!("it has no document {doc}")))?;
         let bytes = resident(&split.body, &self.in_body(&block))?;
-        let documents = self.decoder.decode(&block, &bytes);
+        let decoder = match self.decoder.take() {
+            Some(decoder) => Ok(decoder),
+            None => BlockDecoder::new(&self.index),
+        };
+        let mut decoder = decoder.map_err(|error| split.error(error))?;
+        let documents = decoder.decode(&block, &bytes);
         let documents = documents.map_err(|error| split.error(error))?;
+        self.decoder = Some(decoder);
         self.block = Some((block, documents));
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{
-    DocIdentity, FormatError, IDENTITIES_FILE, Identities, SourceId, SplitEntry,
+    DOCUMENTS_FILE, DocIdentity, FormatError, IDENTITIES_FILE, Identities, SourceId, SplitEntry,
 };
 use tantivy::columnar::{Column, ColumnarReader};
 use tantivy::directory::Directory;
@@ -66,6 +66,13 @@ impl OpenInput {
             )));
         }
         let (head, body) = fetch_split(store, entry, folder)?;
+        if head.files.find(DOCUMENTS_FILE).is_none() {
+            return Err(BuildError::invalid(format!(
+                "split {}: it was built by an earlier version of Canter, which stored documents in a way that is not \
+                 read any more: build the index again",
+                entry.id
+            )));
+        }
         let directory = SplitDirectory::new(body, head.files);
         // Splits of the first version do not know who their documents are.
         let identities = match head.metadata.identities {

