@@ -41,7 +41,11 @@ fn body(doc: u64) -> String {
         let _ = write!(
             body,
             "far{width} {}",
-            if doc % 3 == 0 { "end" } else { "other" }
+            if doc.is_multiple_of(3) {
+                "end"
+            } else {
+                "other"
+            }
         );
     }
     body

@@ -143,7 +143,7 @@ fn empty_store() -> tantivy::Result<OwnedBytes> {
     };
     let schema = Schema::builder().build();
     let index = Index::create(directory.clone(), schema, settings.clone())?;
-    let mut segment = index.new_segment();
+    let segment = index.new_segment();
     let file = segment.open_write(SegmentComponent::Store)?;
     StoreWriter::new(
         file,

@@ -207,7 +207,7 @@ impl BestByKeys {
         };
         // A range that ends before it begins holds nothing.
         let wanted = match (rank, order) {
-            (None, _) => u64::MAX..=0,
+            (None, _) => RangeInclusive::new(u64::MAX, 0),
             (Some(rank), SortOrder::Ascending) => 0..=code(rank),
             (Some(rank), SortOrder::Descending) => code(rank)..=u64::MAX,
         };

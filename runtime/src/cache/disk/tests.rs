@@ -74,24 +74,29 @@ async fn blocks_that_follow_one_another_come_as_one_piece() {
     for number in [0, 1, 2, 4, 5, 63, 64] {
         put_block(&cache, number).await;
     }
-    let check = |range: Range<u64>, expected: &[Range<u64>]| {
+    // Where the pieces that come begin and end.
+    let check = |range: Range<u64>, expected: &[(u64, u64)]| {
         let (cache, expected) = (&cache, expected.to_vec());
         async move {
             let pieces = cache.get("a", range, CLASS).await;
             for piece in &pieces {
                 assert_eq!(piece.bytes, object_bytes(piece.offset..piece.end()));
             }
-            let found: Vec<Range<u64>> = pieces.iter().map(|p| p.offset..p.end()).collect();
+            let found: Vec<(u64, u64)> = pieces.iter().map(|p| (p.offset, p.end())).collect();
             assert_eq!(found, expected);
         }
     };
     let block = |number: u64| number * BLOCK_LEN;
-    check(0..block(3), &[0..block(3)]).await;
-    check(70_000..190_000, &[70_000..190_000]).await;
-    check(100..block(6) - 7, &[100..block(3), block(4)..block(6) - 7]).await;
+    check(0..block(3), &[(0, block(3))]).await;
+    check(70_000..190_000, &[(70_000, 190_000)]).await;
+    check(
+        100..block(6) - 7,
+        &[(100, block(3)), (block(4), block(6) - 7)],
+    )
+    .await;
     check(block(3)..block(4), &[]).await;
     // Over the border of what one thread reads at most.
-    check(block(63)..block(65), &[block(63)..block(65)]).await;
+    check(block(63)..block(65), &[(block(63), block(65))]).await;
 }
 
 #[tokio::test]

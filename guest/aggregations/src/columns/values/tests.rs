@@ -109,7 +109,7 @@ fn check_select(values: &Values, in_range: &[u64], range: Range<u32>) -> Result<
         0..=high,
         low..=u64::MAX,
         high..=low,
-        1..=0,
+        std::ops::RangeInclusive::new(1, 0),
     ] {
         values.select(range.clone(), &wanted, &mut words).unwrap();
         prop_assert_eq!(words.len(), in_range.len().div_ceil(64));
