@@ -25,13 +25,8 @@ impl Writer {
         self.buf.extend_from_slice(bytes);
     }
 
-    /// LEB128: seven bits a byte, lowest first.
-    pub(crate) fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.buf.push(low_byte(value) | 0x80);
-            value >>= 7;
-        }
-        self.buf.push(low_byte(value));
+    pub(crate) fn varint(&mut self, value: u64) {
+        put_varint(&mut self.buf, value);
     }
 
     /// A signed varint, zigzag-coded.
@@ -48,6 +43,15 @@ impl Writer {
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.buf
     }
+}
+
+/// Appends a number as LEB128: seven bits a byte, lowest first.
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(low_byte(value) | 0x80);
+        value >>= 7;
+    }
+    out.push(low_byte(value));
 }
 
 fn low_byte(value: u64) -> u8 {

@@ -122,6 +122,9 @@ pub(crate) const IDENTITIES_VERSION: u32 = 1;
 pub const DOCUMENTS_FILE: &str = "docs";
 /// Name of the body's file that says where each of them stands.
 pub const DOCUMENT_INDEX_FILE: &str = "docindex";
+/// What is said of a split that has neither: nothing in it is read any more.
+pub const TOO_OLD: &str = "it was built by an earlier version of Canter, which stored documents in a way that is not read \
+                           any more: build the index again";
 /// What these two are called in errors.
 pub(crate) const DOCUMENTS_NAME: &str = "stored documents";
 /// Version of these files.

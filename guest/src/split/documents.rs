@@ -5,7 +5,7 @@ use std::ops::Range;
 use canter_doc_mapper::read_stored;
 use canter_split_format::{
     BlockDecoder, DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock,
-    FileTable, FormatError,
+    FileTable, FormatError, TOO_OLD,
 };
 use tantivy::TantivyDocument;
 
@@ -28,11 +28,7 @@ impl DocumentFiles {
         let found = files.find(DOCUMENT_INDEX_FILE);
         let (Some((index_ord, index)), Some((_, blocks))) = (found, files.find(DOCUMENTS_FILE))
         else {
-            return Err(
-                "it was built by an earlier version of Canter, which stored documents in a way that is not read any \
-                 more: build the index again"
-                    .to_owned(),
-            );
+            return Err(TOO_OLD.to_owned());
         };
         Ok(Self {
             index_ord,

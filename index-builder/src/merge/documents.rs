@@ -5,6 +5,7 @@ use std::io;
 
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock, FormatError,
+    TOO_OLD,
 };
 use tantivy::directory::FileHandle;
 use zstd::bulk::Decompressor;
@@ -42,10 +43,7 @@ impl StoredReader {
         let index = split.read(DOCUMENT_INDEX_FILE)?;
         let file = split.file(DOCUMENTS_FILE);
         let (Some(index), Some(file)) = (index, file) else {
-            return Err(damaged(
-                "it was built by an earlier version of Canter, which stored documents in a way that is not read any \
-                 more: build the index again",
-            ));
+            return Err(damaged(TOO_OLD));
         };
         let index = DocumentIndex::open(&index).map_err(damaged)?;
         if file.len() as u64 != index.num_bytes() {

@@ -5,6 +5,7 @@ use std::path::Path;
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{
     DOCUMENTS_FILE, DocIdentity, FormatError, IDENTITIES_FILE, Identities, SourceId, SplitEntry,
+    TOO_OLD,
 };
 use tantivy::columnar::{Column, ColumnarReader};
 use tantivy::directory::Directory;
@@ -67,11 +68,8 @@ impl OpenInput {
         }
         let (head, body) = fetch_split(store, entry, folder)?;
         if head.files.find(DOCUMENTS_FILE).is_none() {
-            return Err(BuildError::invalid(format!(
-                "split {}: it was built by an earlier version of Canter, which stored documents in a way that is not \
-                 read any more: build the index again",
-                entry.id
-            )));
+            let what = format!("split {}: {TOO_OLD}", entry.id);
+            return Err(BuildError::invalid(what));
         }
         let directory = SplitDirectory::new(body, head.files);
         // Splits of the first version do not know who their documents are.

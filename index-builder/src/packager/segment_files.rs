@@ -6,11 +6,11 @@ use canter_doc_mapper::DocMapper;
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, SplitFilter,
 };
+use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
 use tantivy::index::SegmentComponent;
 use tantivy::schema::Schema;
-use tantivy::store::{Compressor, StoreWriter};
-use tantivy::{Index, IndexSettings};
+use tantivy::store::StoreWriter;
 
 use super::StoredDocuments;
 use crate::BuildError;
@@ -51,7 +51,7 @@ impl SegmentFiles {
         )];
         for extension in EXTENSIONS {
             if extension == STORE {
-                files.push((extension, empty_store()?));
+                files.push((extension, empty_store(mapper)?));
                 continue;
             }
             let path = format!("{segment_id}.{extension}");
@@ -134,13 +134,9 @@ impl SegmentFiles {
 }
 
 /// tantivy's own doc store without a document: it wants to see one whenever it opens a segment.
-fn empty_store() -> tantivy::Result<OwnedBytes> {
+fn empty_store(mapper: &DocMapper) -> tantivy::Result<OwnedBytes> {
     let directory = RamDirectory::create();
-    let settings = IndexSettings {
-        docstore_compression: Compressor::None,
-        docstore_compress_dedicated_thread: false,
-        ..IndexSettings::default()
-    };
+    let settings = mapper.index_settings();
     let schema = Schema::builder().build();
     let index = Index::create(directory.clone(), schema, settings.clone())?;
     let segment = index.new_segment();

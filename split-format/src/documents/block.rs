@@ -3,19 +3,12 @@
 use std::ops::Range;
 
 use crate::FormatError;
-use crate::codec::Reader;
+use crate::codec::{Reader, put_varint};
 use crate::version::DOCUMENTS_NAME;
 
 /// Appends a document to a block.
 pub fn add_document(block: &mut Vec<u8>, document: &[u8]) {
-    let mut len = document.len() as u64;
-    while len >= 0x80 {
-        let [low, ..] = len.to_le_bytes();
-        block.push(low | 0x80);
-        len >>= 7;
-    }
-    let [low, ..] = len.to_le_bytes();
-    block.push(low);
+    put_varint(block, document.len() as u64);
     block.extend_from_slice(document);
 }
 
