@@ -32,7 +32,7 @@ struct ExplainedSplit<'a> {
     #[serde(skip_serializing_if = "is_one")]
     num_splits: u64,
     num_docs: u64,
-    /// `pruned`, `head`, `cached`, `search` or `failed`.
+    /// `pruned`, `head`, `cached`, `search`, `later` or `failed`.
     decision: &'static str,
     /// Why, in words.
     reason: &'a str,

@@ -1,7 +1,7 @@
 //! The documents of a split, as they were stored: blocks that are compressed each on its own, and where they stand.
 //!
 //! ```text
-//!   docindex   version · dictionary · longest block │ group of 64 blocks: documents, lengths │ group │ …
+//!   docindex   version · dictionary, packed · longest block │ group of 64 blocks: documents, lengths │ group │ …
 //!   docs       block 0 │ block 1 │ …                  each begins at a multiple of 64 bytes
 //!
 //!   a block    zstd frame, made with the dictionary, zeros behind it
@@ -17,7 +17,7 @@ use std::ops::Range;
 use crate::FormatError;
 use crate::codec::bits::{BitWriter, bits_at, num_bytes_of};
 use crate::codec::{Reader, Writer};
-use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION};
+use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION, TOO_OLD};
 
 mod block;
 mod decoder;
@@ -28,13 +28,17 @@ pub use decoder::BlockDecoder;
 /// Blocks whose numbers are written with the same width.
 const GROUP_NUM_BLOCKS: usize = 64;
 
+/// A dictionary is no longer than this.
+const MAX_DICTIONARY_NUM_BYTES: usize = 1 << 20;
+
 /// Blocks begin at multiples of this.
 const UNIT_NUM_BYTES: usize = 64;
 
 /// Where the documents of a split stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentIndex {
-    dictionary: Vec<u8>,
+    /// A zstd frame; empty if there is none.
+    packed_dictionary: Vec<u8>,
     /// Uncompressed length in bytes of the longest block.
     max_block_len: u64,
     /// The first document of each block, and behind it the number of all documents.
@@ -56,8 +60,11 @@ pub struct DocBlock {
 
 impl DocumentIndex {
     /// What the blocks were compressed with; empty if with nothing.
-    pub fn dictionary(&self) -> &[u8] {
-        &self.dictionary
+    ///
+    /// # Errors
+    /// If it cannot be decompressed, or is longer than a dictionary may be.
+    pub fn dictionary(&self) -> Result<Vec<u8>, FormatError> {
+        decoder::unpack(&self.packed_dictionary, MAX_DICTIONARY_NUM_BYTES)
     }
 
     /// Number of documents.
@@ -100,7 +107,7 @@ impl DocumentIndex {
     pub fn write(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.u32(DOCUMENTS_VERSION);
-        out.bytes(&self.dictionary);
+        out.bytes(&self.packed_dictionary);
         out.varint(self.max_block_len);
         out.varint(self.num_blocks() as u64);
         let docs = differences(self.first_docs.iter().map(|doc| u64::from(*doc)));
@@ -122,12 +129,15 @@ impl DocumentIndex {
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(DOCUMENTS_NAME, bytes);
         let version = reader.u32()?;
+        if version < DOCUMENTS_VERSION {
+            return Err(reader.error(TOO_OLD));
+        }
         if version != DOCUMENTS_VERSION {
             return Err(reader.error(format!(
                 "version {version} is not known (this reader knows {DOCUMENTS_VERSION}): use a newer Canter"
             )));
         }
-        let dictionary = reader.bytes()?.to_vec();
+        let packed_dictionary = reader.bytes()?.to_vec();
         let max_block_len = reader.varint()?;
         let num_blocks = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
         // A group takes at least four bytes.
@@ -161,7 +171,7 @@ impl DocumentIndex {
         }
         reader.finish()?;
         Ok(Self {
-            dictionary,
+            packed_dictionary,
             max_block_len,
             first_docs,
             starts,
@@ -206,12 +216,13 @@ impl DocumentsWriter {
         Ok(())
     }
 
-    /// Where the blocks are, and their bytes. `dictionary` is what they were compressed with.
-    pub fn finish(mut self, dictionary: Vec<u8>) -> (DocumentIndex, Vec<u8>) {
+    /// Where the blocks are, and their bytes. `packed_dictionary` is what they were compressed with, as a zstd frame;
+    /// empty if with nothing.
+    pub fn finish(mut self, packed_dictionary: Vec<u8>) -> (DocumentIndex, Vec<u8>) {
         self.first_docs.push(self.num_docs);
         self.starts.push(self.bytes.len() as u64);
         let index = DocumentIndex {
-            dictionary,
+            packed_dictionary,
             max_block_len: self.max_block_len,
             first_docs: self.first_docs,
             starts: self.starts,

@@ -57,6 +57,16 @@ impl Oracle {
         })
     }
 
+    /// Every document as tantivy's own doc store gives it back, as JSON, in the order of places.
+    pub fn documents(&self) -> Result<Vec<String>> {
+        (0..self.searcher.segment_reader(0).max_doc())
+            .map(|doc| {
+                let document: TantivyDocument = self.searcher.doc(DocAddress::new(0, doc))?;
+                Ok(self.mapper.doc_to_json_text(&document))
+            })
+            .collect()
+    }
+
     /// Answers a search request in the shape of Canter's answer.
     pub fn search(&self, request: &Value) -> Result<Value> {
         let query = self.query(request)?;

@@ -17,7 +17,11 @@ pub(crate) fn answer(response: &Value, asked: &Value, screen: &Screen) -> String
         num if num == num_hits => String::new(),
         num => format!(", {} shown", numbers::count(num)),
     };
-    let total = format!("{}{shown}", numbers::counted(num_hits, "hit"));
+    let at_least = match response["num_hits_relation"].as_str() {
+        Some("gte") => "at least ",
+        _ => "",
+    };
+    let total = format!("{at_least}{}{shown}", numbers::counted(num_hits, "hit"));
     text.push_str(&screen.paint(Colour::Bold, &total));
     text.push('\n');
     let aggregations = aggregations(&response["aggregations"], asked, screen, "");
@@ -45,12 +49,16 @@ pub(crate) fn cost_line(response: &Value) -> String {
         0 => String::new(),
         num => format!(", {} answered from the cache", numbers::count(num)),
     };
+    let not_needed = match num("num_splits_not_needed") {
+        0 => String::new(),
+        num => format!(", {} not needed", numbers::count(num)),
+    };
     let gaps = match num("warmup_gaps") {
         0 => String::new(),
         gaps => format!(", {}", numbers::counted(gaps, "warmup gap")),
     };
     format!(
-        "{}: {}, {}, {}; {} of {} searched{from_heads}{from_cache}{pruned}{gaps}",
+        "{}: {}, {}, {}; {} of {} searched{from_heads}{from_cache}{not_needed}{pruned}{gaps}",
         numbers::micros(response["elapsed_time_micros"].as_u64().unwrap_or(0)),
         numbers::counted(num("num_waves"), "wave"),
         numbers::counted(num("num_requests"), "request"),
@@ -87,6 +95,10 @@ mod tests {
         check(
             json!({"hits": [{"a": 1}], "num_hits": 2000, "aggregations": {"m": {"value": 7.0}}}),
             "a\n1\n\n2,000 hits, 1 shown\n\nm  7\n",
+        );
+        check(
+            json!({"hits": [{"a": 1}], "num_hits": 30, "num_hits_relation": "gte"}),
+            "a\n1\n\nat least 30 hits, 1 shown\n",
         );
     }
 }

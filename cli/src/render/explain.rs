@@ -51,6 +51,7 @@ fn splits_line(plan: &Value) -> String {
     };
     let parts = [
         (becoming("search"), "to search"),
+        (becoming("later"), "if these are not enough"),
         (becoming("head"), "answered by the head"),
         (becoming("cached"), "in the cache"),
         (becoming("pruned"), "left out"),
@@ -84,6 +85,7 @@ fn splits_table(plan: &Value, screen: &Screen) -> String {
         let text = |key: &str| split[key].as_str().unwrap_or("");
         let (becomes, colour) = match text("decision") {
             "search" => ("searched", Some(Colour::Green)),
+            "later" => ("if needed", Some(Colour::Dim)),
             "head" => ("head only", Some(Colour::Cyan)),
             "cached" => ("cached", Some(Colour::Cyan)),
             "pruned" => ("left out", Some(Colour::Dim)),

@@ -64,6 +64,7 @@ class Index:
         max_hits: int = 20,
         start_offset: int = 0,
         sort_by: str | None = None,
+        track_total_hits: bool | int = True,
         search_fields: str | Sequence[str] = (),
         snippet_fields: str | Sequence[str] = (),
         start_timestamp: Time | None = None,
@@ -73,7 +74,9 @@ class Index:
         """Searches the index.
 
         ``query`` is in Canter's query language; ``*`` matches everything. ``aggs`` are Elasticsearch's aggregations.
-        ``sort_by`` names up to two fast fields, with ``-`` in front for ascending. ``start_timestamp`` is included,
+        ``sort_by`` names up to two fast fields, with ``-`` in front for ascending. ``track_total_hits`` says how many
+        hits are counted at least: with ``False`` or a number, splits that no hit is taken from may stay unread, and
+        ``num_hits`` is a lower bound where the answer's ``num_hits_relation`` is ``"gte"``. ``start_timestamp`` is included,
         ``end_timestamp`` is not. ``budget`` may hold ``max_requests``, ``max_bytes``, ``max_waves`` and ``deadline_ms``.
 
         Raises a :class:`canter.CanterError` of the kind that says what to do.
@@ -85,6 +88,7 @@ class Index:
             profile=True,
             aggs=None if aggs is None else dict(aggs),
             sort_by=sort_by,
+            track_total_hits=None if track_total_hits is True else track_total_hits,
             search_field=_names(search_fields),
             snippet_fields=_names(snippet_fields),
             start_timestamp=_seconds(start_timestamp),

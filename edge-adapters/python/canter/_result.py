@@ -21,6 +21,8 @@ class SearchResult:
         self.hits: list[dict[str, Any]] = answer["hits"]
         #: How many documents match.
         self.num_hits: int = answer["num_hits"]
+        #: ``"eq"``, or ``"gte"`` where there may be more hits than were counted.
+        self.num_hits_relation: str = answer.get("num_hits_relation", "eq")
         #: What was aggregated, by name, as Elasticsearch writes it.
         self.aggregations: dict[str, Any] = answer.get("aggregations") or {}
         #: What the search cost: waves, requests, bytes, microseconds.

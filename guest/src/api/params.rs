@@ -18,6 +18,8 @@ enum Kind {
     /// A whole number.
     Integer,
     Flag,
+    /// A flag or a whole number, 0 or more.
+    Counting,
     /// Names: a list, or one text with commas.
     Fields,
     /// A JSON object; in a URL, its text.
@@ -25,7 +27,7 @@ enum Kind {
 }
 
 /// The parameters of a search: the name, the one it stands for, and what it may hold.
-const SEARCH: [(&str, &str, Kind); 17] = [
+const SEARCH: [(&str, &str, Kind); 19] = [
     ("query", "query", Kind::Text),
     ("start_timestamp", "start_timestamp", Kind::Integer),
     ("end_timestamp", "end_timestamp", Kind::Integer),
@@ -36,6 +38,8 @@ const SEARCH: [(&str, &str, Kind); 17] = [
     ("snippet_fields", "snippet_fields", Kind::Fields),
     ("sort_by", "sort_by", Kind::Text),
     ("sort_by_field", "sort_by", Kind::Text),
+    ("count_all", "track_total_hits", Kind::Flag),
+    ("track_total_hits", "track_total_hits", Kind::Counting),
     ("format", FORMAT, Kind::Text),
     ("aggs", "aggs", Kind::Object),
     ("aggregations", "aggs", Kind::Object),
@@ -240,6 +244,10 @@ fn from_text(text: &str, kind: Kind) -> Option<Value> {
             "false" => Some(false.into()),
             _ => None,
         },
+        Kind::Counting => match from_text(text, Kind::Flag) {
+            Some(flag) => Some(flag),
+            None => from_text(text, Kind::Count),
+        },
         Kind::Object => serde_json::from_str(text).ok().filter(Value::is_object),
     }
 }
@@ -250,6 +258,7 @@ fn from_json(value: &Value, kind: Kind) -> Option<Value> {
         Kind::Count => value.is_u64(),
         Kind::Integer => value.is_i64(),
         Kind::Flag => value.is_boolean(),
+        Kind::Counting => value.is_boolean() || value.is_u64(),
         Kind::Object => value.is_object(),
         Kind::Fields => match value {
             Value::Array(names) => names.iter().all(Value::is_string),
@@ -265,6 +274,7 @@ fn expected(kind: Kind) -> &'static str {
         Kind::Count => "this must be a whole number, 0 or more",
         Kind::Integer => "this must be a whole number",
         Kind::Flag => "this must be true or false",
+        Kind::Counting => "this must be true, false or a whole number, 0 or more",
         Kind::Fields => "this must be names: one, several with commas, or a list of them",
         Kind::Object => "this must be a JSON object",
     }

@@ -1,21 +1,27 @@
 //! One split on its way through the phases of a leaf search.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use canter_aggregations::{FromHead, Partial};
+use canter_split_format::TimeRange;
 
+use futures_util::future::try_join_all;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, TERMINATED, Term};
+use tantivy::{DocSet, TERMINATED, TantivyError, Term};
 
-use super::rerun::rerun_on_gaps;
+use super::hits::HitOrder;
+use super::reads::rerun_on_gaps;
+use super::reads::warm_up;
 use super::times::Within;
-use super::top_hits::HitOrder;
-use super::warmup::warm_up;
 use crate::SearchError;
-use crate::query::{BuiltQuery, QueryShape};
+use crate::query::{BuiltQuery, QueryShape, required_terms};
 use crate::request::SortOrder;
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
+
+/// So many terms that every match needs are looked up before anything else is read.
+const MAX_REQUIRED_TERMS: usize = 64;
 
 /// One split on its way through the phases.
 pub(super) struct Candidate {
@@ -45,6 +51,32 @@ impl Candidate {
         let filters = self.filters.iter().flatten();
         let mut queries = std::iter::once(&self.built).chain(filters);
         queries.any(|query| !query.scan.is_empty())
+    }
+
+    /// Whether its dictionaries have the terms that every match needs. Of a split that lacks one nothing else is read.
+    ///
+    /// No wave is lost by it: the lists of these terms are found in the dictionaries, and can be read no earlier.
+    /// Where other parts of dictionaries are wanted too, nothing waits for these, and so they say nothing.
+    pub(super) async fn may_match(&self) -> Result<bool, SearchError> {
+        let needs = &self.built.needs;
+        let required = required_terms(self.built.query.as_ref(), MAX_REQUIRED_TERMS);
+        if !required.requires_something()
+            || !needs.term_ranges.is_empty()
+            || !needs.automata.is_empty()
+        {
+            return Ok(true);
+        }
+        let split = self.split.as_ref();
+        let terms: BTreeSet<&Term> = required.terms().into_iter().collect();
+        let lookups = terms.into_iter().map(async |term| {
+            let inverted_index = split.segment().inverted_index(term.field())?;
+            let num_docs = inverted_index.doc_freq_async(term).await?;
+            Ok::<_, TantivyError>((num_docs == 0).then_some(term))
+        });
+        let absent = try_join_all(lookups).await;
+        let absent = absent.map_err(|error| split.error(error))?;
+        let absent: BTreeSet<&Term> = absent.into_iter().flatten().collect();
+        Ok(required.may_be_had(&|term| !absent.contains(term)))
     }
 
     /// How many documents match, for shapes that are countable. Which documents a term is in is read only where
@@ -96,29 +128,40 @@ impl Candidate {
         .await
     }
 
-    /// Sorts splits so that the one with the best possible hit is first.
+    /// See [`search_rank`].
     pub(super) fn search_rank(&self, direction: SortOrder) -> (i64, u32) {
-        let range = self.split.metadata.time_range;
-        match direction {
-            SortOrder::Descending => (
-                !range.map_or(i64::MAX, |range| range.end_ns),
-                !self.split_ord,
-            ),
-            SortOrder::Ascending => (
-                range.map_or(i64::MIN, |range| range.start_ns),
-                self.split_ord,
-            ),
-        }
+        search_rank(self.split.metadata.time_range, self.split_ord, direction)
     }
 
-    /// Whether a document of this split may come before a hit of that time.
+    /// See [`may_beat`].
     pub(super) fn may_beat(&self, worst_ns: Option<i64>, direction: SortOrder) -> bool {
-        match (worst_ns, self.split.metadata.time_range) {
-            (Some(worst), Some(range)) => match direction {
-                SortOrder::Descending => range.end_ns >= worst,
-                SortOrder::Ascending => range.start_ns <= worst,
-            },
-            _ => true,
-        }
+        may_beat(self.split.metadata.time_range, worst_ns, direction)
+    }
+}
+
+/// Sorts splits so that the one with the best possible hit is first.
+pub(super) fn search_rank(
+    range: Option<TimeRange>,
+    split_ord: u32,
+    direction: SortOrder,
+) -> (i64, u32) {
+    match direction {
+        SortOrder::Descending => (!range.map_or(i64::MAX, |range| range.end_ns), !split_ord),
+        SortOrder::Ascending => (range.map_or(i64::MIN, |range| range.start_ns), split_ord),
+    }
+}
+
+/// Whether a document of a split with such times may come before a hit of that time.
+pub(super) fn may_beat(
+    range: Option<TimeRange>,
+    worst_ns: Option<i64>,
+    direction: SortOrder,
+) -> bool {
+    match (worst_ns, range) {
+        (Some(worst), Some(range)) => match direction {
+            SortOrder::Descending => range.end_ns >= worst,
+            SortOrder::Ascending => range.start_ns <= worst,
+        },
+        _ => true,
     }
 }

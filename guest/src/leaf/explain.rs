@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::future::join_all;
+
 use super::batch::next_batch;
 use super::candidate::Candidate;
+use super::hits::HitOrder;
 use super::leaf_search::{Leaf, LeafSearch};
-use super::top_hits::HitOrder;
 use crate::SearchError;
 use crate::query::QueryShape;
 use crate::request::SortOrder;
@@ -20,6 +22,8 @@ pub(crate) enum Decision {
     Head,
     /// The host's cache has the answer.
     Cached,
+    /// It is searched only if those that are do not hold enough hits.
+    Later,
     /// It cannot be opened.
     Failed,
 }
@@ -31,6 +35,7 @@ impl Decision {
             Self::Search => "search",
             Self::Head => "head",
             Self::Cached => "cached",
+            Self::Later => "later",
             Self::Failed => "failed",
         }
     }
@@ -64,6 +69,10 @@ pub(crate) async fn explain_leaf(
 ) -> Result<(BTreeMap<u32, SplitFate>, u64), SearchError> {
     let mut search = LeafSearch::new(leaf, exchange)?;
     let splits = search.uncached().await;
+    let (splits, later) = match search.rounds(&splits) {
+        Some(rounds) => rounds.divide(),
+        None => (splits, Vec::new()),
+    };
     let candidates = search.open(splits).await;
     let direction = match candidates.first().map(|first| &first.order) {
         Some(HitOrder::Time(direction)) if search.countable(&candidates) => Some(*direction),
@@ -71,8 +80,12 @@ pub(crate) async fn explain_leaf(
     };
     let (mut fates, max_documents) = match direction {
         Some(direction) => explain_counted(&mut search, &candidates, direction).await,
-        None => explain_searched(&search, &candidates),
+        None => explain_searched(&mut search, &candidates).await,
     };
+    for (split_ord, _) in later {
+        let reason = "searched if others hold too few hits, since not all are to be counted";
+        fates.insert(*split_ord, SplitFate::new(Decision::Later, reason));
+    }
     // What is left was never opened: the cache had it, or it failed.
     for (split_ord, source) in &leaf.splits {
         let mut failures = search.result.failed_splits.iter();
@@ -118,39 +131,48 @@ async fn explain_counted(
     (fates, num_matches.min(window as u64))
 }
 
-/// Splits that must all be searched.
-fn explain_searched(
-    search: &LeafSearch<'_>,
+/// Splits that must all be searched, but for those whose dictionaries say that they cannot hold a hit.
+async fn explain_searched(
+    search: &mut LeafSearch<'_>,
     candidates: &[Candidate],
 ) -> (BTreeMap<u32, SplitFate>, u64) {
-    let fates: BTreeMap<u32, SplitFate> = candidates
-        .iter()
-        .map(|candidate| {
-            let fate = match candidate.built.shape {
-                QueryShape::Nothing => {
-                    SplitFate::new(Decision::Head, "no document can match this query")
-                }
-                _ if candidate.order.needs_scores() => {
-                    SplitFate::new(Decision::Search, "hits are scored over all splits")
-                }
-                _ => {
-                    let num_docs = candidate.split.num_live(candidate.within.most());
-                    let reason = match candidate.needs_scan() {
-                        true => format!(
-                            "up to {num_docs} stored documents to look through, for a field that is not indexed"
-                        ),
-                        false => format!("up to {num_docs} documents to look at"),
-                    };
-                    SplitFate::new(Decision::Search, reason)
-                }
-            };
-            (candidate.split_ord, fate)
-        })
-        .collect();
+    let may_match = join_all(candidates.iter().map(Candidate::may_match)).await;
+    let mut fates = BTreeMap::new();
+    for (candidate, may_match) in candidates.iter().zip(may_match) {
+        match may_match {
+            Ok(may_match) => {
+                fates.insert(candidate.split_ord, fate_of(candidate, may_match));
+            }
+            Err(error) => search.fail(candidate, error),
+        }
+    }
     let is_searched = |fate: &SplitFate| fate.decision == Decision::Search;
     let max_documents = match fates.values().any(is_searched) {
         true => search.prepared.window as u64,
         false => 0,
     };
     (fates, max_documents)
+}
+
+fn fate_of(candidate: &Candidate, may_match: bool) -> SplitFate {
+    match candidate.built.shape {
+        QueryShape::Nothing => SplitFate::new(Decision::Head, "no document can match this query"),
+        _ if candidate.order.needs_scores() => {
+            SplitFate::new(Decision::Search, "hits are scored over all splits")
+        }
+        _ if !may_match => SplitFate::new(
+            Decision::Head,
+            "its dictionary lacks a term that every hit has, so nothing else is read",
+        ),
+        _ => {
+            let num_docs = candidate.split.num_live(candidate.within.most());
+            let reason = match candidate.needs_scan() {
+                true => format!(
+                    "up to {num_docs} stored documents to look through, for a field that is not indexed"
+                ),
+                false => format!("up to {num_docs} documents to look at"),
+            };
+            SplitFate::new(Decision::Search, reason)
+        }
+    }
 }

@@ -3,29 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use canter_aggregations::{Aggregations, FromHead, Merger};
+use canter_aggregations::{Aggregations, Merger};
+use canter_doc_mapper::IndexConfig;
 use futures_util::future::join_all;
-use tantivy_query_grammar::UserInputAst;
+use tantivy_query_grammar::{UserInputAst, UserInputLeaf};
 
-use super::aggregate::{build_filters, said_by_head};
-use super::batch::{batches_by_size, groups_to_open, next_batch};
+use super::batch::{batches_by_size, groups_to_open};
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
+use super::hits::{Elsewhere, HitOrder, settle_places};
 use super::partial::{FailedSplit, PartialHit, PartialResult, check_listed, compare_hits};
-use super::places::{Elsewhere, settle_places};
-use super::rerun::rerun_on_gaps;
-use super::scan::{SPLITS_AT_ONCE, ScanBudget, Scanner};
+use super::reads::{SPLITS_AT_ONCE, ScanBudget, Scanner, rerun_on_gaps, warm_up};
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
-use super::times::Within;
-use super::top_hits::HitOrder;
-use super::warmup::warm_up;
 use crate::partial_cache::{SplitKeys, store};
-use crate::query::{QueryShape, build_query};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
 use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
+use crate::split::{HeadSource, OpenSplit};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::{DeletedDocs, IdentityRange, ListedSplit, TimeRange};
 
@@ -43,10 +38,10 @@ pub(crate) struct Leaf {
 
 /// The request, read once for all splits.
 pub(super) struct Prepared {
-    ast: UserInputAst,
-    sort_keys: Vec<SortKeySpec>,
+    pub(super) ast: UserInputAst,
+    pub(super) sort_keys: Vec<SortKeySpec>,
     pub(super) aggregations: Option<Aggregations>,
-    time_filter: TimeFilter,
+    pub(super) time_filter: TimeFilter,
     pub(super) window: usize,
     /// Keys of what single splits add to the answer, if the host keeps that.
     split_keys: Option<SplitKeys>,
@@ -88,20 +83,9 @@ pub(crate) async fn search_leaf(
 ) -> Result<PartialResult, SearchError> {
     let mut search = LeafSearch::new(&leaf, exchange)?;
     let splits = search.uncached().await;
-    let groups = search.groups(&splits);
-    let num_groups = groups.len();
-    for group in groups {
-        let candidates = search.open(group).await;
-        search.run(&candidates).await?;
-        for candidate in candidates {
-            search.result.warmup_gaps += candidate.split.body.num_gaps();
-            opened.insert(candidate.split_ord, candidate.split);
-        }
-        if num_groups > 1 {
-            // Of the others no document is fetched.
-            let hits = &search.result.hits;
-            opened.retain(|split_ord, _| hits.iter().any(|hit| hit.split_ord == *split_ord));
-        }
+    match search.rounds(&splits) {
+        Some(rounds) => search.search_until_enough(rounds, opened).await?,
+        None => search.search_splits(&splits, opened).await?,
     }
     search.result.aggregations = std::mem::take(&mut search.aggregations).finish();
     Ok(search.result)
@@ -109,14 +93,14 @@ pub(crate) async fn search_leaf(
 
 /// A leaf search under way.
 pub(super) struct LeafSearch<'a> {
-    leaf: &'a Leaf,
-    exchange: &'a Exchange,
-    interrupt: Interrupt,
+    pub(super) leaf: &'a Leaf,
+    pub(super) exchange: &'a Exchange,
+    pub(super) interrupt: Interrupt,
     pub(super) prepared: Prepared,
     pub(super) result: PartialResult,
     aggregations: Merger,
     /// Of the splits that are open, by place.
-    identities: BTreeMap<u32, IdentityRange>,
+    pub(super) identities: BTreeMap<u32, IdentityRange>,
     scan_budget: ScanBudget,
 }
 
@@ -145,7 +129,7 @@ impl<'a> LeafSearch<'a> {
     }
 
     /// Adds what one split was found to say, and offers it to the host's cache.
-    fn add_found(&mut self, candidate: &Candidate, answer: SplitAnswer) {
+    pub(super) fn add_found(&mut self, candidate: &Candidate, answer: SplitAnswer) {
         if let Some(keys) = &self.prepared.split_keys {
             store(self.exchange, &keys.key(&candidate.split.entry), &answer);
         }
@@ -162,7 +146,7 @@ impl<'a> LeafSearch<'a> {
         check_listed(&self.result.listed)
     }
 
-    fn fail(&mut self, candidate: &Candidate, error: SearchError) {
+    pub(super) fn fail(&mut self, candidate: &Candidate, error: SearchError) {
         self.result
             .failed_splits
             .push(FailedSplit::new(&candidate.split.entry.id, error));
@@ -188,6 +172,47 @@ impl<'a> LeafSearch<'a> {
         splits
     }
 
+    /// Searches all of these splits, as many at once as the memory allows.
+    pub(super) async fn search_splits(
+        &mut self,
+        splits: &[&'a (u32, HeadSource)],
+        opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    ) -> Result<(), SearchError> {
+        for group in self.groups(splits) {
+            let candidates = self.open(group).await;
+            self.run(&candidates).await?;
+            for candidate in candidates {
+                self.result.warmup_gaps += candidate.split.body.num_gaps();
+                opened.insert(candidate.split_ord, candidate.split);
+            }
+            // Of the others no document is fetched.
+            let hits = &self.result.hits;
+            opened.retain(|split_ord, _| hits.iter().any(|hit| hit.split_ord == *split_ord));
+        }
+        Ok(())
+    }
+
+    /// After how many hits the search may stop counting, if it may.
+    pub(super) fn enough_hits(&self) -> Option<u64> {
+        self.leaf.request.enough_hits()
+    }
+
+    /// Whether the query is `*`.
+    pub(super) fn matches_all(&self) -> bool {
+        match &self.prepared.ast {
+            UserInputAst::Leaf(leaf) => **leaf == UserInputLeaf::All,
+            _ => false,
+        }
+    }
+
+    /// The order of hits by what the index says; a split of before it had a timestamp field may know another.
+    pub(super) fn planned_order(&self) -> HitOrder {
+        let config: Option<IndexConfig> =
+            serde_json::from_value(self.leaf.index_config.clone()).ok();
+        let timestamp_field = config.and_then(|config| config.doc_mapping.timestamp_field);
+        HitOrder::of_request(&self.prepared.sort_keys, timestamp_field.as_deref())
+    }
+
     /// Splits that are open at once. Scores need the statistics of all of them.
     fn groups(&self, splits: &[&'a (u32, HeadSource)]) -> Vec<Vec<&'a (u32, HeadSource)>> {
         let needs_all = HitOrder::of_request(&self.prepared.sort_keys, None).needs_scores();
@@ -195,89 +220,6 @@ impl<'a> LeafSearch<'a> {
             true => vec![splits.to_vec()],
             false => groups_to_open(splits, self.leaf.limits.max_resident_bytes),
         }
-    }
-
-    /// Opens these splits at once, and builds the query for each; what one split must read for that is read together
-    /// with what the others must.
-    pub(super) async fn open(&mut self, splits: Vec<&'a (u32, HeadSource)>) -> Vec<Candidate> {
-        let mappers = Mappers::new(&self.leaf.index_config);
-        let search = &*self;
-        let opens = splits.iter().map(|(split_ord, source)| {
-            let opening = open_split(source.clone(), search.exchange, &mappers);
-            async move { search.prepare(*split_ord, opening.await?) }
-        });
-        let opens = join_all(opens).await;
-        let mut candidates = Vec::new();
-        for ((_, source), candidate) in splits.into_iter().zip(opens) {
-            match candidate {
-                Ok(candidate) => {
-                    let range = candidate.split.identity_range();
-                    self.identities.insert(candidate.split_ord, range);
-                    candidates.push(candidate);
-                }
-                Err(error) => {
-                    self.result
-                        .failed_splits
-                        .push(FailedSplit::new(&source.entry.id, error));
-                }
-            }
-        }
-        candidates
-    }
-
-    fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
-        let order = HitOrder::of_request(
-            &self.prepared.sort_keys,
-            split.metadata.sort_field.as_deref(),
-        );
-        let mut built = build_query(
-            &self.prepared.ast,
-            &split.mapper,
-            &self.leaf.request.search_field,
-            order.needs_scores(),
-            &self.leaf.limits,
-        )?;
-        let within = Within::of(&split, self.prepared.time_filter);
-        if !within.is_exact() {
-            // Read along with everything else: no round trip of its own.
-            let times = split.metadata.sort_field.clone();
-            built.needs.fast_fields.extend(times);
-        }
-        let from_head = match &self.prepared.aggregations {
-            Some(aggregations) if built.shape == QueryShape::All => {
-                said_by_head(&split, aggregations, &within)
-            }
-            _ => FromHead::default(),
-        };
-        let whole = from_head.whole();
-        let filters = match &self.prepared.aggregations {
-            Some(aggregations) if whole.is_none() => Some(build_filters(
-                &split,
-                aggregations,
-                &from_head,
-                &self.leaf.request.search_field,
-                &self.leaf.limits,
-                &mut built.needs,
-            )?),
-            _ => None,
-        };
-        if self.prepared.window > 0 {
-            built
-                .needs
-                .fast_fields
-                .extend(order.fast_fields().map(str::to_owned));
-        }
-        Ok(Candidate {
-            split_ord,
-            split: Arc::new(split),
-            built,
-            order,
-            within,
-            filters,
-            interrupt: self.interrupt.clone(),
-            from_head,
-            whole,
-        })
     }
 
     async fn run(&mut self, candidates: &[Candidate]) -> Result<(), SearchError> {
@@ -291,107 +233,6 @@ impl<'a> LeafSearch<'a> {
             order if order.needs_scores() => self.run_scored(candidates).await,
             _ => self.run_all(candidates, None).await,
         }
-    }
-
-    /// Whether every split can say how many hits it has before its documents are looked at, and
-    /// aggregations need none of them.
-    pub(super) fn countable(&self, candidates: &[Candidate]) -> bool {
-        let is_listing = self.leaf.request.list_documents;
-        !is_listing
-            && candidates.iter().all(|candidate| {
-                (self.prepared.aggregations.is_none() || candidate.whole.is_some())
-                    && match candidate.built.shape {
-                        QueryShape::All | QueryShape::Nothing => true,
-                        QueryShape::Term(_) => candidate.covers_all_docs(),
-                        QueryShape::Other => false,
-                    }
-            })
-    }
-
-    /// Counts all splits, then searches from the newest (or oldest) until no other split can hold a
-    /// better hit: most splits are never read.
-    async fn run_until_sure(
-        &mut self,
-        candidates: &[Candidate],
-        direction: SortOrder,
-    ) -> Result<(), SearchError> {
-        let mut waiting = self.count_all(candidates, direction).await;
-        let mut answered: Vec<(&Candidate, u64)> = Vec::new();
-        loop {
-            let found = self.result.hits.len();
-            let batch;
-            (batch, waiting) = next_batch(
-                waiting,
-                self.prepared.window,
-                found,
-                self.worst_time(),
-                direction,
-            );
-            if batch.is_empty() {
-                break;
-            }
-            let work = Work {
-                window: self.prepared.window,
-                has_aggregations: false,
-                statistics: None,
-            };
-            let mut results = join_all(
-                batch
-                    .iter()
-                    .map(|(candidate, _)| self.search(candidate, work)),
-            )
-            .await;
-            let candidates: Vec<&Candidate> =
-                batch.iter().map(|(candidate, _)| *candidate).collect();
-            self.finish_batch(&candidates, &mut results).await;
-            for ((candidate, count), result) in batch.into_iter().zip(results) {
-                match result {
-                    Ok(result) => {
-                        self.result.num_splits_searched += 1;
-                        self.merge_hits(result.hits, &candidate.order);
-                        answered.push((candidate, count));
-                    }
-                    Err(error) => self.fail(candidate, error),
-                }
-            }
-        }
-        self.result.num_splits_from_head += waiting.len() as u64;
-        answered.append(&mut waiting);
-        for (candidate, num_hits) in answered {
-            let aggregations = candidate.whole.clone();
-            self.add_found(
-                candidate,
-                SplitAnswer {
-                    num_hits,
-                    aggregations,
-                },
-            );
-        }
-        Ok(())
-    }
-
-    /// The splits with their number of hits, the one with the best possible hit first. A split that
-    /// cannot be counted has failed.
-    pub(super) async fn count_all<'c>(
-        &mut self,
-        candidates: &'c [Candidate],
-        direction: SortOrder,
-    ) -> Vec<(&'c Candidate, u64)> {
-        let counts = join_all(candidates.iter().map(Candidate::count)).await;
-        let mut counted = Vec::new();
-        for (candidate, count) in candidates.iter().zip(counts) {
-            match count {
-                Ok(count) => counted.push((candidate, count)),
-                Err(error) => self.fail(candidate, error),
-            }
-        }
-        counted.sort_by_key(|(candidate, _)| candidate.search_rank(direction));
-        counted
-    }
-
-    /// The time of the last hit so far, or the start of its time bucket.
-    fn worst_time(&self) -> Option<i64> {
-        Some(self.result.hits.last()?.place.time_ns)
     }
 
     /// First the dictionaries of all splits, for statistics that hold for all of them; then the rest.
@@ -482,14 +323,17 @@ impl<'a> LeafSearch<'a> {
         Ok(())
     }
 
-    /// Warms one split up and searches it.
-    async fn search(
+    /// Warms one split up and searches it, if a document of it can match.
+    pub(super) async fn search(
         &self,
         candidate: &Candidate,
         work: Work<'_>,
     ) -> Result<SplitResult, SearchError> {
         let split = candidate.split.as_ref();
         self.interrupt.check()?;
+        if work.statistics.is_none() && !candidate.may_match().await? {
+            return Ok(SplitResult::default());
+        }
         warm_up(split.segment(), &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
@@ -539,7 +383,7 @@ impl<'a> LeafSearch<'a> {
 
     /// Ends the search of a batch of splits: hits get their places (a split of which they cannot be read
     /// fails), and bytes are let go.
-    async fn finish_batch(
+    pub(super) async fn finish_batch(
         &self,
         candidates: &[&Candidate],
         results: &mut [Result<SplitResult, SearchError>],
@@ -569,7 +413,7 @@ impl<'a> LeafSearch<'a> {
             .collect()
     }
 
-    fn merge_hits(&mut self, mut hits: Vec<PartialHit>, order: &HitOrder) {
+    pub(super) fn merge_hits(&mut self, mut hits: Vec<PartialHit>, order: &HitOrder) {
         self.result.hits.append(&mut hits);
         self.result
             .hits
@@ -580,8 +424,8 @@ impl<'a> LeafSearch<'a> {
 
 /// What to find in one split.
 #[derive(Clone, Copy)]
-struct Work<'a> {
-    window: usize,
-    has_aggregations: bool,
-    statistics: Option<&'a Statistics>,
+pub(super) struct Work<'a> {
+    pub(super) window: usize,
+    pub(super) has_aggregations: bool,
+    pub(super) statistics: Option<&'a Statistics>,
 }

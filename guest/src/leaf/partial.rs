@@ -6,7 +6,7 @@ use canter_aggregations::Partial;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
-use super::top_hits::HitOrder;
+use super::hits::HitOrder;
 use crate::request::SortOrder;
 use crate::{ErrorKind, SearchError};
 
@@ -84,7 +84,7 @@ fn compare_mixed(left: i128, right: f64) -> Ordering {
 ///
 /// Documents stand in this order within every split, and it does not depend on which split a document
 /// is in. So it never matters how documents were divided. Until it is settled (see
-/// [`settle_places`](super::places::settle_places)) it is empty; and where no document of another split
+/// [`settle_places`](super::hits::settle_places)) it is empty; and where no document of another split
 /// can come in between, a value that compares alike stands for the true one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct HitPlace {
@@ -206,6 +206,8 @@ pub(crate) struct PartialResult {
     pub(crate) num_splits_from_head: u64,
     /// Splits whose answer came from the host's cache.
     pub(crate) num_splits_from_cache: u64,
+    /// Splits that were left alone because there were hits enough without them: the number of hits is a lower bound.
+    pub(crate) num_splits_not_needed: u64,
     /// Splits whose documents were looked at.
     pub(crate) num_splits_searched: u64,
     /// Documents that were looked at for fields that are not indexed.

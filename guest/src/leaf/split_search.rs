@@ -8,10 +8,10 @@ use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
 
 use super::aggregate::matching;
+use super::hits::{HitOrder, TopHits};
 use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::term_docs::TermDocs;
-use super::top_hits::{HitOrder, TopHits};
 use crate::query::{BuiltQuery, QueryShape};
 use crate::session::Interrupt;
 use crate::split::OpenSplit;

@@ -9,7 +9,7 @@ use canter_split_format::TimeRange;
 use tantivy::DateTime;
 use tantivy::columnar::Column;
 
-use super::warmup::warm_up;
+use super::reads::warm_up;
 use crate::SearchError;
 use crate::query::Needs;
 use crate::request::TimeFilter;

@@ -40,6 +40,7 @@ impl KeyHasher {
             start_offset: _,
             sort_by: _,
             snippet_fields: _,
+            track_total_hits: _,
             // Added for each split, as far as it counts there.
             start_timestamp: _,
             end_timestamp: _,
@@ -66,6 +67,7 @@ impl KeyHasher {
             start_offset,
             sort_by,
             snippet_fields,
+            track_total_hits,
             // As above: these are in every key.
             query: _,
             search_field: _,
@@ -81,6 +83,7 @@ impl KeyHasher {
         self.add(&format!("{:?}", (start_offset, max_hits)));
         self.add(sort_by.as_deref().unwrap_or_default());
         self.add(&format!("{snippet_fields:?}"));
+        self.add(&format!("{track_total_hits:?}"));
     }
 
     fn add_split(&mut self, entry: &SplitEntry) {

@@ -1,10 +1,12 @@
 //! What a search asks for: the request as JSON (Quickwit's names), and its limits.
 
 mod bounds;
+mod counting;
 mod filter;
 mod limits;
 mod sort;
 
+pub(crate) use counting::Counting;
 pub(crate) use filter::parse_filter;
 pub(crate) use limits::Limits;
 pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
@@ -47,6 +49,9 @@ pub(crate) struct SearchRequest {
     /// Seconds since 1970, excluded.
     #[serde(default)]
     pub(crate) end_timestamp: Option<i64>,
+    /// How many hits are counted.
+    #[serde(default, alias = "count_all", skip_serializing_if = "Counting::is_all")]
+    pub(crate) track_total_hits: Counting,
     /// Fields of which hits show the passages that match, besides the documents themselves.
     #[serde(default, deserialize_with = "one_or_many")]
     pub(crate) snippet_fields: Vec<String>,
@@ -230,6 +235,16 @@ impl SearchRequest {
         let filter = UserInputAst::Boost(Box::new(filter), 0.0.into());
         let clauses = [filter, query].map(|part| (Some(Occur::Must), part));
         Ok(UserInputAst::Clause(clauses.into()))
+    }
+
+    /// The number of hits that is enough, if the search may stop there: where it wants the first hits and nothing else.
+    pub(crate) fn enough_hits(&self) -> Option<u64> {
+        match self.track_total_hits {
+            Counting::UpTo(most) if self.window() > 0 && self.given_aggregations().is_none() => {
+                Some(most)
+            }
+            _ => None,
+        }
     }
 
     /// How many hits each split must give: those returned and those skipped.

@@ -26,6 +26,7 @@ impl Merged {
         check_listed(&into.listed)?;
         into.num_splits_from_head += partial.num_splits_from_head;
         into.num_splits_from_cache += partial.num_splits_from_cache;
+        into.num_splits_not_needed += partial.num_splits_not_needed;
         into.num_splits_searched += partial.num_splits_searched;
         into.docs_scanned += partial.docs_scanned;
         into.warmup_gaps += partial.warmup_gaps;

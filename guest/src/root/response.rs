@@ -44,6 +44,9 @@ struct Body {
     /// Each as JSON text: a document's numbers need not fit any type.
     hits: Vec<String>,
     num_hits: u64,
+    /// `gte` if there may be more hits than were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    num_hits_relation: Option<String>,
     /// One for each hit, if the request names fields for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippets: Option<Vec<Snippets>>,
@@ -56,10 +59,13 @@ struct Body {
 }
 
 /// What stands between `hits`, which are the first, and `aggregations`. The keys of an answer are documented: each is
-/// always there but `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder asks for.
+/// always there but `num_hits_relation`, `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder asks for.
 #[derive(Serialize)]
 struct Beginning<'a> {
     num_hits: u64,
+    /// Only where it is a lower bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_hits_relation: Option<&'a str>,
     elapsed_time_micros: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     snippets: Option<&'a [Snippets]>,
@@ -100,6 +106,7 @@ fn write_answer(
     let report = exchange.report();
     let beginning = Beginning {
         num_hits: body.num_hits,
+        num_hits_relation: body.num_hits_relation.as_deref(),
         elapsed_time_micros: report.elapsed_us,
         snippets: body.snippets.as_deref(),
     };
@@ -151,6 +158,9 @@ struct Profile {
     num_splits_searched: u64,
     num_splits_answered_from_head: u64,
     num_splits_answered_from_cache: u64,
+    /// Only of a search that need not count all hits.
+    #[serde(skip_serializing_if = "is_none")]
+    num_splits_not_needed: u64,
     warmup_gaps: u64,
     /// Only of a search that looked at some for fields that are not indexed.
     #[serde(skip_serializing_if = "is_none")]
@@ -175,6 +185,7 @@ impl Profile {
             num_splits_searched: result.num_splits_searched,
             num_splits_answered_from_head: result.num_splits_from_head,
             num_splits_answered_from_cache: result.num_splits_from_cache,
+            num_splits_not_needed: result.num_splits_not_needed,
             warmup_gaps: result.warmup_gaps,
             docs_scanned: result.docs_scanned,
         }
@@ -259,6 +270,7 @@ pub(crate) async fn answer(
     let body = Body {
         hits,
         num_hits: result.num_hits,
+        num_hits_relation: (result.num_splits_not_needed > 0).then(|| "gte".to_owned()),
         snippets: snippeter.is_some().then_some(snippets),
         listed: request
             .list_documents

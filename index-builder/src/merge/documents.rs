@@ -51,7 +51,7 @@ impl StoredReader {
                 "its documents take other bytes than their index says",
             ));
         }
-        let decompressor = Decompressor::with_dictionary(index.dictionary())?;
+        let decompressor = Decompressor::with_dictionary(&index.dictionary().map_err(damaged)?)?;
         Ok(Self {
             index,
             file,

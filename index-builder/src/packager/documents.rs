@@ -20,6 +20,9 @@ const MAX_DICTIONARY_NUM_BYTES: usize = 8 << 10;
 /// the same.
 const BYTES_PER_DICTIONARY_BYTE: u64 = 512;
 
+/// How hard it is compressed itself: it is short, and every head has it.
+const DICTIONARY_LEVEL: i32 = 19;
+
 /// A dictionary of less is not worth the time that making it takes: splits of less than 2 MiB have none.
 const MIN_DICTIONARY_NUM_BYTES: usize = 4 << 10;
 
@@ -162,7 +165,11 @@ impl DocumentsBuilder {
         if self.num_block_docs > 0 {
             self.close_block()?;
         }
-        let (index, blocks) = self.writer.finish(self.dictionary);
+        let dictionary = match self.dictionary.is_empty() {
+            true => Vec::new(),
+            false => zstd::bulk::compress(&self.dictionary, DICTIONARY_LEVEL).map_err(failed)?,
+        };
+        let (index, blocks) = self.writer.finish(dictionary);
         Ok(StoredDocuments {
             index: index.write(),
             blocks,

@@ -4,6 +4,7 @@
 //! byte ranges every opening touches, and adds to the head what lets common queries read less:
 //! small dictionaries, short posting lists, the time index and rollups.
 
+mod dictionaries;
 mod documents;
 mod filter;
 mod hot_columns;

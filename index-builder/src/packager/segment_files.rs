@@ -13,13 +13,15 @@ use tantivy::schema::Schema;
 use tantivy::store::StoreWriter;
 
 use super::StoredDocuments;
+use super::dictionaries::with_long_blocks;
 use crate::BuildError;
 
 /// The id that every packaged segment carries. Part of the split format.
 pub(crate) const SEGMENT_ID: &str = "00000000000000000000000000000000";
 
 /// Extensions in body order: what small queries touch first stands together at the front.
-const EXTENSIONS: [&str; 6] = ["fieldnorm", "term", "idx", "pos", "fast", STORE];
+const EXTENSIONS: [&str; 6] = ["fieldnorm", TERM, "idx", "pos", "fast", STORE];
+const TERM: &str = "term";
 const STORE: &str = "store";
 
 /// Name of tantivy's index metadata.
@@ -37,7 +39,8 @@ impl SegmentFiles {
         directory: &RamDirectory,
         mapper: &DocMapper,
     ) -> Result<Self, BuildError> {
-        let metas = Index::open(directory.clone())?.load_metas()?;
+        let index = Index::open(directory.clone())?;
+        let metas = index.load_metas()?;
         let [segment] = metas.segments.as_slice() else {
             return Err(BuildError::internal(format!(
                 "a split is made of exactly one segment, not {}",
@@ -52,6 +55,12 @@ impl SegmentFiles {
         for extension in EXTENSIONS {
             if extension == STORE {
                 files.push((extension, empty_store(mapper)?));
+                continue;
+            }
+            if extension == TERM
+                && let Some(bytes) = with_long_blocks(&index.segment(segment.clone()))?
+            {
+                files.push((extension, bytes));
                 continue;
             }
             let path = format!("{segment_id}.{extension}");

@@ -34,7 +34,8 @@ impl BlockDecoder {
     /// If its dictionary is none.
     pub fn new(index: &DocumentIndex) -> Result<Self, FormatError> {
         let mut decoder = FrameDecoder::new();
-        let dictionary_id = match index.dictionary() {
+        let dictionary = index.dictionary()?;
+        let dictionary_id = match dictionary.as_slice() {
             [] => None,
             dictionary => {
                 let dictionary = Dictionary::decode_dict(dictionary).map_err(failed)?;
@@ -63,19 +64,39 @@ impl BlockDecoder {
         if let Some(id) = self.dictionary_id {
             self.decoder.force_dict(id).map_err(failed)?;
         }
-        let len = usize::try_from(self.decoder.content_size()).map_err(failed)?;
-        if len > self.max_block_len {
-            return Err(failed("a block is longer than its index says"));
-        }
-        let mut block = vec![0; len];
-        let strategy = BlockDecodingStrategy::UptoBytes(len.saturating_add(1));
-        self.decoder
-            .decode_blocks(&mut bytes, strategy)
-            .map_err(failed)?;
-        let num_read = self.decoder.read(&mut block).map_err(failed)?;
-        if num_read != len || !self.decoder.is_finished() || self.decoder.can_collect() != 0 {
-            return Err(failed("a block has another length than it says"));
-        }
+        let block = content_of(&mut self.decoder, bytes, self.max_block_len)?;
         DocumentsBlock::open(block, place.docs.end.saturating_sub(place.docs.start))
     }
+}
+
+/// What a frame of at most `most` bytes holds; nothing in, nothing out.
+pub(super) fn unpack(mut frame: &[u8], most: usize) -> Result<Vec<u8>, FormatError> {
+    if frame.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut decoder = FrameDecoder::new();
+    decoder.reset(&mut frame).map_err(failed)?;
+    content_of(&mut decoder, frame, most)
+}
+
+/// The content of a frame whose header was read.
+fn content_of(
+    decoder: &mut FrameDecoder,
+    mut bytes: &[u8],
+    most: usize,
+) -> Result<Vec<u8>, FormatError> {
+    let len = usize::try_from(decoder.content_size()).map_err(failed)?;
+    if len > most {
+        return Err(failed("what is compressed is longer than it may be"));
+    }
+    let mut content = vec![0; len];
+    let strategy = BlockDecodingStrategy::UptoBytes(len.saturating_add(1));
+    decoder
+        .decode_blocks(&mut bytes, strategy)
+        .map_err(failed)?;
+    let num_read = decoder.read(&mut content).map_err(failed)?;
+    if num_read != len || !decoder.is_finished() || decoder.can_collect() != 0 {
+        return Err(failed("what is compressed has another length than it says"));
+    }
+    Ok(content)
 }

@@ -25,7 +25,11 @@ fn written(documents: &[Vec<u8>], per_block: usize, dictionary: usize) -> (Docum
         let num_docs = u32::try_from(documents.len()).unwrap();
         writer.add_block(num_docs, block.len(), &frame).unwrap();
     }
-    writer.finish(dictionary)
+    let packed = match dictionary.is_empty() {
+        true => Vec::new(),
+        false => zstd::bulk::compress(&dictionary, LEVEL).unwrap(),
+    };
+    writer.finish(packed)
 }
 
 #[track_caller]
@@ -101,6 +105,24 @@ fn a_block_that_is_longer_than_its_index_says_is_refused() {
     let place = index.block_of(0).unwrap();
     let error = BlockDecoder::new(&index).unwrap().decode(&place, &bytes);
     assert!(error.unwrap_err().problem.contains("longer"));
+}
+
+#[test]
+fn a_dictionary_is_no_longer_than_it_may_be() {
+    let long = zstd::bulk::compress(&vec![0; MAX_DICTIONARY_NUM_BYTES + 1], LEVEL).unwrap();
+    let (mut index, _) = written(&lines(10), 10, 0);
+    index.packed_dictionary = long;
+    assert!(index.dictionary().unwrap_err().problem.contains("longer"));
+    index.packed_dictionary = vec![1, 2, 3];
+    assert!(BlockDecoder::new(&index).is_err());
+}
+
+#[test]
+fn the_version_before_is_named_as_too_old() {
+    let mut bytes = written(&lines(3), 10, 0).0.write();
+    bytes[0] = 1;
+    let error = DocumentIndex::open(&bytes).unwrap_err();
+    assert!(error.problem.contains(TOO_OLD), "{}", error.problem);
 }
 
 #[test]

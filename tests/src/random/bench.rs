@@ -215,6 +215,7 @@ impl RandomBench {
                 table,
                 rng,
                 always_aggregates: self.always_aggregates,
+                num_drawn: 0,
             });
         }
         for nth in 0..num {
@@ -499,6 +500,7 @@ fn deletion(table: &Table, rng: &mut ChaCha8Rng) -> (Value, Vec<usize>) {
             table,
             rng: &mut *rng,
             always_aggregates: false,
+            num_drawn: 0,
         };
         let mut request = generator.request();
         request.aggs.clear();

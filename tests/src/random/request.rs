@@ -16,6 +16,8 @@ pub(super) struct Request {
     pub(super) max_hits: usize,
     pub(super) start_offset: usize,
     pub(super) sort_by: Vec<SortKey>,
+    /// So many hits are to be counted at least, if not all.
+    pub(super) count_up_to: Option<u64>,
     /// Seconds since 1970, included.
     pub(super) start: Option<i64>,
     /// Seconds since 1970, excluded.
@@ -72,6 +74,9 @@ impl Request {
                 )
             });
             request["sort_by"] = keys.collect::<Vec<_>>().join(",").into();
+        }
+        if let Some(most) = self.count_up_to {
+            request["track_total_hits"] = most.into();
         }
         if let Some(start) = self.start {
             request["start_timestamp"] = start.into();

@@ -28,6 +28,9 @@ pub(super) fn smaller_requests(request: &Request) -> Vec<Request> {
     if request.start.is_some() || request.end.is_some() {
         with(&|request| (request.start, request.end) = (None, None));
     }
+    if request.count_up_to.is_some() {
+        with(&|request| request.count_up_to = None);
+    }
     if request.start_offset > 0 {
         with(&|request| request.start_offset = 0);
     }

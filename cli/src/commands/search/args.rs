@@ -69,6 +69,11 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "FIELDS", allow_hyphen_values = true)]
     pub(super) sort_by: Option<String>,
 
+    /// Count so many hits at least; after that the search ends as soon as it has those to show, and splits that are
+    /// not needed for them are not read [default: count all].
+    #[arg(long, value_name = "N")]
+    pub(super) count_up_to: Option<u64>,
+
     /// Fields in which to look for words that name no field, separated by commas [default: those of the
     /// index config].
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]

@@ -131,6 +131,9 @@ pub(super) fn request_of(args: &SearchArgs) -> Value {
     if let Some(sort_by) = &args.sort_by {
         put("sort_by", sort_by.as_str().into());
     }
+    if let Some(most) = args.count_up_to {
+        put("track_total_hits", most.into());
+    }
     if !args.search_field.is_empty() {
         put("search_field", args.search_field.clone().into());
     }

@@ -22,12 +22,12 @@ use futures_util::future::{join, join_all};
 use tantivy::DateTime;
 use tantivy::columnar::Column;
 
-use super::candidate::Candidate;
-use super::partial::{HitPlace, PartialHit, compare_keys};
-use super::split_search::SplitResult;
-use super::times::{bucket_of, timestamps};
 use super::top_hits::HitOrder;
 use crate::SearchError;
+use crate::leaf::candidate::Candidate;
+use crate::leaf::partial::{HitPlace, PartialHit, compare_keys};
+use crate::leaf::split_search::SplitResult;
+use crate::leaf::times::{bucket_of, timestamps};
 use crate::request::SortOrder;
 use crate::split::{DocIdentities, OpenSplit};
 
@@ -38,11 +38,11 @@ struct UnplacedHits<'a> {
 }
 
 /// A split whose hits are not here.
-pub(super) struct Elsewhere {
+pub(in crate::leaf) struct Elsewhere {
     /// All of time if it is not known.
-    pub(super) time_range: Option<TimeRange>,
+    pub(in crate::leaf) time_range: Option<TimeRange>,
     /// Absent if it is not known.
-    pub(super) identities: Option<IdentityRange>,
+    pub(in crate::leaf) identities: Option<IdentityRange>,
 }
 
 impl Elsewhere {
@@ -74,7 +74,7 @@ struct Known {
 /// Gives the hits of a batch of splits their places, and drops hits that cannot be among the first
 /// `window`. A split of which places cannot be read has failed, and must not have pushed out hits of
 /// the others: they are settled again without it.
-pub(super) async fn settle_places(
+pub(in crate::leaf) async fn settle_places(
     candidates: &[&Candidate],
     results: &mut [Result<SplitResult, SearchError>],
     order: &HitOrder,

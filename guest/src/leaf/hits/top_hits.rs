@@ -1,15 +1,13 @@
 //! The best hits of one split.
 
-mod best;
-
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use tantivy::{DocId, Score};
 
-use self::best::BestByKeys;
-use super::partial::{HitPlace, PartialHit};
+use super::best::BestByKeys;
 use super::sort_key::KeyReader;
+use crate::leaf::partial::{HitPlace, PartialHit};
 use crate::request::{SortKeySpec, SortOrder, SortTarget};
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
@@ -99,7 +97,7 @@ impl HitOrder {
 }
 
 /// Collects the best hits as documents go by, in document order.
-pub(super) enum TopHits {
+pub(in crate::leaf) enum TopHits {
     /// Nothing is wanted.
     Nothing,
     /// The first so many documents.
@@ -114,7 +112,7 @@ pub(super) enum TopHits {
 }
 
 impl TopHits {
-    pub(super) fn open(
+    pub(in crate::leaf) fn open(
         split: &OpenSplit,
         order: &HitOrder,
         window: usize,
@@ -149,7 +147,7 @@ impl TopHits {
     ///
     /// # Errors
     /// A damaged column.
-    pub(super) fn collect(&mut self, docs: &[DocId]) -> tantivy::Result<()> {
+    pub(in crate::leaf) fn collect(&mut self, docs: &[DocId]) -> tantivy::Result<()> {
         match self {
             Self::Nothing => {}
             Self::First {
@@ -174,7 +172,7 @@ impl TopHits {
     ///
     /// # Errors
     /// A damaged column, or if it is time to stop.
-    pub(super) fn collect_range(
+    pub(in crate::leaf) fn collect_range(
         &mut self,
         docs: Range<DocId>,
         interrupt: &Interrupt,
@@ -197,7 +195,11 @@ impl TopHits {
     ///
     /// # Errors
     /// A damaged column.
-    pub(super) fn collect_scored(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
+    pub(in crate::leaf) fn collect_scored(
+        &mut self,
+        doc: DocId,
+        score: Score,
+    ) -> tantivy::Result<()> {
         match self {
             Self::Best(best) => {
                 best.collect(doc, score);
@@ -208,7 +210,7 @@ impl TopHits {
     }
 
     /// The hits, best first. Their places are left to the caller.
-    pub(super) fn into_hits(self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
+    pub(in crate::leaf) fn into_hits(self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         let hit = |doc| PartialHit {
             split_ord,
             doc,

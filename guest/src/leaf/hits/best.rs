@@ -10,8 +10,8 @@ use std::ops::{Range, RangeInclusive};
 use canter_aggregations::FullColumn;
 use tantivy::{DocId, Score};
 
-use super::super::partial::{HitPlace, PartialHit};
-use super::super::sort_key::{KeyReader, Rank};
+use super::sort_key::{KeyReader, Rank};
+use crate::leaf::partial::{HitPlace, PartialHit};
 use crate::request::SortOrder;
 use crate::session::Interrupt;
 
@@ -48,7 +48,11 @@ fn rounded(score: Score) -> Score {
 
 impl BestByKeys {
     /// `window` is at least 1, and so is the number of keys.
-    pub(super) fn new(window: usize, keys: Vec<(KeyReader, SortOrder)>, ties: SortOrder) -> Self {
+    pub(in crate::leaf) fn new(
+        window: usize,
+        keys: Vec<(KeyReader, SortOrder)>,
+        ties: SortOrder,
+    ) -> Self {
         Self {
             window,
             keys,
@@ -59,7 +63,7 @@ impl BestByKeys {
     }
 
     /// Takes one document.
-    pub(super) fn collect(&mut self, doc: DocId, score: Score) {
+    pub(in crate::leaf) fn collect(&mut self, doc: DocId, score: Score) {
         let score = rounded(score);
         let mut ranks = [(false, 0, 0); 2];
         for (rank, (key, order)) in ranks.iter_mut().zip(&self.keys) {
@@ -87,7 +91,7 @@ impl BestByKeys {
     ///
     /// # Errors
     /// A damaged column.
-    pub(super) fn collect_list(&mut self, docs: &[DocId]) -> tantivy::Result<()> {
+    pub(in crate::leaf) fn collect_list(&mut self, docs: &[DocId]) -> tantivy::Result<()> {
         self.waiting.extend_from_slice(docs);
         if self.waiting.len() >= AT_ONCE as usize {
             return self.flush();
@@ -99,7 +103,7 @@ impl BestByKeys {
     ///
     /// # Errors
     /// A damaged column, or if it is time to stop.
-    pub(super) fn collect_range(
+    pub(in crate::leaf) fn collect_range(
         &mut self,
         docs: Range<DocId>,
         interrupt: &Interrupt,
@@ -136,7 +140,7 @@ impl BestByKeys {
     ///
     /// # Errors
     /// A damaged column, or a dictionary that cannot be read.
-    pub(super) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
+    pub(in crate::leaf) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         self.flush()?;
         let keys = self.keys;
         self.heap

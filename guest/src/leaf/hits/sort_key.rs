@@ -11,21 +11,21 @@ use tantivy::columnar::{
 };
 use tantivy::{DocId, Score, SegmentReader};
 
-use super::partial::SortValue;
+use crate::leaf::partial::SortValue;
 use crate::request::{SortOrder, SortTarget};
 
 /// Sorts the same way as the hit it stands for, smallest first: missing last, then by class of
 /// value, then by value.
-pub(super) type Rank = (bool, u8, u64);
+pub(in crate::leaf) type Rank = (bool, u8, u64);
 
 /// Where a sort key's values come from.
-pub(super) enum KeyReader {
+pub(in crate::leaf) enum KeyReader {
     Score,
     /// The columns of a field: several for a path of a JSON field with values of several types.
     Columns(Vec<SortColumn>),
 }
 
-pub(super) struct SortColumn {
+pub(in crate::leaf) struct SortColumn {
     values: Column<u64>,
     /// The same, if every document has one.
     full: Option<FullColumn>,
@@ -44,7 +44,10 @@ enum ValueSource {
 
 impl KeyReader {
     /// Opens the columns behind a key; they must have been warmed up.
-    pub(super) fn open(segment: &SegmentReader, target: &SortTarget) -> tantivy::Result<Self> {
+    pub(in crate::leaf) fn open(
+        segment: &SegmentReader,
+        target: &SortTarget,
+    ) -> tantivy::Result<Self> {
         let name = match target {
             SortTarget::Score => return Ok(Self::Score),
             // No key: where it stands an order ends, by the place.
@@ -76,7 +79,7 @@ impl KeyReader {
     }
 
     /// The column that alone has the value of every document, if it is so.
-    pub(super) fn full(&self) -> Option<&FullColumn> {
+    pub(in crate::leaf) fn full(&self) -> Option<&FullColumn> {
         match self {
             Self::Columns(columns) => match columns.as_slice() {
                 [only] => only.full.as_ref(),
@@ -87,7 +90,7 @@ impl KeyReader {
     }
 
     /// The rank of a document.
-    pub(super) fn rank(&self, doc: DocId, score: Score, order: SortOrder) -> Rank {
+    pub(in crate::leaf) fn rank(&self, doc: DocId, score: Score, order: SortOrder) -> Rank {
         let (class, value) = match self {
             Self::Score => (0, f64::from(score).to_u64()),
             Self::Columns(columns) => {
@@ -107,7 +110,7 @@ impl KeyReader {
     }
 
     /// The real value of a document.
-    pub(super) fn value(&self, doc: DocId, score: Score) -> tantivy::Result<SortValue> {
+    pub(in crate::leaf) fn value(&self, doc: DocId, score: Score) -> tantivy::Result<SortValue> {
         let columns = match self {
             Self::Score => return Ok(SortValue::Number(f64::from(score))),
             Self::Columns(columns) => columns,

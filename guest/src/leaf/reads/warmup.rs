@@ -12,7 +12,10 @@ use crate::query::Needs;
 ///
 /// # Errors
 /// If a range cannot be had.
-pub(super) async fn warm_up(segment: &SegmentReader, needs: &Needs) -> tantivy::Result<()> {
+pub(in crate::leaf) async fn warm_up(
+    segment: &SegmentReader,
+    needs: &Needs,
+) -> tantivy::Result<()> {
     let mut loads: Vec<BoxFuture<'_, tantivy::Result<()>>> = Vec::new();
     for (term, positions) in &needs.terms {
         let inverted_index = segment.inverted_index(term.field())?;

@@ -16,8 +16,8 @@ use futures_util::future::join_all;
 use tantivy::{DocId, TantivyDocument};
 use tantivy_common::BitSet;
 
-use super::aggregate::matching;
 use super::rerun::rerun_on_gaps;
+use crate::leaf::aggregate::matching;
 use crate::query::{Answers, BuiltQuery, DocTerms, Scan};
 use crate::session::Interrupt;
 use crate::session::protocol::ByteClass;
@@ -25,26 +25,26 @@ use crate::split::{Documents, OpenSplit};
 use crate::{ErrorKind, SearchError};
 
 /// So many splits are looked through at once.
-pub(super) const SPLITS_AT_ONCE: usize = 8;
+pub(in crate::leaf) const SPLITS_AT_ONCE: usize = 8;
 
 /// Bytes of the doc store that a wave brings of each of them.
 const WAVE_BYTES: u64 = 2 << 20;
 
 /// The documents that a leaf may still look at.
-pub(super) struct ScanBudget {
+pub(in crate::leaf) struct ScanBudget {
     limit: u64,
     spent: AtomicU64,
 }
 
 impl ScanBudget {
-    pub(super) fn new(limit: u64) -> Self {
+    pub(in crate::leaf) fn new(limit: u64) -> Self {
         Self {
             limit,
             spent: AtomicU64::new(0),
         }
     }
 
-    pub(super) fn spent(&self) -> u64 {
+    pub(in crate::leaf) fn spent(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
     }
 
@@ -67,12 +67,12 @@ impl ScanBudget {
 }
 
 /// Looking through one split.
-pub(super) struct Scanner<'a> {
-    pub(super) split: &'a OpenSplit,
+pub(in crate::leaf) struct Scanner<'a> {
+    pub(in crate::leaf) split: &'a OpenSplit,
     /// Documents within the time filter.
-    pub(super) docs: Range<DocId>,
-    pub(super) budget: &'a ScanBudget,
-    pub(super) interrupt: &'a Interrupt,
+    pub(in crate::leaf) docs: Range<DocId>,
+    pub(in crate::leaf) budget: &'a ScanBudget,
+    pub(in crate::leaf) interrupt: &'a Interrupt,
 }
 
 impl Scanner<'_> {
@@ -80,7 +80,7 @@ impl Scanner<'_> {
     ///
     /// # Errors
     /// If more documents would have to be looked at than may be, or what is read cannot be had.
-    pub(super) async fn scan_all(
+    pub(in crate::leaf) async fn scan_all(
         &self,
         built: &BuiltQuery,
         filters: &[BuiltQuery],

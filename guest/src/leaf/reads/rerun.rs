@@ -11,7 +11,7 @@ const MAX_RERUNS: usize = 1_000;
 
 /// Runs `work` until no synchronous read misses its bytes. The warmup is meant to leave nothing to
 /// miss; this is what keeps an answer right where it does.
-pub(super) async fn rerun_on_gaps<T>(
+pub(in crate::leaf) async fn rerun_on_gaps<T>(
     split: &OpenSplit,
     interrupt: &Interrupt,
     work: impl Fn() -> canter_aggregations::Result<T>,

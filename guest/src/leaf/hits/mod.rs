@@ -1,0 +1,10 @@
+//! Hits: which documents of a split are the best, and where they stand among those of others.
+
+mod best;
+mod places;
+mod sort_key;
+mod top_hits;
+
+pub(super) use places::{Elsewhere, settle_places};
+pub(crate) use top_hits::HitOrder;
+pub(super) use top_hits::TopHits;

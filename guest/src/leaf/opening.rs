@@ -1,0 +1,101 @@
+//! Opening splits, and finding out what the query comes to in each.
+
+use std::sync::Arc;
+
+use canter_aggregations::FromHead;
+use futures_util::future::join_all;
+
+use super::aggregate::{build_filters, said_by_head};
+use super::candidate::Candidate;
+use super::hits::HitOrder;
+use super::leaf_search::LeafSearch;
+use super::partial::FailedSplit;
+use super::times::Within;
+use crate::SearchError;
+use crate::query::{QueryShape, build_query};
+use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
+
+impl<'a> LeafSearch<'a> {
+    /// Opens these splits at once, and builds the query for each; what one split must read for that is read together
+    /// with what the others must.
+    pub(super) async fn open(&mut self, splits: Vec<&'a (u32, HeadSource)>) -> Vec<Candidate> {
+        let mappers = Mappers::new(&self.leaf.index_config);
+        let search = &*self;
+        let opens = splits.iter().map(|(split_ord, source)| {
+            let opening = open_split(source.clone(), search.exchange, &mappers);
+            async move { search.prepare(*split_ord, opening.await?) }
+        });
+        let opens = join_all(opens).await;
+        let mut candidates = Vec::new();
+        for ((_, source), candidate) in splits.into_iter().zip(opens) {
+            match candidate {
+                Ok(candidate) => {
+                    let range = candidate.split.identity_range();
+                    self.identities.insert(candidate.split_ord, range);
+                    candidates.push(candidate);
+                }
+                Err(error) => {
+                    self.result
+                        .failed_splits
+                        .push(FailedSplit::new(&source.entry.id, error));
+                }
+            }
+        }
+        candidates
+    }
+
+    fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
+        let order = HitOrder::of_request(
+            &self.prepared.sort_keys,
+            split.metadata.sort_field.as_deref(),
+        );
+        let mut built = build_query(
+            &self.prepared.ast,
+            &split.mapper,
+            &self.leaf.request.search_field,
+            order.needs_scores(),
+            &self.leaf.limits,
+        )?;
+        let within = Within::of(&split, self.prepared.time_filter);
+        if !within.is_exact() {
+            // Read along with everything else: no round trip of its own.
+            let times = split.metadata.sort_field.clone();
+            built.needs.fast_fields.extend(times);
+        }
+        let from_head = match &self.prepared.aggregations {
+            Some(aggregations) if built.shape == QueryShape::All => {
+                said_by_head(&split, aggregations, &within)
+            }
+            _ => FromHead::default(),
+        };
+        let whole = from_head.whole();
+        let filters = match &self.prepared.aggregations {
+            Some(aggregations) if whole.is_none() => Some(build_filters(
+                &split,
+                aggregations,
+                &from_head,
+                &self.leaf.request.search_field,
+                &self.leaf.limits,
+                &mut built.needs,
+            )?),
+            _ => None,
+        };
+        if self.prepared.window > 0 {
+            built
+                .needs
+                .fast_fields
+                .extend(order.fast_fields().map(str::to_owned));
+        }
+        Ok(Candidate {
+            split_ord,
+            split: Arc::new(split),
+            built,
+            order,
+            within,
+            filters,
+            interrupt: self.interrupt.clone(),
+            from_head,
+            whole,
+        })
+    }
+}
