@@ -168,7 +168,7 @@ fn postings_len(segment: &SegmentReader, term: &Term, positions: bool) -> Option
 }
 
 /// None if where the columns are is not there.
-fn column_len(segment: &SegmentReader, field: &str) -> Option<u64> {
+pub(super) fn column_len(segment: &SegmentReader, field: &str) -> Option<u64> {
     let handles = segment.fast_fields().dynamic_column_handles(field).ok()?;
     let lens = handles.iter().map(|handle| handle.num_bytes().get_bytes());
     Some(lens.fold(0, u64::saturating_add))
