@@ -95,7 +95,7 @@ fn imports_go_down_only() {
         ],
         &["canter-doc-mapper"],
         &["canter-aggregations"],
-        &["canter-guest"],
+        &["canter-guest", "canter-kernels"],
         &[
             "canter-guest-component",
             "canter-index-builder",

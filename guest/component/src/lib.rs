@@ -6,4 +6,10 @@
 
 mod exports;
 #[cfg(target_arch = "wasm32")]
+#[allow(
+    unsafe_code,
+    reason = "an allocator: it makes memory that others have promises for"
+)]
+mod memory;
+#[cfg(target_arch = "wasm32")]
 mod randomness;

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use canter_doc_mapper::tokenizers::Letters;
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::query::{EmptyQuery, Query, RegexQuery};
-use tantivy_fst::Regex;
 
+mod compiled;
+
+use self::compiled::compiled;
 use super::build::Builder;
 use super::literal::{has_nothing, resolve};
 use super::scan::Wanted;
@@ -167,10 +169,7 @@ fn automaton(
         }
         _ => pattern.to_owned(),
     };
-    let regex = Regex::new(&pattern).map_err(|error| {
-        SearchError::invalid(format!("the pattern {pattern:?} cannot be used: {error}"))
-    })?;
-    let regex = Arc::new(regex);
+    let regex = compiled(&pattern)?;
     if field.scanned {
         return Ok(builder.scan(ScannedField::of(field), Wanted::Automaton(regex)));
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use wasmtime::{
-    Config, CustomCodeMemory, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
-};
+use wasmtime::{Config, CustomCodeMemory, Engine};
+#[cfg(not(target_os = "linux"))]
+use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::SearchError;
 
@@ -62,16 +62,25 @@ pub(super) fn new_engine(
     options: &WasmOptions,
     in_place: Option<Arc<dyn CustomCodeMemory>>,
 ) -> Result<Engine, SearchError> {
-    // The pool reserves its address space at once. Where that is not to be had (a tight ulimit, some
-    // containers), instances are mapped one by one: slower to start, the same otherwise.
     let mut config = base_config()?;
     config.with_custom_code_memory(in_place);
-    let alone = config.clone();
-    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(options)));
-    if let Ok(engine) = Engine::new(&config) {
-        return Ok(engine);
+    #[cfg(target_os = "linux")]
+    {
+        let _ = options;
+        config.with_host_memory(Arc::new(super::running::LargePages));
     }
-    Engine::new(&alone)
+    // The pool reserves its address space at once. Where that is not to be had, instances are mapped one by one:
+    // slower to start, the same otherwise.
+    #[cfg(not(target_os = "linux"))]
+    {
+        let alone = config.clone();
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(options)));
+        match Engine::new(&config) {
+            Ok(engine) => return Ok(engine),
+            Err(_) => config = alone,
+        }
+    }
+    Engine::new(&config)
         .map_err(|error| SearchError::internal(format!("wasmtime cannot start: {error:#}")))
 }
 
@@ -99,7 +108,8 @@ fn base_config() -> Result<Config, SearchError> {
     }
     config.epoch_interruption(true);
     config.max_wasm_stack(MAX_WASM_STACK);
-    config.memory_init_cow(true);
+    // Data is copied into large pages, which are none where they are a file's (`running/memory.rs`).
+    config.memory_init_cow(!cfg!(target_os = "linux"));
     Ok(config)
 }
 
@@ -123,6 +133,7 @@ fn baseline_flags() -> &'static [&'static str] {
     &[]
 }
 
+#[cfg(not(target_os = "linux"))]
 fn pool(options: &WasmOptions) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     // One core module with one memory and one table, and the adapters that the component format may

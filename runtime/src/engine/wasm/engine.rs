@@ -13,8 +13,7 @@ use super::code::Code;
 #[cfg(target_os = "linux")]
 use super::code::InPlace;
 use super::config::{WasmOptions, new_engine};
-use super::instance::{GuestPre, InstanceState, WasmInstance};
-use super::ticker::Ticker;
+use super::running::{GuestPre, InstanceState, Ticker, WasmInstance};
 use crate::SearchError;
 use crate::engine::{Engine, EngineInstance, InstanceLimits};
 

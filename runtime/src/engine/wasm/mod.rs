@@ -12,9 +12,7 @@ mod compiled_folder;
 mod config;
 mod embedded;
 mod engine;
-mod instance;
-mod parts;
-mod ticker;
+mod running;
 
 pub use config::WasmOptions;
 pub use engine::{CodeOrigin, WasmEngine};

@@ -9,6 +9,7 @@
 mod bytes;
 mod gather;
 mod planes;
+mod select;
 mod tally;
 mod unpack;
 mod wide;
@@ -17,6 +18,7 @@ mod within;
 pub(crate) use bytes::count_bytes;
 pub(crate) use gather::gather;
 pub(crate) use planes::{MAX_PLANES, count_narrow};
+pub(crate) use select::select;
 pub(crate) use tally::Tally;
 pub(crate) use unpack::{GROUP_ROWS, unpack};
 pub(crate) use within::within;

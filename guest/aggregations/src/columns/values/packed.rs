@@ -8,8 +8,8 @@ use tantivy::directory::OwnedBytes;
 
 use super::{count_rows, index, no_such_rows};
 use crate::columns::kernels::{
-    Code, GROUP_ROWS, MAX_PLANES, Tally, count_bytes, count_narrow, gather, load, low_bits, unpack,
-    within,
+    Code, GROUP_ROWS, MAX_PLANES, Tally, count_bytes, count_narrow, gather, load, low_bits, select,
+    unpack, within,
 };
 use crate::columns::layout::{Stats, damaged, packed_len_bytes};
 
@@ -126,6 +126,13 @@ impl PackedValues {
     /// [`Values::select`](super::Values::select). Raw values have at most 32 bits.
     pub(super) fn select_narrow(&self, start: u32, len: usize, range: [u32; 2], words: &mut [u64]) {
         let [least, span] = range;
+        // The last rows are no whole word.
+        let whole = words.get_mut(..len / 64).unwrap_or_default();
+        let num_done = select(self.bytes_from(start), self.width, start % 8, range, whole);
+        let words = words.get_mut(num_done..).unwrap_or_default();
+        let num_done = num_done.saturating_mul(64);
+        let start = start.saturating_add(u32::try_from(num_done).unwrap_or(u32::MAX));
+        let len = len.saturating_sub(num_done);
         let mut block = [0u32; BLOCK_ROWS];
         let mut words = words.chunks_mut(BLOCK_ROWS / 64);
         self.for_rows(start, len, &mut block, |codes| {

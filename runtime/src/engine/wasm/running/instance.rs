@@ -7,7 +7,7 @@ use tracing::error;
 use wasmtime::component::ResourceAny;
 use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
 
-use super::engine::Shared;
+use super::super::engine::Shared;
 use super::parts::len_of_part;
 use super::ticker::Running;
 use crate::engine::{EngineInstance, InstanceLimits};
@@ -32,11 +32,11 @@ mod bindings {
     });
 }
 
-pub(super) use bindings::GuestPre;
+pub(in super::super) use bindings::GuestPre;
 use bindings::exports::canter::search::engine as wit;
 
 /// What wasmtime keeps beside an instance.
-pub(super) struct InstanceState {
+pub(in super::super) struct InstanceState {
     max_memory_bytes: usize,
     is_over_memory: bool,
     memory: MemoryUse,
@@ -74,6 +74,8 @@ impl ResourceLimiter for InstanceState {
             self.is_over_memory = true;
             return Ok(false);
         }
+        // A guest that asks for less after it was refused has what it needs.
+        self.is_over_memory = false;
         self.memory.grow(desired.saturating_sub(current));
         Ok(true)
     }
@@ -89,7 +91,7 @@ impl ResourceLimiter for InstanceState {
 }
 
 /// One instance and the session that is open in it.
-pub(super) struct WasmInstance {
+pub(in super::super) struct WasmInstance {
     /// Has the options, and keeps the ticker of the deadline running.
     shared: Arc<Shared>,
     store: Store<InstanceState>,
@@ -102,7 +104,10 @@ pub(super) struct WasmInstance {
 }
 
 impl WasmInstance {
-    pub(super) fn start(shared: Arc<Shared>, limits: &InstanceLimits) -> Result<Self, SearchError> {
+    pub(in super::super) fn start(
+        shared: Arc<Shared>,
+        limits: &InstanceLimits,
+    ) -> Result<Self, SearchError> {
         let interrupt = limits.interrupt.clone();
         interrupt.check()?;
         let engine_cap = shared.options.max_memory_bytes;

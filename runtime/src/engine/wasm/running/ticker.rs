@@ -18,12 +18,12 @@ struct State {
 }
 
 /// A thread that ticks while instances run, sleeps while none does, and ends with the ticker.
-pub(super) struct Ticker {
+pub(in super::super) struct Ticker {
     shared: Arc<(Mutex<State>, Condvar)>,
 }
 
 impl Ticker {
-    pub(super) fn start(engine: &Engine) -> Result<Self, SearchError> {
+    pub(in super::super) fn start(engine: &Engine) -> Result<Self, SearchError> {
         let shared: Arc<(Mutex<State>, Condvar)> = Arc::default();
         let (theirs, engine) = (shared.clone(), engine.clone());
         thread::Builder::new()
@@ -37,7 +37,7 @@ impl Ticker {
     }
 
     /// Ticks for as long as the result lives.
-    pub(super) fn run(&self) -> Running {
+    pub(in super::super) fn run(&self) -> Running {
         self.update(|state| state.num_running += 1);
         Running {
             shared: self.shared.clone(),
@@ -58,7 +58,7 @@ impl Drop for Ticker {
 }
 
 /// One running instance.
-pub(super) struct Running {
+pub(in super::super) struct Running {
     shared: Arc<(Mutex<State>, Condvar)>,
 }
 

@@ -1,0 +1,9 @@
+//! How much memory the component begins with: two large pages (`src/memory.rs`), one of which is its stack
+//! (`.cargo/config.toml`) and the other its data.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32") {
+        println!("cargo::rustc-link-arg-cdylib=--initial-memory={}", 4 << 20);
+    }
+}

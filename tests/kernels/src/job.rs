@@ -1,0 +1,202 @@
+//! What a loop is given, and what it makes of it.
+
+use std::hint::black_box;
+
+use bitpacking::{BitPacker, BitPacker1x, BitPacker4x};
+
+use crate::kernels::{self, Tally};
+
+/// One of the loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// A block of 128 numbers.
+    Block,
+    /// The same as differences.
+    SortedBlock,
+    /// The same as differences less one: postings.
+    StrictlySortedBlock,
+    /// A block of 32 numbers.
+    ShortBlock,
+    /// A block of 128 numbers, packed.
+    PackedBlock,
+    /// Rows as numbers of 32 bits.
+    Unpack32,
+    /// Rows as numbers of 64 bits.
+    Unpack64,
+    /// Which numbers of 32 bits are within a range.
+    Within32,
+    /// Which numbers of 64 bits are within a range.
+    Within64,
+    /// Which rows are within a range, packed as they are.
+    Select,
+    /// Every seventh row.
+    Gather,
+    /// How often each code of up to 4 bits occurs.
+    CountNarrow,
+    /// How often each code of 5 to 8 bits occurs.
+    CountBytes,
+    /// How often each code occurs among unpacked ones.
+    Tally,
+}
+
+impl Kernel {
+    /// All of them; a module knows each by its place.
+    pub const ALL: [Self; 14] = [
+        Self::Block,
+        Self::SortedBlock,
+        Self::StrictlySortedBlock,
+        Self::ShortBlock,
+        Self::PackedBlock,
+        Self::Unpack32,
+        Self::Unpack64,
+        Self::Within32,
+        Self::Within64,
+        Self::Select,
+        Self::Gather,
+        Self::CountNarrow,
+        Self::CountBytes,
+        Self::Tally,
+    ];
+
+    /// The widest rows that it takes.
+    pub fn max_width(self) -> u8 {
+        match self {
+            Self::Unpack64 | Self::Within64 => 56,
+            Self::CountNarrow => 4,
+            Self::CountBytes => 8,
+            Self::Tally => 16,
+            _ => 32,
+        }
+    }
+}
+
+/// What a loop is given besides the bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// Which loop.
+    pub kernel: Kernel,
+    /// Bits of a row, or of a number in a block.
+    pub width: u8,
+    /// The first row, less than eight; what sorted blocks begin from.
+    pub first: u32,
+    /// The range that is looked for: the least, and how far the greatest is above it.
+    pub range: [u64; 2],
+    /// Rows.
+    pub num_rows: u32,
+    /// How often the same is done again, for benches.
+    pub repeats: u32,
+}
+
+impl Job {
+    /// What comes out, as numbers.
+    pub fn run(&self, data: &[u8]) -> Vec<u64> {
+        for _ in 0..self.repeats {
+            black_box(self.once(black_box(data)));
+        }
+        self.once(data)
+    }
+
+    fn once(&self, data: &[u8]) -> Vec<u64> {
+        let len = self.num_rows as usize;
+        match self.kernel {
+            Kernel::Block => block(BitPacker4x, |packer, out| {
+                packer.decompress(data, out, self.width)
+            }),
+            Kernel::SortedBlock => block(BitPacker4x, |packer, out| {
+                packer.decompress_sorted(self.first, data, out, self.width)
+            }),
+            Kernel::StrictlySortedBlock => block(BitPacker4x, |packer, out| {
+                packer.decompress_strictly_sorted(Some(self.first), data, out, self.width)
+            }),
+            Kernel::ShortBlock => block(BitPacker1x, |packer, out| {
+                packer.decompress(data, out, self.width)
+            }),
+            Kernel::PackedBlock => self.pack(data),
+            Kernel::Unpack32 => self.numbers(data).into_iter().map(u64::from).collect(),
+            Kernel::Unpack64 | Kernel::Within64 => {
+                let mut numbers = vec![0u64; len];
+                kernels::unpack(data, self.width, &mut numbers);
+                if self.kernel == Kernel::Unpack64 {
+                    return numbers;
+                }
+                let [least, span] = self.range;
+                let mut words = vec![0; len.div_ceil(64)];
+                kernels::within(&numbers, least, span, &mut words);
+                words
+            }
+            Kernel::Within32 => {
+                let mut words = vec![0; len.div_ceil(64)];
+                let [least, span] = self.narrow_range();
+                kernels::within(&self.numbers(data), least, span, &mut words);
+                words
+            }
+            Kernel::Select => {
+                let mut words = vec![0; len / 64];
+                let range = self.narrow_range();
+                let num_done = kernels::select(data, self.width, self.first % 8, range, &mut words);
+                words.truncate(num_done);
+                words
+            }
+            Kernel::Gather => {
+                let rows: Vec<u32> = (0..self.num_rows).step_by(7).collect();
+                let mut out = vec![0u32; rows.len()];
+                kernels::gather(data, self.width, self.num_rows, &rows, &mut out);
+                out.into_iter().map(u64::from).collect()
+            }
+            Kernel::CountNarrow => {
+                kernels::count_narrow(data, self.width, self.first % 8, self.num_rows).to_vec()
+            }
+            Kernel::CountBytes => {
+                let mut counts = vec![0; 256];
+                let (num_done, is_inside) =
+                    kernels::count_bytes(data, self.width, self.num_rows, &mut counts);
+                counts.extend([u64::from(num_done), u64::from(is_inside)]);
+                counts
+            }
+            Kernel::Tally => {
+                let mut counts = vec![0; 1 << self.width];
+                let numbers = self.numbers(data);
+                let mut tally = Tally::new(&mut counts, self.width, numbers.len());
+                tally.add(&numbers);
+                tally.finish();
+                counts
+            }
+        }
+    }
+
+    fn numbers(&self, data: &[u8]) -> Vec<u32> {
+        let mut numbers = vec![0u32; self.num_rows as usize];
+        kernels::unpack(data, self.width, &mut numbers);
+        numbers
+    }
+
+    /// The range in 32 bits, which it does not go beyond.
+    fn narrow_range(&self) -> [u32; 2] {
+        let least = self.range[0] as u32;
+        [least, (self.range[1] as u32).min(u32::MAX - least)]
+    }
+
+    /// The bytes as numbers of 32 bits, packed at the width of the greatest, and as differences.
+    fn pack(&self, data: &[u8]) -> Vec<u64> {
+        let numbers: Vec<u32> = data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| u32::from_le_bytes(*bytes) & (u32::MAX >> (32 - self.width.clamp(1, 32))))
+            .collect();
+        let mut packed = vec![0; BitPacker4x::compressed_block_size(32) * 2];
+        let (plain, sorted) = packed.split_at_mut(BitPacker4x::compressed_block_size(32));
+        let width = BitPacker4x.num_bits(&numbers);
+        BitPacker4x.compress(&numbers, plain, width);
+        let width = BitPacker4x.num_bits_strictly_sorted(Some(self.first), &numbers);
+        BitPacker4x.compress_strictly_sorted(Some(self.first), &numbers, sorted, width);
+        packed.into_iter().map(u64::from).collect()
+    }
+}
+
+/// A block's numbers, and how many bytes it had.
+fn block<P: BitPacker>(packer: P, unpack: impl FnOnce(P, &mut [u32]) -> usize) -> Vec<u64> {
+    let mut out = vec![0; P::BLOCK_LEN];
+    let num_bytes = unpack(packer, &mut out) as u64;
+    out.into_iter().map(u64::from).chain([num_bytes]).collect()
+}
