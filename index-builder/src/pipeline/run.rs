@@ -316,8 +316,10 @@ fn index(
 }
 
 fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, BuildError> {
-    let docs = split.docs.sort()?;
-    let facts = SplitFacts::new(split.raw_num_bytes, &docs.identities())?;
+    let (docs, identities) = split.docs.sort()?;
+    let facts = SplitFacts::new(split.raw_num_bytes, &identities)?;
+    // Building takes as much memory as there is left.
+    drop(identities);
     let (segment, documents) = build_segment(plan.mapper, docs)?;
     package_split(segment, documents, plan.mapper, plan.config, facts)
 }

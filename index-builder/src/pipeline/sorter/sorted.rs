@@ -40,35 +40,34 @@ fn lost() -> BuildError {
 }
 
 impl SortedDocs {
+    /// The documents of all runs, and who they are, in their order.
     pub(super) fn merge(
         runs: Vec<Run>,
         num_docs: usize,
         shape: DocShape,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<(Self, Vec<DocIdentity>), BuildError> {
         let mut order = Vec::with_capacity(num_docs);
-        for_each_place(&runs, |_, run_ord| order.push(run_ord));
+        let mut identities = Vec::with_capacity(num_docs);
+        for_each_place(&runs, |(_, identity), run_ord| {
+            order.push(run_ord);
+            identities.push(identity);
+        });
         if order.len() != num_docs {
             return Err(lost());
         }
-        Ok(Self {
+        let docs = Self {
             shape,
             cursors: vec![Cursor::default(); runs.len()],
             runs,
             order,
             decompressor: Decompressor::new().map_err(failed)?,
             next: 0,
-        })
+        };
+        Ok((docs, identities))
     }
 
     pub(in crate::pipeline) fn len(&self) -> usize {
         self.order.len()
-    }
-
-    /// Who the documents are, in their order.
-    pub(in crate::pipeline) fn identities(&self) -> Vec<DocIdentity> {
-        let mut identities = Vec::with_capacity(self.order.len());
-        for_each_place(&self.runs, |(_, identity), _| identities.push(identity));
-        identities
     }
 
     /// Hands over the documents at these places, which ascend.

@@ -34,9 +34,9 @@ fn check(docs: &[(DocPlace, String)], portions: Portions) {
     let mut expected = docs.to_vec();
     expected.sort_by_key(|(place, _)| *place);
 
-    let mut sorted = waiting.sort().unwrap();
-    let identities: Vec<DocIdentity> = expected.iter().map(|((_, id), _)| *id).collect();
-    assert_eq!(sorted.identities(), identities);
+    let (mut sorted, identities) = waiting.sort().unwrap();
+    let wanted: Vec<DocIdentity> = expected.iter().map(|((_, id), _)| *id).collect();
+    assert_eq!(identities, wanted);
     // The lenient mapper stores all that it encodes.
     let every_third = || (0..docs.len()).step_by(3);
     let mut sampled = Vec::new();

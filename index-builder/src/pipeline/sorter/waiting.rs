@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use canter_doc_mapper::{DocShape, EncodedDocs};
+use canter_split_format::DocIdentity;
 use zstd::bulk::Compressor;
 
 use super::DocPlace;
@@ -113,8 +114,10 @@ impl WaitingDocs {
         Ok(())
     }
 
-    /// All documents in order.
-    pub(in crate::pipeline) fn sort(mut self) -> Result<SortedDocs, BuildError> {
+    /// All documents in order, and who they are.
+    pub(in crate::pipeline) fn sort(
+        mut self,
+    ) -> Result<(SortedDocs, Vec<DocIdentity>), BuildError> {
         self.open.sort();
         self.runs.push(Run::Plain(PlainRun {
             docs: self.open.docs,
