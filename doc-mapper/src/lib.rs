@@ -4,7 +4,7 @@
 //!
 //! This crate reads no file, no clock and no environment: the caller hands it text, and a closure for
 //! `${VAR}`. It writes no index and runs no query; it says which tantivy field a path means, and turns
-//! a JSON line into a tantivy document and back.
+//! a JSON line into a document and back.
 //!
 //! Read in this order: [`config`] (what the user wrote), [`datetime`] (every date format in one place),
 //! [`mapper`] (the compiled form), [`tokenizers`].
@@ -12,6 +12,7 @@
 pub mod config;
 pub mod datetime;
 mod doc_error;
+mod encoded;
 pub mod evolution;
 mod field_path;
 pub mod mapper;
@@ -21,6 +22,7 @@ pub mod tokenizers;
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
 pub use datetime::{infer_rfc3339, parse_datetime_literal};
 pub use doc_error::{DocError, DocErrorReason};
+pub use encoded::{DocShape, EncodedDoc, EncodedDocs};
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{
     DocMapper, DocstoreSettings, Kept, ParsedDoc, ResolvedField, ScannedField, StoredDoc,

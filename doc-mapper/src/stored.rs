@@ -19,17 +19,17 @@ use tantivy::schema::document::{CompactDocValue, ReferenceValue, ReferenceValueL
 use tantivy::schema::{Field, Schema, Value};
 use tantivy::{DateTime, TantivyDocument};
 
-const TEXT: u64 = 0;
-const UNSIGNED: u64 = 1;
-const SIGNED: u64 = 2;
-const FLOAT: u64 = 3;
-const BOOL: u64 = 4;
-const DATE: u64 = 5;
-const IP: u64 = 6;
-const BYTES: u64 = 7;
+pub(crate) const TEXT: u64 = 0;
+pub(crate) const UNSIGNED: u64 = 1;
+pub(crate) const SIGNED: u64 = 2;
+pub(crate) const FLOAT: u64 = 3;
+pub(crate) const BOOL: u64 = 4;
+pub(crate) const DATE: u64 = 5;
+pub(crate) const IP: u64 = 6;
+pub(crate) const BYTES: u64 = 7;
 
 /// Bits of a kind.
-const KIND_BITS: u32 = 3;
+pub(crate) const KIND_BITS: u32 = 3;
 
 /// Nanoseconds of the units of dates.
 const UNITS: [i64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
@@ -93,14 +93,9 @@ fn write_value(
             begin(BOOL);
             out.push(u8::from(is));
         }
-        ReferenceValueLeaf::Date(date) => {
+        ReferenceValueLeaf::Date(time) => {
             begin(DATE);
-            let ns = date.into_timestamp_nanos();
-            let units = (0..4_u8).zip(UNITS).rev();
-            let mut exact = units.filter(|(_, unit)| ns % unit == 0);
-            let (code, unit) = exact.next().unwrap_or((0, 1));
-            out.push(code);
-            varint(zigzag(ns / unit), out);
+            date(time, out);
         }
         ReferenceValueLeaf::IpAddr(ip) => {
             begin(IP);
@@ -151,31 +146,12 @@ pub fn read_stored_as(
             Some(field) => (&mut document, field),
             None => (&mut nowhere, Field::from_field_id(0)),
         };
-        match kind {
-            TEXT => {
-                let text = std::str::from_utf8(reader.bytes()?);
-                document.add_text(field, text.map_err(|_| StoredError("a text is not UTF-8"))?);
-            }
-            UNSIGNED => document.add_u64(field, reader.varint()?),
-            SIGNED => document.add_i64(field, from_zigzag(reader.varint()?)),
-            FLOAT => document.add_f64(field, f64::from_le_bytes(reader.array()?)),
-            BOOL => document.add_bool(field, reader.array::<1>()? != [0]),
-            DATE => {
-                let [code] = reader.array()?;
-                let unit = UNITS.get(usize::from(code));
-                let number = from_zigzag(reader.varint()?);
-                let ns = unit.and_then(|unit| number.checked_mul(*unit));
-                let ns = ns.ok_or(StoredError("a date is out of range"))?;
-                document.add_date(field, DateTime::from_timestamp_nanos(ns));
-            }
-            IP => document.add_ip_addr(field, Ipv6Addr::from(reader.array::<16>()?)),
-            _ => document.add_bytes(field, reader.bytes()?),
-        }
+        document.add_leaf_field_value(field, reader.leaf(kind)?);
     }
     Ok(document)
 }
 
-fn varint(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         let [low, ..] = number.to_le_bytes();
         out.push(low | 0x80);
@@ -185,12 +161,22 @@ fn varint(mut number: u64, out: &mut Vec<u8>) {
     out.push(low);
 }
 
-fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     varint(bytes.len() as u64, out);
     out.extend_from_slice(bytes);
 }
 
-fn zigzag(number: i64) -> u64 {
+/// A date in the longest unit that says it exactly.
+pub(crate) fn date(time: DateTime, out: &mut Vec<u8>) {
+    let ns = time.into_timestamp_nanos();
+    let units = (0..4_u8).zip(UNITS).rev();
+    let mut exact = units.filter(|(_, unit)| ns % unit == 0);
+    let (code, unit) = exact.next().unwrap_or((0, 1));
+    out.push(code);
+    varint(zigzag(ns / unit), out);
+}
+
+pub(crate) fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)).cast_unsigned()
 }
 
@@ -200,16 +186,74 @@ fn from_zigzag(number: u64) -> i64 {
 
 const CUT_SHORT: StoredError = StoredError("it is cut short");
 
-struct Reader<'a>(&'a [u8]);
+#[derive(Clone, Debug)]
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], StoredError> {
+    /// A value of a kind.
+    pub(crate) fn leaf(&mut self, kind: u64) -> Result<ReferenceValueLeaf<'a>, StoredError> {
+        Ok(match kind {
+            TEXT => {
+                let text = std::str::from_utf8(self.bytes()?);
+                let text = text.map_err(|_| StoredError("a text is not UTF-8"))?;
+                ReferenceValueLeaf::Str(text)
+            }
+            UNSIGNED => ReferenceValueLeaf::U64(self.varint()?),
+            SIGNED => ReferenceValueLeaf::I64(from_zigzag(self.varint()?)),
+            FLOAT => ReferenceValueLeaf::F64(f64::from_le_bytes(self.array()?)),
+            BOOL => ReferenceValueLeaf::Bool(self.array::<1>()? != [0]),
+            DATE => {
+                let [code] = self.array()?;
+                let unit = UNITS.get(usize::from(code));
+                let number = from_zigzag(self.varint()?);
+                let ns = unit.and_then(|unit| number.checked_mul(*unit));
+                let ns = ns.ok_or(StoredError("a date is out of range"))?;
+                ReferenceValueLeaf::Date(DateTime::from_timestamp_nanos(ns))
+            }
+            IP => ReferenceValueLeaf::IpAddr(Ipv6Addr::from(self.array::<16>()?)),
+            _ => ReferenceValueLeaf::Bytes(self.bytes()?),
+        })
+    }
+
+    /// Goes past a value of a kind, and gives its bytes: of text and bytes without the length.
+    #[inline]
+    pub(crate) fn passed(&mut self, kind: u64) -> Result<&'a [u8], StoredError> {
+        let of_varint = |from: usize| {
+            let bytes = self.0.get(from..).unwrap_or_default();
+            let last = bytes.iter().position(|byte| *byte < 0x80);
+            last.map(|last| from + last + 1).ok_or(CUT_SHORT)
+        };
+        let len = match kind {
+            UNSIGNED | SIGNED => of_varint(0)?,
+            FLOAT => 8,
+            BOOL => 1,
+            DATE => of_varint(1)?,
+            IP => 16,
+            _ => return self.bytes(),
+        };
+        let (first, rest) = self.0.split_at_checked(len).ok_or(CUT_SHORT)?;
+        self.0 = rest;
+        Ok(first)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], StoredError> {
         let (first, rest) = self.0.split_first_chunk::<N>().ok_or(CUT_SHORT)?;
         self.0 = rest;
         Ok(*first)
     }
 
-    fn varint(&mut self) -> Result<u64, StoredError> {
+    #[inline]
+    pub(crate) fn varint(&mut self) -> Result<u64, StoredError> {
+        match self.0.split_first() {
+            Some((byte, rest)) if *byte < 0x80 => {
+                self.0 = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    fn long_varint(&mut self) -> Result<u64, StoredError> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let [byte] = self.array()?;

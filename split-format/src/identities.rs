@@ -125,9 +125,7 @@ pub struct IdentityRange {
 impl IdentityRange {
     /// The range of documents in any order; `None` without documents.
     pub fn of_docs(docs: &[DocIdentity]) -> Option<Self> {
-        let mut sources: Vec<SourceId> = docs.iter().map(|doc| doc.source).collect();
-        sources.sort_unstable();
-        sources.dedup();
+        let sources = sources_of(docs);
         Some(Self {
             first: *docs.iter().min()?,
             last: *docs.iter().max()?,
@@ -153,6 +151,20 @@ impl IdentityRange {
     }
 }
 
+/// The sources of documents, sorted.
+fn sources_of(docs: &[DocIdentity]) -> Vec<SourceId> {
+    // Most documents are of the source of the one before.
+    let mut sources: Vec<SourceId> = Vec::new();
+    for doc in docs {
+        if sources.last() != Some(&doc.source) {
+            sources.push(doc.source);
+        }
+    }
+    sources.sort_unstable();
+    sources.dedup();
+    sources
+}
+
 /// The identities of a split's documents, in document order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identities {
@@ -172,9 +184,7 @@ impl Identities {
     /// Packs the identities of all documents. `None` if there are 2^32 or more.
     pub fn of_docs(docs: &[DocIdentity]) -> Option<Self> {
         u32::try_from(docs.len()).ok()?;
-        let mut sources: Vec<SourceId> = docs.iter().map(|doc| doc.source).collect();
-        sources.sort_unstable();
-        sources.dedup();
+        let sources = sources_of(docs);
         let mut packed = Self {
             sources,
             runs: Vec::new(),

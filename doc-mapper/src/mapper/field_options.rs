@@ -95,7 +95,13 @@ pub(super) fn bytes_options(mapping: &FieldMapping) -> BytesOptions {
     set_options!(mapping, BytesOptions::default())
 }
 
-pub(super) fn date_options(mapping: &FieldMapping) -> DateOptions {
+/// The timestamp field has no terms: documents are sorted by it, so its column finds single times as fast, and nearly
+/// every second would be a term.
+pub(super) fn date_options(mapping: &FieldMapping, is_timestamp: bool) -> DateOptions {
+    let mapping = &FieldMapping {
+        indexed: mapping.indexed && !is_timestamp,
+        ..mapping.clone()
+    };
     let options = set_options!(mapping, DateOptions::default());
     match &mapping.kind {
         FieldKind::Date(date) => options.set_precision(date.precision),

@@ -2,11 +2,12 @@
 //! `on_error: keep`.
 
 use serde_json::json;
-use tantivy::{DateTime, TantivyDocument};
+use tantivy::DateTime;
 
 use super::schema::DocMapper;
 use super::{PARSE_ERROR_FIELD, PARSE_MESSAGE_FIELD, RAW_FIELD};
 use crate::config::FieldKind;
+use crate::encoded::DocEncoder;
 
 /// A record that is no document.
 #[derive(Clone, Copy, Debug)]
@@ -20,21 +21,21 @@ pub struct Kept<'k> {
 }
 
 impl DocMapper {
-    /// The document of a record that is none. It has no timestamp until
-    /// [`set_timestamp`](DocMapper::set_timestamp) gives it one. Empty in an index without `on_error: keep`.
-    pub fn kept_doc(&self, kept: &Kept<'_>) -> TantivyDocument {
+    /// Appends the document of a record that is none, encoded. It has no timestamp until
+    /// [`add_timestamp`](DocMapper::add_timestamp) gives it one. Empty in an index without `on_error: keep`.
+    pub fn encode_kept_doc(&self, kept: &Kept<'_>, out: &mut Vec<u8>) {
         let json = json!({
             RAW_FIELD: kept.raw,
             PARSE_ERROR_FIELD: kept.reason,
             PARSE_MESSAGE_FIELD: kept.message,
         });
-        let parsed = self.parse_without_timestamp(json.to_string().as_bytes());
-        parsed.map(|doc| doc.document).unwrap_or_default()
+        // An index without these fields has nothing to keep it in.
+        let _ = self.encode_without_timestamp(json.to_string().as_bytes(), out);
     }
 
-    /// Gives a document that has none a timestamp, in nanoseconds; returns it as the index has it, which
+    /// Appends a timestamp, in nanoseconds, to an encoded document that has none; returns it as the index has it, which
     /// is 0 in one without a timestamp field.
-    pub fn set_timestamp(&self, document: &mut TantivyDocument, timestamp_ns: i64) -> i64 {
+    pub fn add_timestamp(&self, timestamp_ns: i64, out: &mut Vec<u8>) -> i64 {
         let leaves = self.root.leaves();
         let Some(leaf) = leaves.into_iter().find(|leaf| leaf.is_timestamp) else {
             return 0;
@@ -43,7 +44,11 @@ impl DocMapper {
         if let FieldKind::Date(date) = &leaf.kind {
             timestamp = timestamp.truncate(date.precision);
         }
+        let mut document = DocEncoder {
+            bytes: std::mem::take(out),
+        };
         document.add_date(leaf.field, timestamp);
+        *out = document.bytes;
         timestamp.into_timestamp_nanos()
     }
 }

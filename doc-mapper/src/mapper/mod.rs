@@ -1,7 +1,7 @@
 //! The doc mapper: an index config compiled into a tantivy schema and a tree that walks documents.
 //!
 //! ```text
-//! IndexConfig ─► DocMapper ─┬─ parse_doc    JSON line → tantivy document   (builder)
+//! IndexConfig ─► DocMapper ─┬─ encode_doc   JSON line → encoded document   (builder)
 //!                           ├─ resolve      path → tantivy field           (query parser)
 //!                           └─ doc_to_json  tantivy document → hit         (guest)
 //! ```
@@ -27,6 +27,7 @@ mod to_json;
 mod tree;
 mod verbatim;
 
+pub(crate) use json_value::JsonValue;
 pub use kept::Kept;
 pub use parse::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;

@@ -1,4 +1,4 @@
-//! A JSON line → a tantivy document, in one pass.
+//! A JSON line → a document, encoded, in one pass.
 //!
 //! The mapping tree drives serde: each mapped key hands its value straight to its field, and strings
 //! are borrowed from the line. Only `json` fields and unmapped keys of dynamic mode become a tree first.
@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use tantivy::schema::document::Document;
 use tantivy::{DateTime, TantivyDocument};
 
 use super::json_value::{Entries, JsonValue, MAX_COLUMN_DEPTH, flattened};
@@ -24,6 +25,7 @@ use super::schema::DocMapper;
 use super::tree::{Child, Leaf, ObjectNode};
 use crate::config::{FieldKind, Mode};
 use crate::doc_error::{DocError, DocErrorReason, shorten};
+use crate::encoded::{DocEncoder, DocShape, EncodedDocs};
 use crate::field_path::escape_segment;
 
 /// How deep objects and arrays of a document may nest.
@@ -45,7 +47,7 @@ pub struct ParsedDoc {
 /// What the visitors share.
 pub(super) struct Walk<'m> {
     pub(super) mapper: &'m DocMapper,
-    pub(super) document: TantivyDocument,
+    pub(super) document: DocEncoder,
     pub(super) timestamp: Option<DateTime>,
     pub(super) presence: Vec<u64>,
     /// How deep the deepest value of any shape lies in the document.
@@ -55,10 +57,11 @@ pub(super) struct Walk<'m> {
 }
 
 impl<'m> Walk<'m> {
-    pub(super) fn new(mapper: &'m DocMapper, num_bytes: usize) -> Walk<'m> {
+    /// Appends to `bytes`.
+    pub(super) fn new(mapper: &'m DocMapper, bytes: Vec<u8>) -> Walk<'m> {
         Walk {
             mapper,
-            document: TantivyDocument::with_capacity(num_bytes),
+            document: DocEncoder { bytes },
             timestamp: None,
             presence: Vec::new(),
             deepest: 0,
@@ -79,8 +82,26 @@ impl DocMapper {
     /// # Errors
     /// A [`DocError`] whose reason says why; the document is refused as a whole.
     pub fn parse_doc(&self, line: &[u8]) -> Result<ParsedDoc, DocError> {
-        let doc = self.parse_without_timestamp(line)?;
-        if let (Some((_, path)), None) = (self.timestamp_field(), doc.timestamp) {
+        let mut bytes = Vec::new();
+        let timestamp = self.encode_doc(line, &mut bytes)?;
+        let all = 0..bytes.len();
+        let docs = EncodedDocs::new(bytes, DocShape::of(&self.schema));
+        Ok(ParsedDoc {
+            document: docs.doc(all).into_tantivy_document(),
+            timestamp,
+        })
+    }
+
+    /// Parses one JSON object and appends the document that it is, encoded; returns the value of the timestamp field, as
+    /// [`ParsedDoc::timestamp`].
+    ///
+    /// # Errors
+    /// As [`DocMapper::parse_doc`]; nothing is appended then.
+    pub fn encode_doc(&self, line: &[u8], out: &mut Vec<u8>) -> Result<Option<DateTime>, DocError> {
+        let before = out.len();
+        let timestamp = self.encode_without_timestamp(line, out)?;
+        if let (Some((_, path)), None) = (self.timestamp_field(), timestamp) {
+            out.truncate(before);
             let message = "the document has no value for the timestamp field";
             return Err(DocError::new(
                 DocErrorReason::MissingTimestamp,
@@ -88,11 +109,15 @@ impl DocMapper {
                 message,
             ));
         }
-        Ok(doc)
+        Ok(timestamp)
     }
 
     /// The same for a document that need not have a timestamp.
-    pub(super) fn parse_without_timestamp(&self, line: &[u8]) -> Result<ParsedDoc, DocError> {
+    pub(super) fn encode_without_timestamp(
+        &self,
+        line: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<DateTime>, DocError> {
         if line.len() > MAX_DOC_BYTES {
             let message = format!(
                 "a document may have {MAX_DOC_BYTES} bytes, this one has {}",
@@ -104,7 +129,8 @@ impl DocMapper {
             let message = format!("the line is not UTF-8 from byte {} on", e.valid_up_to());
             DocError::new(DocErrorReason::InvalidUtf8, "", message)
         })?;
-        let mut walk = Walk::new(self, line.len());
+        let before = out.len();
+        let mut walk = Walk::new(self, std::mem::take(out));
         let mut json = serde_json::Deserializer::from_str(text);
         let seed = ObjectSeed {
             walk: &mut walk,
@@ -115,11 +141,17 @@ impl DocMapper {
             .deserialize(&mut json)
             .and_then(|extra| json.end().map(|()| extra));
         match parsed {
-            Ok(extra) => walk.finish(extra, text),
-            Err(error) => Err(walk
-                .error
-                .take()
-                .unwrap_or_else(|| syntax_error(&error, text))),
+            Ok(extra) => {
+                walk.finish(extra, text);
+                *out = walk.document.bytes;
+                Ok(walk.timestamp)
+            }
+            Err(error) => {
+                *out = walk.document.bytes;
+                out.truncate(before);
+                let refused = walk.error.take();
+                Err(refused.unwrap_or_else(|| syntax_error(&error, text)))
+            }
         }
     }
 }
@@ -141,7 +173,7 @@ fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
 }
 
 impl Walk<'_> {
-    fn finish(mut self, extra: Entries<'_>, text: &str) -> Result<ParsedDoc, DocError> {
+    fn finish(&mut self, extra: Entries<'_>, text: &str) {
         let mapper = self.mapper;
         if let (Some(dynamic), false) = (&mapper.dynamic, extra.is_empty()) {
             self.add_json(dynamic, &JsonValue::Object(extra));
@@ -164,10 +196,6 @@ impl Walk<'_> {
                 self.document.add_u64(field, *hash);
             }
         }
-        Ok(ParsedDoc {
-            document: self.document,
-            timestamp: self.timestamp,
-        })
     }
 
     pub(super) fn add_json(&mut self, leaf: &Leaf, value: &JsonValue<'_>) {
@@ -186,9 +214,9 @@ impl Walk<'_> {
         match value {
             JsonValue::Object(entries) if self.deepest > MAX_COLUMN_DEPTH => {
                 let flat = JsonValue::Object(flattened(entries));
-                self.document.add_field_value(leaf.field, &flat);
+                self.document.add_json(leaf.field, &flat);
             }
-            _ => self.document.add_field_value(leaf.field, value),
+            _ => self.document.add_json(leaf.field, value),
         }
     }
 }

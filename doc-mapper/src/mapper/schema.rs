@@ -326,7 +326,10 @@ impl Compiler<'_, '_> {
             FieldKind::U64(_) => FieldEntry::new_u64(name, numeric_options(mapping)),
             FieldKind::F64(_) => FieldEntry::new_f64(name, numeric_options(mapping)),
             FieldKind::Bool => FieldEntry::new_bool(name, numeric_options(mapping)),
-            FieldKind::Date(_) => FieldEntry::new_date(name, date_options(mapping)),
+            FieldKind::Date(_) => {
+                let is_timestamp = self.timestamp_path == Some(path.as_str());
+                FieldEntry::new_date(name, date_options(mapping, is_timestamp))
+            }
             FieldKind::Ip => FieldEntry::new_ip_addr(name, ip_options(mapping)),
             FieldKind::Bytes(_) => FieldEntry::new_bytes(name, bytes_options(mapping)),
             FieldKind::Json(_) => FieldEntry::new_json(name, json_options(mapping)),

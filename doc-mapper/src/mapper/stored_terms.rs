@@ -186,7 +186,7 @@ impl DocMapper {
 impl DocMapper {
     /// A value of any shape, read as those are that are not mapped.
     fn any_value<'t>(&self, text: &'t str) -> Option<JsonValue<'t>> {
-        let mut walk = Walk::new(self, 0);
+        let mut walk = Walk::new(self, Vec::new());
         let link = PathLink {
             parent: None,
             root: "",

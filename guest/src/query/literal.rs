@@ -13,7 +13,7 @@ use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 use super::build::{Builder, any_of};
 use super::default_fields::in_default_fields;
 use super::needs::TermRange;
-use super::range::build_equal;
+use super::range::{build_equal, build_second, is_timestamp};
 use super::scan::Wanted;
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
@@ -94,6 +94,9 @@ fn one_field(
             BareWord::Pattern(_) if !is_text => build_equal(builder, name, field, &literal.phrase),
             _ => Err(not_indexed(name)),
         };
+    }
+    if is_timestamp(builder, field) {
+        return build_second(builder, name, field, &literal.phrase);
     }
     match (field.kind, &word) {
         (FieldKind::Text(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),

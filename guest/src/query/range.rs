@@ -9,7 +9,7 @@ use tantivy::query::{AllQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery,
 use tantivy_query_grammar::UserInputBound;
 
 use super::build::{Builder, any_of};
-use super::columns::{ColumnQuery, ValueRange, equal_values, term_ranges, value_ranges};
+use super::columns::{ColumnQuery, ValueRange, equal_values, second_of, term_ranges, value_ranges};
 use super::literal::{find_term, has_nothing, no_such_field, not_indexed, resolve, term_query};
 use super::needs::TermRange;
 use super::scan::Wanted;
@@ -104,6 +104,24 @@ fn within_any(
     any_of(queries)
 }
 
+/// Whether a field is the timestamp field, which has no terms.
+pub(super) fn is_timestamp(builder: &Builder<'_>, field: &ResolvedField<'_>) -> bool {
+    let timestamp = builder.mapper.timestamp_field();
+    timestamp.is_some_and(|(id, _)| id == field.field)
+}
+
+/// The documents of the second of this date, by the column of the timestamp field.
+pub(super) fn build_second(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    date: &str,
+) -> Result<Box<dyn Query>, SearchError> {
+    let range = second_of(field, date)
+        .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
+    Ok(within_any(builder, field, vec![range]))
+}
+
 /// The documents with this value in the column of a field that has no terms.
 pub(super) fn build_equal(
     builder: &mut Builder<'_>,
@@ -133,6 +151,10 @@ pub(super) fn build_set(
         builder.spend_clause()?;
         if !field.indexed && !field.scanned {
             queries.push(build_equal(builder, name, &field, element)?);
+            continue;
+        }
+        if is_timestamp(builder, &field) {
+            queries.push(build_second(builder, name, &field, element)?);
             continue;
         }
         if let FieldKind::Json(json) = field.kind {
@@ -165,11 +187,7 @@ pub(super) fn build_exists(
         let path = field.fast_field_name();
         if has_nothing(&field, builder.mapper) {
             queries.push(Box::new(EmptyQuery));
-        } else if builder
-            .mapper
-            .timestamp_field()
-            .is_some_and(|(id, _)| id == field.field)
-        {
+        } else if is_timestamp(builder, &field) {
             // Every document has a timestamp: one without is rejected at ingestion.
             queries.push(Box::new(AllQuery));
         } else if field.is_fast() {

@@ -62,7 +62,10 @@ pub(super) fn parse_scalar<T: FromStr>(text: &str, wanted: &str) -> Result<T, St
         .map_err(|_| format!("{text:?} is not {wanted}"))
 }
 
-fn parse_date(field: &ResolvedField<'_>, text: &str) -> Result<tantivy::DateTime, String> {
+pub(super) fn parse_date(
+    field: &ResolvedField<'_>,
+    text: &str,
+) -> Result<tantivy::DateTime, String> {
     field.parse_date(text).ok_or_else(|| {
         format!(
             "{text:?} is not a date: write it as documents do (input_formats), in RFC 3339 or RFC 2822, as a \

@@ -14,7 +14,7 @@ pub struct IngestOptions {
     /// of the index config counts.
     pub split_num_docs_target: Option<u64>,
     /// A split ends at the latest when its documents took this many bytes of input (128 MiB). This
-    /// bounds memory: with one indexer the peak is about five bytes for each.
+    /// bounds memory: with one indexer the peak is about two bytes for each, and less for each of more.
     pub max_split_raw_num_bytes: u64,
     /// The format of every source; without it, each is recognised by how it begins.
     pub format: Option<Format>,

@@ -76,10 +76,7 @@ pub fn merge_splits(
     })?;
     let documents = write_documents(&inputs, &order, &mapper)?;
     let raw_num_bytes = inputs.iter().map(raw_num_bytes_left).sum();
-    let facts = SplitFacts {
-        raw_num_bytes,
-        identities: order.into_identities(),
-    };
+    let facts = SplitFacts::new(raw_num_bytes, &order.into_identities())?;
     drop(inputs);
     package_split(segment, documents, &mapper, config, facts).map(Some)
 }

@@ -26,12 +26,29 @@ use segment_files::SegmentFiles;
 pub(crate) use segment_files::{META, SEGMENT_ID};
 
 /// What the packager cannot read off the segment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SplitFacts {
-    /// Number of bytes of the input lines that the documents came from.
-    pub raw_num_bytes: u64,
-    /// Who the documents are, in document order. Those of the same time stand in the order of this.
-    pub identities: Vec<DocIdentity>,
+    raw_num_bytes: u64,
+    identities: Identities,
+    identity_range: Option<IdentityRange>,
+}
+
+impl SplitFacts {
+    /// `raw_num_bytes` is how many bytes of input lines the documents came from, `identities` who they are, in document
+    /// order. Those of the same time stand in the order of this.
+    ///
+    /// # Errors
+    /// For 2^32 documents or more.
+    pub fn new(raw_num_bytes: u64, identities: &[DocIdentity]) -> Result<Self, BuildError> {
+        let packed = Identities::of_docs(identities).ok_or_else(|| {
+            BuildError::internal("a split has more documents than can be counted")
+        })?;
+        Ok(Self {
+            raw_num_bytes,
+            identities: packed,
+            identity_range: IdentityRange::of_docs(identities),
+        })
+    }
 }
 
 /// A split that is ready to be uploaded and published.
@@ -70,8 +87,7 @@ pub fn package_split(
     config: &IndexConfig,
     facts: SplitFacts,
 ) -> Result<PackagedSplit, BuildError> {
-    let identities = Identities::of_docs(&facts.identities)
-        .ok_or_else(|| BuildError::internal("a split has more documents than can be counted"))?;
+    let identities = facts.identities;
     let files = SegmentFiles::of_directory(&directory, mapper)?
         .with_identities(&identities)
         .with_documents(documents);
@@ -107,7 +123,7 @@ pub fn package_split(
         raw_num_bytes: facts.raw_num_bytes,
         time_range,
         sort_field: timestamps.map(|(name, _)| name),
-        identities: IdentityRange::of_docs(&facts.identities),
+        identities: facts.identity_range,
         index_config: serde_json::to_value(config)
             .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
     };

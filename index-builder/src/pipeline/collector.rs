@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender};
 
+use canter_doc_mapper::DocShape;
+
 use super::kept::LastTimes;
 use super::parser::ParsedBatch;
 use super::run::Plan;
@@ -57,7 +59,11 @@ impl<'c> Collector<'c> {
             kept_by_reason: BTreeMap::new(),
             dropped_by_reason: BTreeMap::new(),
             last_times: LastTimes::new(names.len()),
-            splitter: Splitter::new(plan.split_num_docs, plan.options.max_split_raw_num_bytes),
+            splitter: Splitter::new(
+                plan.split_num_docs,
+                plan.options.max_split_raw_num_bytes,
+                DocShape::of(plan.mapper.schema()),
+            ),
             num_raw_bytes: 0,
             first_open_source: 0,
             resumed,
@@ -141,7 +147,8 @@ impl<'c> Collector<'c> {
             if let Some(reason) = doc.kept_for {
                 *self.kept_by_reason.entry(reason.to_string()).or_default() += 1;
             }
-            if let Some(mut split) = self.splitter.add(doc) {
+            let encoded = batch.encoded.get(doc.range.clone()).unwrap_or_default();
+            if let Some(mut split) = self.splitter.add(&doc, encoded)? {
                 // Before a checkpoint says that they are told.
                 self.rejects.flush()?;
                 let ended = self.first_open_source..source_ord;
@@ -217,8 +224,7 @@ impl<'c> Collector<'c> {
         meter.add(&tally.num_dropped, num_dropped);
         meter.tell(Phase::Indexing);
         self.num_raw_bytes += batch.raw_num_bytes;
-        self.last_times
-            .fill_in(self.plan.mapper, batch.source_ord, &mut batch.docs);
+        self.last_times.fill_in(self.plan.mapper, batch);
         let count = &mut self.counts[batch.source_ord];
         let first_position = count.num_docs + count.num_rejects + count.num_dropped;
         count.num_docs += num_docs;

@@ -1,12 +1,12 @@
 //! The documents of one split into one tantivy segment in memory, and into blocks of stored documents.
 
-use canter_doc_mapper::{DocMapper, write_stored};
+use canter_doc_mapper::{DocMapper, EncodedDoc};
+use tantivy::Index;
 use tantivy::directory::RamDirectory;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::schema::Schema;
-use tantivy::{Index, TantivyDocument};
 
-use super::parser::PendingDoc;
+use super::sorter::SortedDocs;
 use crate::error::BuildError;
 use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled};
 
@@ -17,7 +17,7 @@ const MEMORY_HINT_NUM_BYTES: usize = 256 << 20;
 /// for the segment's random name.
 pub(super) fn build_segment(
     mapper: &DocMapper,
-    docs: Vec<PendingDoc>,
+    mut docs: SortedDocs,
 ) -> Result<(RamDirectory, StoredDocuments), BuildError> {
     let builder = Index::builder()
         .schema(without_stored(mapper.schema())?)
@@ -25,26 +25,23 @@ pub(super) fn build_segment(
         .tokenizers(mapper.tokenizers().clone())
         .fast_field_tokenizers(mapper.fast_field_tokenizers().clone());
     let directory = RamDirectory::create();
-    let mut writer: SingleSegmentIndexWriter<TantivyDocument> =
+    let mut writer: SingleSegmentIndexWriter<EncodedDoc> =
         builder.single_segment_index_writer(directory.clone(), MEMORY_HINT_NUM_BYTES)?;
-    let stored = |document: &TantivyDocument, out: &mut Vec<u8>| {
-        write_stored(document, mapper.schema(), out)
-            .map_err(|error| BuildError::internal(error.to_string()))
-    };
     let mut sample = Sample::default();
     let mut bytes = Vec::new();
-    for doc in sampled(docs.len()).filter_map(|place| docs.get(place)) {
+    docs.sample(sampled(docs.len()), |doc| {
         bytes.clear();
-        stored(&doc.document, &mut bytes)?;
+        doc.write_stored(&mut bytes);
         sample.add(&bytes);
-    }
+    })?;
     let mut documents = DocumentsBuilder::new(&sample, docs.len(), mapper.docstore_settings())?;
-    for doc in docs {
+    while let Some(doc) = docs.next()? {
         bytes.clear();
-        stored(&doc.document, &mut bytes)?;
+        doc.write_stored(&mut bytes);
         documents.add(&bytes)?;
-        writer.add_document(doc.document)?;
+        writer.add_document(doc)?;
     }
+    drop(docs);
     writer.finalize()?;
     Ok((directory, documents.finish()?))
 }

@@ -1,22 +1,26 @@
 //! Documents made of records with which something is wrong, and the time they get.
 
-use super::parser::PendingDoc;
+use super::parser::ParsedBatch;
 use canter_doc_mapper::{DocMapper, Kept};
 use std::fmt::Write;
-use tantivy::TantivyDocument;
 
-/// The document of a record that is none: its text, and what is wrong with it.
-pub(super) fn kept_document(
+/// Appends the document of a record that is none: its text, and what is wrong with it.
+pub(super) fn encode_kept(
     mapper: &DocMapper,
     record: &[u8],
     reason: &str,
     message: &str,
-) -> TantivyDocument {
-    mapper.kept_doc(&Kept {
-        raw: &readable(record),
-        reason,
-        message,
-    })
+    out: &mut Vec<u8>,
+) {
+    let raw = &readable(record);
+    mapper.encode_kept_doc(
+        &Kept {
+            raw,
+            reason,
+            message,
+        },
+        out,
+    );
 }
 
 /// Text with `\xff` for each byte that is none.
@@ -54,21 +58,21 @@ impl LastTimes {
 
     /// Gives documents that were kept the time of the one before them in their source, where they most
     /// likely belong; the first of a source that of the next one in the batch; else 1970.
-    pub(super) fn fill_in(
-        &mut self,
-        mapper: &DocMapper,
-        source_ord: usize,
-        docs: &mut [PendingDoc],
-    ) {
-        let Some(last) = self.0.get_mut(source_ord) else {
+    pub(super) fn fill_in(&mut self, mapper: &DocMapper, batch: &mut ParsedBatch) {
+        let Some(last) = self.0.get_mut(batch.source_ord) else {
             return;
         };
+        let (docs, encoded) = (&mut batch.docs, &mut batch.encoded);
         let first = docs.iter().find(|doc| doc.kept_for.is_none());
         let mut time = last.or(first.map(|doc| doc.timestamp_ns)).unwrap_or(0);
         for doc in docs {
             match doc.kept_for {
                 Some(_) => {
-                    doc.timestamp_ns = mapper.set_timestamp(&mut doc.document, time);
+                    // Once more, with its time behind it.
+                    let start = encoded.len();
+                    encoded.extend_from_within(doc.range.clone());
+                    doc.timestamp_ns = mapper.add_timestamp(time, encoded);
+                    doc.range = start..encoded.len();
                 }
                 None => {
                     time = doc.timestamp_ns;

@@ -9,7 +9,7 @@
 //!
 //! Batches go to the parsers in turn and are taken back in turn, and so are splits: no thread's
 //! timing decides where a split ends or what is in it. Every channel is bounded, so memory is
-//! bounded by one split being collected and one being built per indexer.
+//! bounded by one split being collected and one being built per indexer. What is collected is compressed.
 //!
 //! A thread that fails returns its error; its neighbours see a closed channel and end quietly.
 

@@ -1,14 +1,14 @@
 //! Records into documents, by their format and the doc mapper. What cannot become one is a reject with a
 //! reason, or in an index that keeps everything a document of its own kind.
 
-use super::kept::kept_document;
+use super::kept::encode_kept;
 use super::standing::Place;
 use crate::ingest::Reject;
 use crate::source::{Extent, Record, RecordBatch};
 use crate::transform::{Outcome, Runner, Transform};
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{DocIdentity, SourceId};
-use tantivy::TantivyDocument;
+use std::ops::Range;
 
 /// A document waiting for its split.
 pub(super) struct PendingDoc {
@@ -19,7 +19,8 @@ pub(super) struct PendingDoc {
     pub(super) identity: DocIdentity,
     /// What its record took in the input.
     pub(super) raw_num_bytes: u64,
-    pub(super) document: TantivyDocument,
+    /// Where it stands among the encoded documents of its batch.
+    pub(super) range: Range<usize>,
     /// Why it is no ordinary document, if it was kept although something is wrong with it. It has no time
     /// of its own.
     pub(super) kept_for: Option<&'static str>,
@@ -34,6 +35,8 @@ pub(super) struct ParsedBatch {
     /// Of the documents.
     doc_source: SourceId,
     pub(super) docs: Vec<PendingDoc>,
+    /// The documents, as the doc mapper encodes them.
+    pub(super) encoded: Vec<u8>,
     /// The last record that is a document, by its place in the source from 1; 0 if none is.
     pub(super) last_doc_record: u64,
     pub(super) rejects: Vec<Reject>,
@@ -83,6 +86,7 @@ impl Parser<'_> {
             doc_source,
             dropped: Vec::new(),
             docs: Vec::with_capacity(batch.len()),
+            encoded: Vec::with_capacity(usize::try_from(batch.raw_num_bytes).unwrap_or_default()),
             rejects: Vec::new(),
             raw_num_bytes: batch.raw_num_bytes,
             broken_off: None,
@@ -144,7 +148,8 @@ impl Parser<'_> {
                 }
                 Outcome::Unread(reason, message) => {
                     // The mapping says the same as without a transform.
-                    let (reason, message) = match self.mapper.parse_doc(&json) {
+                    let unread = self.mapper.encode_doc(&json, &mut Vec::new());
+                    let (reason, message) = match unread {
                         Err(error) => (error.reason().as_str(), error.to_string()),
                         Ok(_) => (reason, message),
                     };
@@ -156,14 +161,15 @@ impl Parser<'_> {
 
     /// Adds a document, or what is wrong with it.
     fn add(&self, record: &Record<'_>, json: &[u8], parsed: &mut ParsedBatch) {
-        match self.mapper.parse_doc(json) {
-            Ok(doc) => {
+        let start = parsed.encoded.len();
+        match self.mapper.encode_doc(json, &mut parsed.encoded) {
+            Ok(timestamp) => {
                 let identity = identity(parsed);
                 parsed.docs.push(PendingDoc {
-                    timestamp_ns: doc.timestamp.map_or(0, |time| time.into_timestamp_nanos()),
+                    timestamp_ns: timestamp.map_or(0, |time| time.into_timestamp_nanos()),
                     identity,
                     raw_num_bytes: 0,
-                    document: doc.document,
+                    range: start..parsed.encoded.len(),
                     kept_for: None,
                     is_known: false,
                 });
@@ -209,13 +215,16 @@ impl Parser<'_> {
     ) {
         // There is nothing in a blank line to be kept.
         if self.keeps_all && !record.bytes.iter().all(u8::is_ascii_whitespace) {
-            let document = kept_document(self.mapper, record.bytes, reason, &message);
             let identity = identity(parsed);
+            let encoded = &mut parsed.encoded;
+            let start = encoded.len();
+            encode_kept(self.mapper, record.bytes, reason, &message, encoded);
+            let range = start..encoded.len();
             parsed.docs.push(PendingDoc {
                 timestamp_ns: 0,
                 identity,
                 raw_num_bytes: 0,
-                document,
+                range,
                 kept_for: Some(reason),
                 is_known: false,
             });

@@ -3,7 +3,6 @@
 use super::collector::Collector;
 use super::indexer::build_segment;
 use super::parser::{ParsedBatch, Parser, Scratch};
-use super::sorter::sort_by_place;
 use super::splitter::CollectedSplit;
 use super::standing::{Place, fingerprint};
 use super::uploader::{Numbered, upload_all};
@@ -317,17 +316,10 @@ fn index(
 }
 
 fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, BuildError> {
-    let CollectedSplit {
-        mut docs,
-        raw_num_bytes,
-        ..
-    } = split;
-    sort_by_place(&mut docs);
-    let identities = docs.iter().map(|doc| doc.identity).collect();
+    let (docs, identities) = split.docs.sort()?;
+    let facts = SplitFacts::new(split.raw_num_bytes, &identities)?;
+    // Building takes as much memory as there is left.
+    drop(identities);
     let (segment, documents) = build_segment(plan.mapper, docs)?;
-    let facts = SplitFacts {
-        raw_num_bytes,
-        identities,
-    };
     package_split(segment, documents, plan.mapper, plan.config, facts)
 }

@@ -1,48 +1,69 @@
 //! Where a split ends: at a number of documents or of bytes, whichever comes first.
 
-use super::parser::PendingDoc;
-use super::standing::Standing;
+use canter_doc_mapper::DocShape;
 
-/// The documents of one split, in the order of the input.
-#[derive(Default)]
+use super::parser::PendingDoc;
+use super::sorter::WaitingDocs;
+use super::standing::Standing;
+use crate::error::BuildError;
+
+/// The documents of one split.
 pub(super) struct CollectedSplit {
-    pub(super) docs: Vec<PendingDoc>,
+    pub(super) docs: WaitingDocs,
     pub(super) raw_num_bytes: u64,
     /// Where the input stands behind it; nothing for the last one.
     pub(super) standing: Option<Standing>,
+}
+
+impl CollectedSplit {
+    fn new(shape: DocShape) -> CollectedSplit {
+        CollectedSplit {
+            docs: WaitingDocs::new(shape),
+            raw_num_bytes: 0,
+            standing: None,
+        }
+    }
 }
 
 /// Collects documents into splits.
 pub(super) struct Splitter {
     max_num_docs: u64,
     max_raw_num_bytes: u64,
+    shape: DocShape,
     current: CollectedSplit,
 }
 
 impl Splitter {
-    pub(super) fn new(max_num_docs: u64, max_raw_num_bytes: u64) -> Splitter {
+    pub(super) fn new(max_num_docs: u64, max_raw_num_bytes: u64, shape: DocShape) -> Splitter {
         Splitter {
             max_num_docs,
             max_raw_num_bytes,
-            current: CollectedSplit::default(),
+            current: CollectedSplit::new(shape.clone()),
+            shape,
         }
     }
 
-    /// Adds a document; gives a split back when that filled it.
-    pub(super) fn add(&mut self, doc: PendingDoc) -> Option<CollectedSplit> {
+    /// Adds a document, which is encoded so; gives a split back when that filled it.
+    pub(super) fn add(
+        &mut self,
+        doc: &PendingDoc,
+        encoded: &[u8],
+    ) -> Result<Option<CollectedSplit>, BuildError> {
+        let place = (doc.timestamp_ns, doc.identity);
+        self.current.docs.add(place, encoded)?;
         self.current.raw_num_bytes += doc.raw_num_bytes;
-        self.current.docs.push(doc);
         let is_full = self.current.docs.len() as u64 >= self.max_num_docs
             || self.current.raw_num_bytes >= self.max_raw_num_bytes;
-        is_full.then(|| self.take())
+        Ok(is_full.then(|| self.take()))
     }
 
     /// What is left at the end.
     pub(super) fn take_rest(&mut self) -> Option<CollectedSplit> {
-        (!self.current.docs.is_empty()).then(|| self.take())
+        (self.current.docs.len() > 0).then(|| self.take())
     }
 
     fn take(&mut self) -> CollectedSplit {
-        std::mem::take(&mut self.current)
+        let next = CollectedSplit::new(self.shape.clone());
+        std::mem::replace(&mut self.current, next)
     }
 }

@@ -74,3 +74,18 @@ fn a_document_of_an_old_split_is_shown_as_it_was_stored() {
     }
     assert_eq!(Value::Object(mapper.doc_to_json(&old)), doc);
 }
+
+#[test]
+fn the_timestamp_field_has_a_column_and_no_terms() {
+    let at = |name: &str| json!({ "name": name, "type": "datetime", "fast": true });
+    let mapper =
+        mapper(json!({ "timestamp_field": "at", "field_mappings": [at("at"), at("seen")] }));
+    let entry = |name: &str| {
+        let field = mapper.schema().get_field(name).unwrap();
+        mapper.schema().get_field_entry(field)
+    };
+    assert!(entry("at").is_fast() && !entry("at").is_indexed());
+    assert!(entry("seen").is_fast() && entry("seen").is_indexed());
+    // Queries still find it by single values.
+    assert!(mapper.resolve("at").unwrap().indexed);
+}

@@ -12,4 +12,4 @@ mod value_range;
 
 pub(super) use column_query::ColumnQuery;
 pub(super) use term_ranges::term_ranges;
-pub(super) use value_range::{ValueRange, equal_values, value_ranges};
+pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};

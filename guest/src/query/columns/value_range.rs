@@ -5,11 +5,12 @@ use std::ops::{Bound, RangeInclusive};
 
 use canter_doc_mapper::config::{JsonKind, Normalizer};
 use canter_doc_mapper::{FieldKind, ResolvedField, tokenizers};
+use tantivy::DateTime;
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 use tantivy::schema::{DateTimePrecision, IntoIpv6Addr};
 
 use super::number::{Number, NumberRange};
-use crate::query::value::{decode_bytes, is_json_date, parse_date_bound, parse_scalar};
+use crate::query::value::{decode_bytes, is_json_date, parse_date, parse_date_bound, parse_scalar};
 
 /// A range of values of one kind.
 #[derive(Clone, Debug)]
@@ -129,6 +130,29 @@ fn mapped<T: MonotonicallyMappableToU64>(
         Bound::Unbounded => u64::MAX,
     };
     (first <= last).then_some(ValueRange::Mapped(column_type, first..=last))
+}
+
+/// The dates that a date of the timestamp field stands for: those of its second, as if it were a term.
+///
+/// # Errors
+/// As [`value_ranges`].
+pub(in crate::query) fn second_of(
+    field: &ResolvedField<'_>,
+    text: &str,
+) -> Result<ValueRange, String> {
+    /// The last nanosecond of a second.
+    const LAST_NS: i64 = 999_999_999;
+    // Dates are cut towards 1970.
+    let date = parse_date(field, text)?.truncate(DateTimePrecision::Seconds);
+    let second = date.into_timestamp_nanos();
+    let (first, last) = match second {
+        0 => (-LAST_NS, LAST_NS),
+        1.. => (second, second.saturating_add(LAST_NS)),
+        _ => (second.saturating_sub(LAST_NS), second),
+    };
+    let column = |ns| DateTime::from_timestamp_nanos(ns).to_u64();
+    let range = column(first)..=column(last);
+    Ok(ValueRange::Mapped(ColumnType::DateTime, range))
 }
 
 /// Bounds are cut as precisely as the values they are compared with: those of columns to `fast_precision`,
