@@ -39,8 +39,9 @@ usage: cargo xtask COMMAND
                 run the Lambda search function on this machine
   python [test|spark]
                 build the Python package as a wheel; test it, or its data source for Spark
-  peers [--docs N] [--splits N]
-                aggregations beside DuckDB over the same documents: answers and times
+  peers [build] [--docs N] [--splits N]
+                aggregations beside DuckDB over the same documents: answers and times; with `build`, what an index
+                takes to build, to keep and to search, beside Parquet and tantivy
   dist          build the self-contained release binary <target>/dist/canter";
 
 fn main() -> ExitCode {

@@ -9,8 +9,13 @@ use crate::step::{run, run_quietly, step};
 use crate::tools;
 use crate::workspace::Workspace;
 
-/// Builds the release binary and the generator, installs the peers, and runs `benches/peers/compare.py`.
+/// Builds the release binary and the generator, installs the peers, and runs `benches/peers/compare.py`, or after
+/// `build` the script of that name.
 pub(crate) fn peers(workspace: &Workspace, args: &[String]) -> Result<()> {
+    let (script, args) = match args.split_first() {
+        Some((first, rest)) if first == "build" => ("build.py", rest),
+        _ => ("compare.py", args),
+    };
     dist(workspace)?;
     run(
         "peers: build the generator",
@@ -28,7 +33,7 @@ pub(crate) fn peers(workspace: &Workspace, args: &[String]) -> Result<()> {
     step("peers: compare", || {
         run_quietly(
             Command::new(python)
-                .arg(workspace.root.join("benches/peers/compare.py"))
+                .arg(workspace.root.join("benches/peers").join(script))
                 .arg("--canter")
                 .arg(workspace.target_dir.join("dist/canter"))
                 .arg("--corpus")
