@@ -1,7 +1,7 @@
 //! The guest as a WebAssembly component, run by wasmtime.
 //!
-//! Compiled once and ahead of time where that can be; each query gets a fresh instance out of a pool,
-//! with a memory cap and a deadline. A trap is an error of that query and of nothing else.
+//! Compiled once and ahead of time where that can be; each query gets a fresh instance, with a memory
+//! cap and a deadline. A trap is an error of that query and of nothing else.
 
 mod artifact;
 mod code;
