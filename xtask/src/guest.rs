@@ -136,11 +136,7 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
         .join("guest/canter_guest_component.wasm");
     let module =
         fs::read(&module_path).with_context(|| format!("cannot read {}", module_path.display()))?;
-    let packed = if std::env::var_os("NOPACK").is_some() {
-        module.clone()
-    } else {
-        pack::pack(&module)?
-    };
+    let packed = pack::pack(&module)?;
     let component = ComponentEncoder::default()
         .module(&packed)
         .and_then(|encoder| encoder.validate(true).encode())
