@@ -8,7 +8,7 @@ use super::waiting::Portions;
 use super::*;
 
 fn mapper() -> DocMapper {
-    let yaml = "version: 0.8\nindex_id: i\ndoc_mapping:\n  mode: lenient\n  field_mappings:\n    - \
+    let yaml = "version: 0.8\nindex_id: docs\ndoc_mapping:\n  mode: lenient\n  field_mappings:\n    - \
                 {name: t, type: text}\n";
     let config = IndexConfig::from_yaml(yaml, |_| None).unwrap();
     DocMapper::new(&config).unwrap()
