@@ -11,7 +11,7 @@ use tantivy::index::{Segment, SegmentComponent};
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, Schema};
 use tantivy::termdict::TermDictionary;
-use tantivy::{Directory, HasLen, Index, SegmentReader};
+use tantivy::{Directory, HasLen, Index};
 use tantivy_common::{BinarySerializable, VInt};
 use tantivy_sstable::Writer;
 use tantivy_sstable::value::ValueWriter;
@@ -29,15 +29,15 @@ const DICTIONARY_TYPE: u32 = 2;
 /// # Errors
 /// If the dictionaries cannot be read.
 pub(super) fn with_long_blocks(segment: &Segment) -> tantivy::Result<Option<OwnedBytes>> {
-    let reader = SegmentReader::open(segment)?;
+    // Not by opening the segment: one that was merged has no doc store of tantivy's.
     let before = CompositeFile::open(&segment.open_read(SegmentComponent::Terms)?)?;
     let mut fields: Vec<(Field, FileSlice, usize)> = Vec::new();
     for (field, entry) in segment.schema().fields() {
         if entry.is_indexed()
             && let Some(same) = before.open_read(field)
         {
-            let inverted_index = reader.inverted_index(field)?;
-            fields.push((field, same, block_len(inverted_index.terms())));
+            let block_len = block_len(&TermDictionary::open(same.clone())?);
+            fields.push((field, same, block_len));
         }
     }
     if fields.iter().all(|(.., len)| *len <= MIN_BLOCK_LEN) {
@@ -55,7 +55,7 @@ pub(super) fn with_long_blocks(segment: &Segment) -> tantivy::Result<Option<Owne
         let out = file.for_field(field);
         match block_len {
             ..=MIN_BLOCK_LEN => out.write_all(&same.read_bytes()?)?,
-            _ => write_anew(reader.inverted_index(field)?.terms(), block_len, out)?,
+            _ => write_anew(&TermDictionary::open(same)?, block_len, out)?,
         }
     }
     file.close()?;

@@ -1,7 +1,7 @@
 //! Patterns against a matcher that knows nothing of automata.
 
 use proptest::prelude::*;
-use tantivy_fst::Automaton;
+use tantivy_fst::{Automaton, Regex};
 
 use super::*;
 

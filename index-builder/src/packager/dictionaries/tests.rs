@@ -1,7 +1,7 @@
 //! A dictionary written anew has the same terms, each with the same postings.
 
-use tantivy::TantivyDocument;
 use tantivy::schema::{STRING, TEXT};
+use tantivy::{SegmentReader, TantivyDocument};
 
 use super::*;
 
@@ -71,7 +71,7 @@ fn a_long_dictionary_has_the_same_terms_and_a_shorter_index() {
             index_len(&dictionary, &slice),
         );
         match segment.schema().get_field_name(field) {
-            "id" => assert!(short * 2 < long, "{short} and {long}"),
+            "id" => assert!(short * 3 < long * 2, "{short} and {long}"),
             // A short dictionary stays as it is.
             _ => assert!(
                 slice.read_bytes().unwrap().as_slice() == before.read_bytes().unwrap().as_slice()
