@@ -9,7 +9,7 @@ use tantivy::aggregation::agg_req::Aggregations;
 use tantivy::aggregation::{AggContextParams, AggregationCollector, AggregationLimitsGuard};
 use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::query::{AllQuery, Query, QueryParser};
-use tantivy::schema::Field;
+use tantivy::schema::{Field, FieldEntry, FieldType, Schema};
 use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
 
 /// All documents in one segment, in the order that Canter calls their place in the index: by time,
@@ -18,6 +18,22 @@ pub struct Oracle {
     mapper: DocMapper,
     index: Index,
     searcher: Searcher,
+}
+
+/// The mapper's schema with an index of the timestamp field, of which Canter needs none: tantivy's parser refuses to search
+/// without.
+fn with_terms_of_times(mapper: &DocMapper) -> Schema {
+    let timestamp = mapper.timestamp_field().map(|(field, _)| field);
+    let mut schema = Schema::builder();
+    for (field, entry) in mapper.schema().fields() {
+        schema.add_field(match entry.field_type() {
+            FieldType::Date(options) if timestamp == Some(field) => {
+                FieldEntry::new_date(entry.name().to_owned(), options.clone().set_indexed())
+            }
+            _ => entry.clone(),
+        });
+    }
+    schema.build()
 }
 
 impl Oracle {
@@ -31,7 +47,7 @@ impl Oracle {
             .collect::<Result<Vec<_>>>()?;
         documents.sort_by_key(|document| document.timestamp);
         let mut writer = Index::builder()
-            .schema(mapper.schema().clone())
+            .schema(with_terms_of_times(&mapper))
             .settings(mapper.index_settings())
             .tokenizers(mapper.tokenizers())
             .fast_field_tokenizers(mapper.fast_field_tokenizers())
