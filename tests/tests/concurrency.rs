@@ -7,7 +7,7 @@ use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::cache::MemoryCache;
 use canter_runtime::clock::{CpuTime, VirtualClock};
 use canter_runtime::engine::NativeEngine;
-use canter_runtime::fetch::HedgeOptions;
+use canter_runtime::fetch::{CoalesceOptions, HedgeOptions};
 use canter_runtime::lab::{Attempt, LatencyModel, SimulatedStore};
 use canter_runtime::{Limits, SearchResponse, Searcher, SearcherBuilder};
 use canter_split_format::MANIFEST_OBJECT;
@@ -68,13 +68,18 @@ impl Bed {
         }
     }
 
-    /// A host without hedges: those ask for the same range twice on purpose.
+    /// A host without hedges: those ask for the same range twice on purpose. And one that fetches no gaps between ranges along: a
+    /// search that comes later may find such a gap here already, and would fetch it again.
     fn host(&self) -> SearcherBuilder {
         Searcher::builder()
             .engine(Arc::new(NativeEngine::new()))
             .fetcher(self.store.clone())
             .clock(self.clock.clone())
             .hedge(HedgeOptions::off())
+            .coalesce(CoalesceOptions {
+                max_gap_bytes: 0,
+                ..CoalesceOptions::default()
+            })
     }
 
     /// All searches at once; each answers rightly.

@@ -35,6 +35,9 @@ struct Progress {
     worst_time: Option<i64>,
 }
 
+/// Splits that are not open, each with its place among all of the plan.
+type Splits<'s> = Vec<&'s (u32, HeadSource)>;
+
 /// Splits in rounds, for a search that stops when it has found and counted enough: those with the best hits first, and
 /// none is opened before its round.
 pub(super) struct Rounds<'s> {
@@ -69,7 +72,7 @@ impl<'s> Rounds<'s> {
     }
 
     /// The splits of the first round, and those that follow where they are not enough.
-    pub(super) fn divide(mut self) -> (Vec<&'s (u32, HeadSource)>, Vec<&'s (u32, HeadSource)>) {
+    pub(super) fn divide(mut self) -> (Splits<'s>, Splits<'s>) {
         let first = self.next(Progress::default());
         (first, self.waiting.into())
     }

@@ -17,7 +17,6 @@ pub(crate) enum Counting {
 }
 
 impl Counting {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
     pub(super) fn is_all(&self) -> bool {
         *self == Self::All
     }
