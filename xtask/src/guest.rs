@@ -75,8 +75,8 @@ fn compile(workspace: &Workspace, package: &str) -> Result<Command> {
         "--config",
         &without_paths_of_this_machine(workspace)?,
         "--",
-        // The linker inlines a little more than for size, and makes vectors of loops.
-        "-Cllvm-args=-inline-threshold=25 -unroll-threshold=60",
+        // The linker inlines no more than for size, and makes vectors of loops nevertheless.
+        "-Cllvm-args=-inline-threshold=5",
     ]))
 }
 
