@@ -24,6 +24,16 @@ def test_hits_are_documents_newest_first(index_uri):
     assert repr(found) == "SearchResult(num_hits=100, hits=3)"
 
 
+def test_hits_need_not_all_be_counted(index_uri):
+    index = canter.open(index_uri)
+    whole = index.search("level:ERROR", max_hits=3)
+    for counted in (False, 7):
+        part = index.search("level:ERROR", max_hits=3, track_total_hits=counted)
+        assert part.hits == whole.hits
+        assert part.num_hits == 100 or part.num_hits_relation == "gte"
+    assert whole.num_hits_relation == "eq"
+
+
 @pytest.mark.parametrize("engine", ["native", "wasm"])
 def test_engines_answer_alike(index_uri, engine):
     index = canter.open(index_uri, engine=engine, threads=2)
