@@ -22,6 +22,7 @@ mod api;
 mod error;
 mod explain;
 mod leaf;
+mod names;
 mod partial_cache;
 mod plan;
 mod query;

@@ -37,6 +37,7 @@ mod respond;
 mod rollup;
 mod top_hits;
 
+pub use calendar::{format_date, resolve_date};
 pub use collect::{BitSet, Collector, Ranked, Split, column_handles};
 pub use columns::FullColumn;
 pub use error::{Error, Result};

@@ -2,6 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
+use super::elastic::{ElasticCall, read_elastic};
 use super::http::{http_error, json_response, message_response, to_http};
 use super::indexes::{IndexFilter, describe, list, ready};
 use super::params::{index_parameters, search_parameters};
@@ -29,11 +30,13 @@ pub(crate) enum Call {
     Index { index: String, is_pretty: bool },
     /// Whether every index can be read.
     Ready,
+    /// What Elasticsearch's API has.
+    Elastic(ElasticCall),
 }
 
 /// The paths there are, for the one who asked for another.
 const PATHS: &str = "there are /api/v1/<index>/search, /api/v1/indexes, /api/v1/indexes/<index>, \
-                     /health/livez and /health/readyz";
+                     /health/livez and /health/readyz, and of Elasticsearch's API /<index>/_search and others";
 
 /// Reads a request.
 pub(crate) fn read_call(request: &HttpRequest, settings: &ApiSettings) -> Call {
@@ -44,6 +47,13 @@ impl Call {
     fn read(request: &HttpRequest, settings: &ApiSettings) -> Result<Self, SearchError> {
         let segments = segments_of(&request.path)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let segments = match segments.as_slice() {
+            [""] => Vec::new(),
+            _ => segments,
+        };
+        if let Some(call) = read_elastic(request, &segments, settings) {
+            return Ok(Self::Elastic(call));
+        }
         let allowed: &[&str] = match segments.as_slice() {
             ["api", "v1", "indexes"]
             | ["api", "v1", "indexes", _]
@@ -82,6 +92,7 @@ impl Call {
     pub(crate) fn budget(&self) -> Budget {
         match self {
             Self::Search { budget, .. } => *budget,
+            Self::Elastic(call) => call.budget(),
             _ => Budget::default(),
         }
     }
@@ -95,6 +106,7 @@ impl Call {
     ) -> Result<Outcome, SearchError> {
         Ok(match self {
             Self::Answered(response) => Outcome::Http(response),
+            Self::Elastic(call) => call.run(&settings, max_leaves, &exchange).await,
             Self::Ready => to_http(ready(&settings, &exchange).await, &exchange),
             Self::Indexes(filter) => to_http(list(&filter, &settings, &exchange).await, &exchange),
             Self::Index { index, is_pretty } => to_http(

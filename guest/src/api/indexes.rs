@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use canter_split_format::{ManifestFile, PageRef, SplitEntry};
 
 use super::settings::ApiSettings;
+use crate::names::matches_pattern;
 use crate::plan::read_manifest;
 use crate::root::to_json;
 use crate::session::exchange::Exchange;
@@ -28,25 +29,6 @@ impl IndexFilter {
             .iter()
             .any(|pattern| matches_pattern(pattern, name))
     }
-}
-
-/// Whether `name` is `pattern`, in which each `*` stands for any text.
-fn matches_pattern(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let Some(mut name) = name.strip_prefix(start) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let end = parts.pop().unwrap_or_default();
-    for part in parts {
-        match name.split_once(part) {
-            Some((_, after)) => name = after,
-            None => return false,
-        }
-    }
-    name.ends_with(end)
 }
 
 /// Whether every index can be read.
@@ -95,7 +77,7 @@ pub(super) async fn describe(
 }
 
 /// The manifests of these indexes, read at once.
-async fn manifests<'a>(
+pub(super) async fn manifests<'a>(
     names: &'a [String],
     settings: &ApiSettings,
     exchange: &Exchange,
@@ -154,27 +136,4 @@ fn metadata(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
         }
     }
     index.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_stands_for_any_text() {
-        for (pattern, name, expect) in [
-            ("logs", "logs", true),
-            ("logs", "logs-2", false),
-            ("*", "", true),
-            ("logs-*", "logs-2", true),
-            ("logs-*", "log", false),
-            ("*-eu-*", "logs-eu-2", true),
-            ("a*b*c", "abc", true),
-            ("a*b*c", "acb", false),
-            ("a*a", "a", false),
-            ("*a", "aba", true),
-        ] {
-            assert_eq!(matches_pattern(pattern, name), expect, "{pattern} {name}");
-        }
-    }
 }

@@ -10,12 +10,14 @@
 //! bytes. Who a caller is and what it may see the host finds out, and says it in the settings.
 
 mod call;
+mod elastic;
 mod http;
 mod indexes;
 mod params;
 mod settings;
 
 pub(crate) use call::read_call;
+pub(crate) use elastic::to_elastic;
 pub use http::http_error;
 pub(crate) use http::to_http;
 pub(crate) use settings::ApiSettings;

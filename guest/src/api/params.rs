@@ -13,6 +13,8 @@ use crate::session::protocol::{Budget, HttpRequest};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Text,
+    /// A query string, or a query of the DSL; in a URL, the former.
+    Query,
     /// A whole number, 0 or more.
     Count,
     /// A whole number.
@@ -28,7 +30,7 @@ enum Kind {
 
 /// The parameters of a search: the name, the one it stands for, and what it may hold.
 const SEARCH: [(&str, &str, Kind); 19] = [
-    ("query", "query", Kind::Text),
+    ("query", "query", Kind::Query),
     ("start_timestamp", "start_timestamp", Kind::Integer),
     ("end_timestamp", "end_timestamp", Kind::Integer),
     ("start_offset", "start_offset", Kind::Count),
@@ -235,7 +237,7 @@ impl Given {
 
 fn from_text(text: &str, kind: Kind) -> Option<Value> {
     match kind {
-        Kind::Text | Kind::Fields => Some(text.into()),
+        Kind::Text | Kind::Query | Kind::Fields => Some(text.into()),
         Kind::Count => text.parse::<u64>().ok().map(Value::from),
         Kind::Integer => text.parse::<i64>().ok().map(Value::from),
         // A flag that is only named is meant.
@@ -255,6 +257,7 @@ fn from_text(text: &str, kind: Kind) -> Option<Value> {
 fn from_json(value: &Value, kind: Kind) -> Option<Value> {
     let is_good = match kind {
         Kind::Text => value.is_string(),
+        Kind::Query => value.is_string() || value.is_object(),
         Kind::Count => value.is_u64(),
         Kind::Integer => value.is_i64(),
         Kind::Flag => value.is_boolean(),
@@ -271,6 +274,7 @@ fn from_json(value: &Value, kind: Kind) -> Option<Value> {
 fn expected(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "this must be text",
+        Kind::Query => "this must be text, or a query of the DSL as a JSON object",
         Kind::Count => "this must be a whole number, 0 or more",
         Kind::Integer => "this must be a whole number",
         Kind::Flag => "this must be true or false",

@@ -7,8 +7,8 @@ use tantivy::{COLLECT_BLOCK_BUFFER_LEN, TERMINATED};
 
 use super::times::Within;
 use crate::SearchError;
-use crate::query::{BuiltQuery, Needs, build_query, parse_query};
-use crate::request::Limits;
+use crate::query::{BuiltQuery, Needs, build_query};
+use crate::request::{Limits, SearchRequest};
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
@@ -37,7 +37,7 @@ pub(super) fn build_filters(
     split: &OpenSplit,
     aggregations: &Aggregations,
     from_head: &FromHead,
-    search_fields: &[String],
+    request: &SearchRequest,
     limits: &Limits,
     needs: &mut Needs,
 ) -> Result<Vec<BuiltQuery>, SearchError> {
@@ -47,8 +47,9 @@ pub(super) fn build_filters(
     let fields = fields.into_iter();
     needs.fast_fields.extend(fields.map(str::to_owned));
     let filters = aggregations.filters().iter().map(|filter| {
-        let ast = parse_query(&filter.query, limits)?;
-        let built = build_query(&ast, &split.mapper, search_fields, false, limits)?;
+        let ast = request.parsed_filter(&filter.query, limits)?;
+        let fields = &request.search_field;
+        let built = build_query(&ast, &split.mapper, fields, false, limits)?;
         needs.add(built.needs.clone());
         Ok(built)
     });

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use canter_aggregations::{Aggregations, Merger};
 use canter_doc_mapper::IndexConfig;
 use futures_util::future::join_all;
-use tantivy_query_grammar::{UserInputAst, UserInputLeaf};
 
 use super::batch::{batches_by_size, groups_to_open};
 use super::cached::{SplitAnswer, look_up_splits};
@@ -17,7 +16,8 @@ use super::reads::{SPLITS_AT_ONCE, ScanBudget, Scanner, rerun_on_gaps, warm_up};
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
 use crate::partial_cache::{SplitKeys, store};
-use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter, parse_sort_by};
+use crate::query::QueryNode;
+use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter};
 use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, OpenSplit};
@@ -38,7 +38,7 @@ pub(crate) struct Leaf {
 
 /// The request, read once for all splits.
 pub(super) struct Prepared {
-    pub(super) ast: UserInputAst,
+    pub(super) ast: QueryNode,
     pub(super) sort_keys: Vec<SortKeySpec>,
     pub(super) aggregations: Option<Aggregations>,
     pub(super) time_filter: TimeFilter,
@@ -51,7 +51,7 @@ impl Prepared {
     fn new(leaf: &Leaf) -> Result<Self, SearchError> {
         let ast = leaf.request.parsed_query(&leaf.limits)?;
         Ok(Self {
-            sort_keys: parse_sort_by(leaf.request.sort_by.as_deref().unwrap_or_default())?,
+            sort_keys: leaf.request.sort_keys()?,
             aggregations: leaf.request.aggregations(&leaf.limits)?,
             time_filter: leaf.request.time_filter(),
             window: leaf.request.window(),
@@ -199,10 +199,7 @@ impl<'a> LeafSearch<'a> {
 
     /// Whether the query is `*`.
     pub(super) fn matches_all(&self) -> bool {
-        match &self.prepared.ast {
-            UserInputAst::Leaf(leaf) => **leaf == UserInputLeaf::All,
-            _ => false,
-        }
+        self.prepared.ast == QueryNode::All
     }
 
     /// The order of hits by what the index says; a split of before it had a timestamp field may know another.
@@ -210,12 +207,12 @@ impl<'a> LeafSearch<'a> {
         let config: Option<IndexConfig> =
             serde_json::from_value(self.leaf.index_config.clone()).ok();
         let timestamp_field = config.and_then(|config| config.doc_mapping.timestamp_field);
-        HitOrder::of_request(&self.prepared.sort_keys, timestamp_field.as_deref())
+        HitOrder::of_request(&self.leaf.request, timestamp_field.as_deref())
     }
 
     /// Splits that are open at once. Scores need the statistics of all of them.
     fn groups(&self, splits: &[&'a (u32, HeadSource)]) -> Vec<Vec<&'a (u32, HeadSource)>> {
-        let needs_all = HitOrder::of_request(&self.prepared.sort_keys, None).needs_scores();
+        let needs_all = HitOrder::of_request(&self.leaf.request, None).needs_scores();
         match needs_all || splits.is_empty() {
             true => vec![splits.to_vec()],
             false => groups_to_open(splits, self.leaf.limits.max_resident_bytes),

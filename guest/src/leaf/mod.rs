@@ -25,4 +25,6 @@ mod times;
 pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use hits::HitOrder;
 pub(crate) use leaf_search::{Leaf, search_leaf};
-pub(crate) use partial::{FailedSplit, PartialHit, PartialResult, check_listed, compare_hits};
+pub(crate) use partial::{
+    FailedSplit, PartialHit, PartialResult, SortValue, check_listed, compare_hits,
+};

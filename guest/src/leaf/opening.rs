@@ -45,10 +45,7 @@ impl<'a> LeafSearch<'a> {
     }
 
     fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
-        let order = HitOrder::of_request(
-            &self.prepared.sort_keys,
-            split.metadata.sort_field.as_deref(),
-        );
+        let order = HitOrder::of_request(&self.leaf.request, split.metadata.sort_field.as_deref());
         let mut built = build_query(
             &self.prepared.ast,
             &split.mapper,
@@ -74,7 +71,7 @@ impl<'a> LeafSearch<'a> {
                 &split,
                 aggregations,
                 &from_head,
-                &self.leaf.request.search_field,
+                &self.leaf.request,
                 &self.leaf.limits,
                 &mut built.needs,
             )?),

@@ -1,17 +1,21 @@
 //! What a leaf hands to the root.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::net::IpAddr;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use canter_aggregations::Partial;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
 use super::hits::HitOrder;
-use crate::request::SortOrder;
+use crate::request::SortKeySpec;
 use crate::{ErrorKind, SearchError};
 
 /// The value of one sort key of one hit. Values of different kinds sort in this order, but for
-/// `Missing`, which is last whichever way the key runs.
+/// `Missing`, which is first or last as the key says, whichever way it runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum SortValue {
     /// An integer of any type.
@@ -33,11 +37,15 @@ pub(crate) enum SortValue {
 }
 
 impl SortValue {
-    fn compare(&self, other: &Self, order: SortOrder) -> Ordering {
+    pub(super) fn compare(&self, other: &Self, key: &SortKeySpec) -> Ordering {
+        let of_missing = |ascending: Ordering| match key.missing_first {
+            true => ascending.reverse(),
+            false => ascending,
+        };
         let ascending = match (self, other) {
             (Self::Missing, Self::Missing) => return Ordering::Equal,
-            (Self::Missing, _) => return Ordering::Greater,
-            (_, Self::Missing) => return Ordering::Less,
+            (Self::Missing, _) => return of_missing(Ordering::Greater),
+            (_, Self::Missing) => return of_missing(Ordering::Less),
             (Self::Integer(left), Self::Integer(right)) => left.cmp(right),
             (Self::Number(left), Self::Number(right)) => left.total_cmp(right),
             (Self::Integer(left), Self::Number(right)) => compare_mixed(*left, *right),
@@ -49,7 +57,34 @@ impl SortValue {
             (Self::Bytes(left), Self::Bytes(right)) => left.cmp(right),
             (left, right) => left.class().cmp(&right.class()),
         };
-        order.of(ascending)
+        key.order.of(ascending)
+    }
+
+    /// What a request gave back, as the kind of value that it was before it became JSON.
+    pub(super) fn as_kind_of(&self, value: &Self) -> Cow<'_, Self> {
+        /// Dates are milliseconds up to here, into the year 2286, and beyond it nanoseconds.
+        const MAX_MS: i128 = 10_000_000_000_000;
+        const MILLISECOND_NS: i128 = 1_000_000;
+        let kind = match (self, value) {
+            (Self::Integer(time), Self::Date(_)) => {
+                let ns = match time.abs() < MAX_MS {
+                    true => time.saturating_mul(MILLISECOND_NS),
+                    false => *time,
+                };
+                i64::try_from(ns).ok().map(Self::Date)
+            }
+            (Self::Text(text), Self::Address(_)) => {
+                text.parse().ok().map(|address| match address {
+                    IpAddr::V4(address) => Self::Address(address.to_ipv6_mapped().to_bits()),
+                    IpAddr::V6(address) => Self::Address(address.to_bits()),
+                })
+            }
+            (Self::Text(text), Self::Bytes(_)) => {
+                BASE64_STANDARD.decode(text).ok().map(Self::Bytes)
+            }
+            _ => None,
+        };
+        kind.map_or(Cow::Borrowed(self), Cow::Owned)
     }
 
     fn class(&self) -> u8 {
@@ -112,8 +147,8 @@ pub(crate) struct PartialHit {
 /// Compares the sort keys of two hits.
 pub(crate) fn compare_keys(left: &PartialHit, right: &PartialHit, order: &HitOrder) -> Ordering {
     let keys = left.keys.iter().zip(&right.keys);
-    keys.zip(order.directions())
-        .map(|((left, right), direction)| left.compare(right, direction))
+    keys.zip(order.keys())
+        .map(|((left, right), key)| left.compare(right, key))
         .find(|by_key| by_key.is_ne())
         .unwrap_or(Ordering::Equal)
 }

@@ -2,9 +2,9 @@
 
 use canter_split_format::{SplitEntry, TimeRange};
 use serde_json::Value;
-use tantivy_query_grammar::UserInputAst;
 
 use crate::SearchError;
+use crate::query::QueryNode;
 use crate::request::{Limits, SearchRequest, TimeFilter};
 
 /// Hex digits of a key: 160 bits, so that no two requests ever share one.
@@ -27,7 +27,7 @@ impl KeyHasher {
 
     /// What every kind of entry depends on: this guest, the query as parsed, and the aggregations with
     /// their keys in order. Requests that differ only in spelling share their entries.
-    fn add_request(&mut self, ast: &UserInputAst, request: &SearchRequest, limits: &Limits) {
+    fn add_request(&mut self, ast: &QueryNode, request: &SearchRequest, limits: &Limits) {
         // Every field is named, so that a new one is thought of here.
         let SearchRequest {
             query,
@@ -39,6 +39,9 @@ impl KeyHasher {
             max_hits: _,
             start_offset: _,
             sort_by: _,
+            sort: _,
+            search_after: _,
+            elastic: _,
             snippet_fields: _,
             track_total_hits: _,
             // Added for each split, as far as it counts there.
@@ -52,7 +55,7 @@ impl KeyHasher {
         } = request;
         self.add(&crate::version());
         // Not its `Debug` form: that does not escape, so two queries may look the same.
-        self.add(&serde_json::to_string(ast).unwrap_or_else(|_| query.clone()));
+        self.add(&serde_json::to_string(ast).unwrap_or_else(|_| format!("{query:?}")));
         self.add(&format!("{search_field:?}"));
         let aggs = aggs.clone().map(with_sorted_keys);
         self.add(&aggs.unwrap_or(Value::Null).to_string());
@@ -66,6 +69,9 @@ impl KeyHasher {
             max_hits,
             start_offset,
             sort_by,
+            sort,
+            search_after,
+            elastic,
             snippet_fields,
             track_total_hits,
             // As above: these are in every key.
@@ -82,6 +88,7 @@ impl KeyHasher {
         self.add_time_filter(request.time_filter());
         self.add(&format!("{:?}", (start_offset, max_hits)));
         self.add(sort_by.as_deref().unwrap_or_default());
+        self.add(&format!("{:?}", (sort, search_after, elastic)));
         self.add(&format!("{snippet_fields:?}"));
         self.add(&format!("{track_total_hits:?}"));
     }
@@ -142,7 +149,7 @@ impl SplitKeys {
     /// are among the hits depends on the other splits.
     pub(crate) fn of_request(
         request: &SearchRequest,
-        ast: &UserInputAst,
+        ast: &QueryNode,
         limits: &Limits,
         index_config: &Value,
     ) -> Option<Self> {

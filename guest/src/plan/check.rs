@@ -1,12 +1,11 @@
 //! What is wrong with a request, found before any split is opened.
 
 use canter_doc_mapper::{DocMapper, FieldKind};
-use tantivy_query_grammar::UserInputAst;
 
 use crate::SearchError;
 use crate::leaf::HitOrder;
-use crate::query::{QueryShape, build_query, parse_query};
-use crate::request::{Limits, SearchRequest, SortTarget, parse_sort_by};
+use crate::query::{QueryNode, QueryShape, build_query};
+use crate::request::{Limits, SearchRequest, SortTarget};
 
 /// Finds what is wrong with a request; returns how its hits are ordered, and what kind of query it is.
 ///
@@ -14,7 +13,7 @@ use crate::request::{Limits, SearchRequest, SortTarget, parse_sort_by};
 /// If it is wrong for this index.
 pub(super) fn check_request(
     request: &SearchRequest,
-    ast: &UserInputAst,
+    ast: &QueryNode,
     mapper: &DocMapper,
     limits: &Limits,
 ) -> Result<(HitOrder, QueryShape), SearchError> {
@@ -24,7 +23,7 @@ pub(super) fn check_request(
             "start_timestamp and end_timestamp need an index with a timestamp_field",
         ));
     }
-    let keys = parse_sort_by(request.sort_by.as_deref().unwrap_or_default())?;
+    let keys = request.sort_keys()?;
     for key in &keys {
         if let SortTarget::Field(name) = &key.target {
             require_fast(mapper, name, "sort_by")?;
@@ -36,12 +35,13 @@ pub(super) fn check_request(
     if let Some(aggregations) = request.aggregations(limits)? {
         aggregations.check(mapper)?;
         for filter in aggregations.filters() {
-            parse_query(&filter.query, limits)
+            request
+                .parsed_filter(&filter.query, limits)
                 .and_then(|ast| build_query(&ast, mapper, &request.search_field, false, limits))
                 .map_err(|error| error.at(&filter.path))?;
         }
     }
-    let order = HitOrder::of_request(&keys, timestamp_field);
+    let order = HitOrder::of_request(request, timestamp_field);
     let built = build_query(
         ast,
         mapper,

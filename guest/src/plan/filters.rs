@@ -8,11 +8,10 @@ use canter_doc_mapper::DocMapper;
 use canter_split_format::{BlockPlace, FilterBlock, Needle, PageFilters, PageRef, PagedSplit};
 use futures_util::future::join_all;
 use tantivy::Term;
-use tantivy_query_grammar::UserInputAst;
 
 use super::prune::covered_share;
 use crate::SearchError;
-use crate::query::{RequiredTerms, build_query, required_terms};
+use crate::query::{QueryNode, RequiredTerms, build_query, required_terms};
 use crate::request::{Limits, SearchRequest, TimeFilter};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
@@ -56,14 +55,13 @@ impl Needles {
     /// # Errors
     /// If the query is wrong for this index.
     pub(super) fn of_query(
-        ast: &UserInputAst,
+        ast: &QueryNode,
         request: &SearchRequest,
         mapper: &DocMapper,
         limits: &Limits,
     ) -> Result<Option<Self>, SearchError> {
         // Built as each split builds it, so that the terms are those that it will look up.
-        let plain = without_boosts(ast);
-        let built = build_query(&plain, mapper, &request.search_field, false, limits)?;
+        let built = build_query(ast, mapper, &request.search_field, false, limits)?;
         let required = required_terms(built.query.as_ref(), MAX_TERMS);
         if mapper.has_former_dynamic() && required.has_impossible_part() {
             // What no value of a field can be, one from before it was mapped may be.
@@ -161,18 +159,5 @@ impl Holders<'_> {
         let block = filters.block_of(place.group_ord, wanted.needle)?;
         let block = self.blocks.get(&block)?;
         Some(block.may_hold(place.column, wanted.needle))
-    }
-}
-
-/// A boost changes nothing of what matches, and hides what it boosts from those who look at the query.
-fn without_boosts(ast: &UserInputAst) -> UserInputAst {
-    match ast {
-        UserInputAst::Boost(inner, _) => without_boosts(inner),
-        UserInputAst::Clause(clauses) => {
-            let clauses = clauses.iter();
-            let clauses = clauses.map(|(occur, ast)| (*occur, without_boosts(ast)));
-            UserInputAst::Clause(clauses.collect())
-        }
-        UserInputAst::Leaf(leaf) => UserInputAst::Leaf(leaf.clone()),
     }
 }

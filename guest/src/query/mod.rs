@@ -1,22 +1,21 @@
-//! From a query string to a tantivy query, and to the list of what it will read.
+//! From a query string or a query of the DSL to a tree, and from that to a tantivy query and the list of what it will
+//! read.
 
 mod build;
 mod columns;
-mod default_fields;
-mod depth;
-mod excluded;
-mod literal;
+mod dsl;
+mod grammar;
 mod needs;
-mod negative;
-mod range;
 mod required_tags;
 mod required_terms;
 mod scan;
-mod value;
-mod wildcard;
+mod tree;
 
-pub(crate) use build::{BuiltQuery, QueryShape, build_query, parse_query};
+pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query};
+pub(crate) use dsl::parse_dsl;
+pub(crate) use grammar::parse_query;
 pub(crate) use needs::Needs;
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
 pub(crate) use scan::{Answers, DocTerms, Scan};
+pub(crate) use tree::QueryNode;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::sync::Arc;
 
 use tantivy::Term;
 use tantivy::schema::Field;
-use tantivy_fst::Regex;
+
+use super::build::TermAutomaton;
 
 /// A range of terms of one field.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Needs {
     /// Terms, and whether their positions are wanted.
     pub(crate) terms: BTreeMap<Term, bool>,
     pub(crate) term_ranges: Vec<TermRange>,
-    pub(crate) automata: Vec<(Field, Arc<Regex>)>,
+    pub(crate) automata: Vec<(Field, TermAutomaton)>,
     /// Fast fields by name; a JSON field's name stands for all columns below it too.
     pub(crate) fast_fields: BTreeSet<String>,
     /// Fields whose norms scoring looks at.

@@ -2,46 +2,61 @@
 
 use std::collections::BTreeSet;
 
-use tantivy_query_grammar::{Occur, UserInputAst, UserInputLeaf};
+use tantivy_query_grammar::UserInputLeaf;
+
+use super::tree::{Leaf, QueryNode, Role};
 
 /// One requirement: a matching document has one of these values in this field.
 pub(crate) type RequiredTag = (String, BTreeSet<String>);
 
 /// Everything a query requires of tag fields. Each entry may prune on its own; leaving one out is
 /// always right.
-pub(crate) fn required_tags(ast: &UserInputAst, tag_fields: &[&str]) -> Vec<RequiredTag> {
+pub(crate) fn required_tags(node: &QueryNode, tag_fields: &[&str]) -> Vec<RequiredTag> {
     let mut required = Vec::new();
-    collect(ast, tag_fields, &mut required);
+    collect(node, tag_fields, &mut required);
     required
 }
 
-fn collect(ast: &UserInputAst, tag_fields: &[&str], required: &mut Vec<RequiredTag>) {
-    match ast {
-        UserInputAst::Boost(inner, _) => collect(inner, tag_fields, required),
-        UserInputAst::Leaf(leaf) => required.extend(of_leaf(leaf, tag_fields)),
-        UserInputAst::Clause(clauses) => {
-            let should = |occur: &Option<Occur>| *occur == Some(Occur::Should);
-            for (occur, ast) in clauses {
-                if matches!(occur, None | Some(Occur::Must)) {
-                    collect(ast, tag_fields, required);
+fn collect(node: &QueryNode, tag_fields: &[&str], required: &mut Vec<RequiredTag>) {
+    match node {
+        QueryNode::All | QueryNode::Nothing | QueryNode::Fields(_) => {}
+        QueryNode::Boost(inner, _)
+        | QueryNode::Constant(inner, _)
+        | QueryNode::Demoted(inner, _, _) => collect(inner, tag_fields, required),
+        QueryNode::Leaf(leaf) => required.extend(of_leaf(leaf, tag_fields)),
+        QueryNode::Best(nodes, _) => required.extend(of_alternatives(nodes.iter(), tag_fields)),
+        QueryNode::Bool(node) => {
+            let is_should = |role: &Role| *role == Role::Should;
+            let mut is_required = false;
+            for (role, node) in &node.clauses {
+                if matches!(role, Role::Must | Role::Filter) {
+                    is_required = true;
+                    collect(node, tag_fields, required);
                 }
             }
+            let alternatives = node.clauses.iter().filter(|(role, _)| is_should(role));
+            let num_alternatives = alternatives.clone().count();
+            let needs_one = match &node.min_should {
+                Some(rule) => rule.of(num_alternatives) > 0,
+                None => !is_required,
+            };
             // A disjunction requires a field if every alternative requires the same one.
-            if !clauses.is_empty() && clauses.iter().all(|(occur, _)| should(occur)) {
-                required.extend(of_alternatives(clauses, tag_fields));
+            if needs_one && num_alternatives > 0 {
+                let alternatives = alternatives.map(|(_, node)| node);
+                required.extend(of_alternatives(alternatives, tag_fields));
             }
         }
     }
 }
 
-fn of_alternatives(
-    clauses: &[(Option<Occur>, UserInputAst)],
+fn of_alternatives<'n>(
+    nodes: impl Iterator<Item = &'n QueryNode>,
     tag_fields: &[&str],
 ) -> Option<RequiredTag> {
     let mut union: Option<RequiredTag> = None;
-    for (_, ast) in clauses {
+    for node in nodes {
         let mut alternative = Vec::new();
-        collect(ast, tag_fields, &mut alternative);
+        collect(node, tag_fields, &mut alternative);
         let (field, values) = alternative.into_iter().next()?;
         match &mut union {
             None => union = Some((field, values)),
@@ -52,12 +67,22 @@ fn of_alternatives(
     union
 }
 
-fn of_leaf(leaf: &UserInputLeaf, tag_fields: &[&str]) -> Option<RequiredTag> {
+fn of_leaf(leaf: &Leaf, tag_fields: &[&str]) -> Option<RequiredTag> {
     let (field, values): (&String, Vec<&String>) = match leaf {
-        UserInputLeaf::Literal(literal) if !literal.prefix && !is_pattern(&literal.phrase) => {
+        Leaf::Text(UserInputLeaf::Literal(literal))
+            if !literal.prefix && !is_pattern(&literal.phrase) =>
+        {
             (literal.field_name.as_ref()?, vec![&literal.phrase])
         }
-        UserInputLeaf::Set { field, elements } => (field.as_ref()?, elements.iter().collect()),
+        Leaf::Text(UserInputLeaf::Set { field, elements }) => {
+            (field.as_ref()?, elements.iter().collect())
+        }
+        Leaf::Term {
+            field,
+            value,
+            case_insensitive: false,
+        } => (field, vec![&value.text]),
+        Leaf::Terms { field, values } => (field, values.iter().map(|value| &value.text).collect()),
         _ => return None,
     };
     if !tag_fields.contains(&field.as_str()) {

@@ -1,43 +1,26 @@
 //! The forced filter: a query that a host adds to whatever a caller asks for.
 
-use tantivy_query_grammar::{UserInputAst, UserInputLeaf};
-
 use super::Limits;
 use crate::SearchError;
-use crate::query::parse_query;
+use crate::query::{QueryNode, parse_query};
 
 /// Parses a forced filter.
 ///
 /// # Errors
 /// If it is not in the query language, or if a part of it names no field: the caller's `search_field`
 /// would then decide what it means.
-pub(crate) fn parse_filter(filter: &str, limits: &Limits) -> Result<UserInputAst, SearchError> {
+pub(crate) fn parse_filter(filter: &str, limits: &Limits) -> Result<QueryNode, SearchError> {
     let named = |mut error: SearchError| {
         error.message = format!("forced_filter: {}", error.message);
         error
     };
     let ast = parse_query(filter, limits).map_err(named)?;
-    if !names_its_fields(&ast) {
+    if !ast.names_its_fields() {
         return Err(SearchError::invalid(
             "forced_filter: each of its terms needs a field in front, such as tenant_id:7",
         ));
     }
     Ok(ast)
-}
-
-/// Whether each part of a query names its field.
-fn names_its_fields(ast: &UserInputAst) -> bool {
-    match ast {
-        UserInputAst::Clause(clauses) => clauses.iter().all(|(_, ast)| names_its_fields(ast)),
-        UserInputAst::Boost(ast, _) => names_its_fields(ast),
-        UserInputAst::Leaf(leaf) => match leaf.as_ref() {
-            UserInputLeaf::All | UserInputLeaf::Exists { .. } => true,
-            UserInputLeaf::Literal(literal) => literal.field_name.is_some(),
-            UserInputLeaf::Range { field, .. }
-            | UserInputLeaf::Set { field, .. }
-            | UserInputLeaf::Regex { field, .. } => field.is_some(),
-        },
-    }
 }
 
 #[cfg(test)]

@@ -2,22 +2,28 @@
 
 mod bounds;
 mod counting;
+mod elastic;
 mod filter;
+mod given_query;
 mod limits;
 mod sort;
 
 pub(crate) use counting::Counting;
+pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, SourceFilter};
 pub(crate) use filter::parse_filter;
+pub(crate) use given_query::GivenQuery;
 pub(crate) use limits::Limits;
-pub(crate) use sort::{SortKeySpec, SortOrder, SortTarget, parse_sort_by};
+pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
+
+use sort::parse_sort_by;
 
 use canter_aggregations::{Aggregations, Bounds, check_name, resolve_now};
 use serde::{Deserialize, Serialize};
-use tantivy_query_grammar::{Occur, UserInputAst};
 
 use self::bounds::MAX_FIELDS;
 use crate::SearchError;
-use crate::query::parse_query;
+use crate::leaf::SortValue;
+use crate::query::QueryNode;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -25,9 +31,9 @@ const SECOND_NS: i64 = 1_000_000_000;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchRequest {
-    /// The query string; `*` matches everything.
-    #[serde(default = "match_all")]
-    pub(crate) query: String,
+    /// The query string (`*` matches everything), or a query of Elasticsearch's query DSL.
+    #[serde(default)]
+    pub(crate) query: GivenQuery,
     /// Fields for words that name none; the index config's default search fields if absent.
     #[serde(default, alias = "search_fields", deserialize_with = "one_or_many")]
     pub(crate) search_field: Vec<String>,
@@ -40,9 +46,18 @@ pub(crate) struct SearchRequest {
     /// How many hits to skip before those.
     #[serde(default)]
     pub(crate) start_offset: u64,
-    /// Up to two fields, `_score` or `_doc`, comma-separated; `-` in front means ascending.
+    /// Up to three fields, `_score` or `_doc`, comma-separated; `-` in front means ascending.
     #[serde(default, alias = "sort_by_field")]
     pub(crate) sort_by: Option<String>,
+    /// The same as keys. The API does not know it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sort: Vec<SortKeySpec>,
+    /// The sort values behind which hits are wanted, one for each key. The API does not know it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) search_after: Vec<SortValue>,
+    /// What an answer in Elasticsearch's form shows of hits. The API does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) elastic: Option<ElasticHits>,
     /// Seconds since 1970, included.
     #[serde(default)]
     pub(crate) start_timestamp: Option<i64>,
@@ -64,8 +79,7 @@ pub(crate) struct SearchRequest {
     /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
     #[serde(default)]
     pub(crate) list_documents: bool,
-    /// What `now` is in aggregations: milliseconds since 1970. A host gives its clock's time where the request has
-    /// none. Gone once the request is read: the dates stand in its place.
+    /// What `now` is in dates: milliseconds since 1970. A host gives its clock's time where the request has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) now_ms: Option<i64>,
 }
@@ -96,10 +110,6 @@ pub(crate) struct Question {
     pub(crate) request: SearchRequest,
     pub(crate) limits: Limits,
     pub(crate) form: AnswerForm,
-}
-
-fn match_all() -> String {
-    "*".to_owned()
 }
 
 fn default_max_hits() -> u64 {
@@ -143,7 +153,7 @@ impl SearchRequest {
     /// # Errors
     /// If what follows a `now` is no date arithmetic.
     pub(crate) fn resolve_now(&mut self) -> Result<(), SearchError> {
-        if let (Some(now_ms), Some(aggregations)) = (self.now_ms.take(), &mut self.aggs) {
+        if let (Some(now_ms), Some(aggregations)) = (self.now_ms, &mut self.aggs) {
             resolve_now(aggregations, now_ms)?;
         }
         Ok(())
@@ -187,7 +197,7 @@ impl SearchRequest {
                 check_name(what, name)?;
             }
         }
-        for key in parse_sort_by(self.sort_by.as_deref().unwrap_or_default())? {
+        for key in self.sort_keys()? {
             if let SortTarget::Field(name) = &key.target {
                 check_name("sort_by", name)?;
             }
@@ -207,7 +217,8 @@ impl SearchRequest {
         }
         if let Some(aggregations) = self.aggregations(limits)? {
             for filter in aggregations.filters() {
-                parse_query(&filter.query, limits).map_err(|error| error.at(&filter.path))?;
+                self.parsed_filter(&filter.query, limits)
+                    .map_err(|error| error.at(&filter.path))?;
             }
         }
         Ok(())
@@ -225,16 +236,38 @@ impl SearchRequest {
     ///
     /// # Errors
     /// If either is too long or not in the query language, or if the filter does not name its fields.
-    pub(crate) fn parsed_query(&self, limits: &Limits) -> Result<UserInputAst, SearchError> {
-        let query = parse_query(&self.query, limits)?;
+    pub(crate) fn parsed_query(&self, limits: &Limits) -> Result<QueryNode, SearchError> {
+        let query = self.query.parse(self.now_ms, limits)?;
         let Some(filter) = &self.forced_filter else {
             return Ok(query);
         };
         let filter = parse_filter(filter, limits)?;
         // It decides what may be found, and not what is relevant.
-        let filter = UserInputAst::Boost(Box::new(filter), 0.0.into());
-        let clauses = [filter, query].map(|part| (Some(Occur::Must), part));
-        Ok(UserInputAst::Clause(clauses.into()))
+        let filter = QueryNode::Constant(Box::new(filter), 0.0);
+        Ok(QueryNode::all_of([filter, query]))
+    }
+
+    /// A query that an aggregation is of.
+    ///
+    /// # Errors
+    /// As [`Self::parsed_query`].
+    pub(crate) fn parsed_filter(
+        &self,
+        filter: &serde_json::Value,
+        limits: &Limits,
+    ) -> Result<QueryNode, SearchError> {
+        GivenQuery::of(filter)?.parse(self.now_ms, limits)
+    }
+
+    /// The order in which hits are wanted; nothing stands for the order that the index has by itself.
+    ///
+    /// # Errors
+    /// If there are too many keys or a key has no name.
+    pub(crate) fn sort_keys(&self) -> Result<Vec<SortKeySpec>, SearchError> {
+        match self.sort.is_empty() {
+            true => parse_sort_by(self.sort_by.as_deref().unwrap_or_default()),
+            false => Ok(self.sort.clone()),
+        }
     }
 
     /// The number of hits that is enough, if the search may stop there: where it wants the first hits and nothing else.

@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use crate::SearchError;
 
 /// Which way a sort key runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SortOrder {
     /// Smallest first.
     Ascending,
@@ -24,7 +26,7 @@ impl SortOrder {
 }
 
 /// What a sort key looks at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SortTarget {
     /// Relevance (BM25 over the whole index).
     Score,
@@ -36,14 +38,17 @@ pub(crate) enum SortTarget {
 }
 
 /// One sort key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SortKeySpec {
     pub(crate) target: SortTarget,
     pub(crate) order: SortOrder,
+    /// Whether documents without a value come first, and not last.
+    #[serde(default)]
+    pub(crate) missing_first: bool,
 }
 
 /// At most this many sort keys.
-const MAX_SORT_KEYS: usize = 2;
+pub(crate) const MAX_SORT_KEYS: usize = 3;
 
 /// Reads `field`, `-field`, `field1,-field2`, `_score`. As in Quickwit a bare name or a `+` sorts
 /// descending, a `-` ascending.
@@ -67,7 +72,11 @@ pub(crate) fn parse_sort_by(text: &str) -> Result<Vec<SortKeySpec>, SearchError>
             "_doc" => SortTarget::Doc,
             name => SortTarget::Field(name.to_owned()),
         };
-        keys.push(SortKeySpec { target, order });
+        keys.push(SortKeySpec {
+            target,
+            order,
+            missing_first: false,
+        });
     }
     if keys.len() > MAX_SORT_KEYS {
         return Err(SearchError::invalid(format!(

@@ -1,5 +1,6 @@
 //! Root search: partial results → hits → documents → the answer.
 
+mod elastic;
 mod fetch_docs;
 mod merge;
 mod pretty;

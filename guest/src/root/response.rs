@@ -7,6 +7,7 @@ use canter_aggregations::Partial;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
+use super::elastic::{self, HitWriter};
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
 use super::pretty::pretty;
@@ -14,7 +15,7 @@ use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
 use crate::partial_cache::{look_up, store};
-use crate::request::{AnswerForm, Limits, Question, SearchRequest, parse_sort_by};
+use crate::request::{Limits, Question, SearchRequest};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Mappers, OpenSplit};
 
@@ -100,10 +101,29 @@ fn write_answer(
     body: &Body,
     missing: &Missing,
     profile: Profile,
-    form: AnswerForm,
+    question: &Question,
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
     let report = exchange.report();
+    let form = question.form;
+    if let Some(shown) = &question.request.elastic {
+        let missing = missing.failed.iter().chain(&missing.skipped);
+        let search = elastic::Search {
+            took_us: report.elapsed_us,
+            timed_out: report.timed_out,
+            num_splits: profile.num_splits,
+            num_pruned: profile.num_splits_pruned,
+            missing: missing.collect(),
+            num_hits: body.num_hits,
+            is_lower_bound: body.num_hits_relation.is_some(),
+            aggregations: body.aggregations.as_deref(),
+        };
+        let json = elastic::write_search(shown, &search, &body.hits);
+        return Ok(match form.is_pretty {
+            true => pretty(&json),
+            false => json,
+        });
+    }
     let beginning = Beginning {
         num_hits: body.num_hits,
         num_hits_relation: body.num_hits_relation.as_deref(),
@@ -196,7 +216,7 @@ impl Profile {
 pub(crate) async fn answer_from_cache(
     facts: &PlanFacts,
     num_splits: u64,
-    form: AnswerForm,
+    question: &Question,
     exchange: &Exchange,
 ) -> Option<String> {
     let CachedAnswer(body, aggregations) = look_up(exchange, facts.answer_key.as_deref()?).await?;
@@ -209,7 +229,7 @@ pub(crate) async fn answer_from_cache(
         ..serde_json::from_str(&body).ok()?
     };
     let profile = Profile::new(facts, &result);
-    write_answer(&body, &Missing::default(), profile, form, exchange).ok()
+    write_answer(&body, &Missing::default(), profile, question, exchange).ok()
 }
 
 /// Puts the answer together: selects the hits, fetches their documents, finishes aggregations. A
@@ -228,8 +248,7 @@ pub(crate) async fn answer(
     let Question {
         request, limits, ..
     } = question;
-    let keys = parse_sort_by(request.sort_by.as_deref().unwrap_or_default())?;
-    let order = HitOrder::of_request(&keys, facts.timestamp_field.as_deref());
+    let order = HitOrder::of_request(request, facts.timestamp_field.as_deref());
     let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     merged.select(
         &order,
@@ -243,14 +262,36 @@ pub(crate) async fn answer(
     let mappers = Mappers::new(&facts.index_config);
     let documents = fetch_docs(&result.hits, sources, opened, &mappers, exchange).await?;
     let mut snippeter = Snippeter::of_request(request, limits)?;
+    let writer = request.elastic.as_ref().map(|shown| HitWriter {
+        request,
+        shown,
+        order: &order,
+    });
     let mut hits = Vec::with_capacity(documents.len());
     let mut snippets = Vec::new();
     for (hit, document) in result.hits.iter().zip(documents) {
         match document {
-            Ok(Document { split, document }) => {
-                hits.push(split.mapper.doc_to_json_text(&document));
-                if let Some(snippeter) = &mut snippeter {
-                    snippets.push(snippeter.snippets(hit.split_ord, split, &document)?);
+            Ok(found) => {
+                let Document { split, document } = &found;
+                let passages = snippeter.as_mut();
+                let passages = passages
+                    .map(|snippeter| snippeter.snippets(hit.split_ord, split, document))
+                    .transpose()?;
+                match &writer {
+                    Some(writer) => {
+                        let split_id = sources
+                            .get(&hit.split_ord)
+                            .map_or("", |source| &source.entry.id);
+                        let passages = passages.unwrap_or_default().into_iter();
+                        let passages = passages.filter(|(_, passages)| !passages.is_empty());
+                        let highlight = passages.map(|(name, found)| (name, found.into()));
+                        let highlight = highlight.collect();
+                        hits.push(writer.write(hit, split_id, &found, Some(&highlight))?);
+                    }
+                    None => {
+                        hits.push(split.mapper.doc_to_json_text(document));
+                        snippets.extend(passages);
+                    }
                 }
             }
             Err(error) => {
@@ -271,7 +312,7 @@ pub(crate) async fn answer(
         hits,
         num_hits: result.num_hits,
         num_hits_relation: (result.num_splits_not_needed > 0).then(|| "gte".to_owned()),
-        snippets: snippeter.is_some().then_some(snippets),
+        snippets: (snippeter.is_some() && writer.is_none()).then_some(snippets),
         listed: request
             .list_documents
             .then(|| std::mem::take(&mut result.listed)),
@@ -292,7 +333,7 @@ pub(crate) async fn answer(
         false => exchange.hand_over_stores().await,
     }
     let profile = Profile::new(facts, &result);
-    write_answer(&body, &missing, profile, question.form, exchange)
+    write_answer(&body, &missing, profile, question, exchange)
 }
 
 /// The aggregations as the answer shows them.

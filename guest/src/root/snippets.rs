@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use canter_doc_mapper::FieldKind;
 use tantivy::TantivyDocument;
 use tantivy::schema::Value as _;
-use tantivy::snippet::SnippetGenerator;
-use tantivy_query_grammar::UserInputAst;
+use tantivy::snippet::{Snippet, SnippetGenerator};
 
 use crate::SearchError;
-use crate::query::build_query;
-use crate::request::{Limits, SearchRequest};
+use crate::names::matches_pattern;
+use crate::query::{QueryNode, build_query};
+use crate::request::{Highlight, Limits, SearchRequest};
 use crate::split::OpenSplit;
 
 /// Longest passage, in characters.
@@ -23,9 +24,10 @@ pub(super) type Snippets = BTreeMap<String, Vec<String>>;
 pub(super) struct Snippeter<'a> {
     request: &'a SearchRequest,
     limits: &'a Limits,
-    ast: UserInputAst,
+    ast: QueryNode,
+    highlight: Option<&'a Highlight>,
     /// By split: what finds passages in the fields of its documents.
-    generators: BTreeMap<u32, Vec<(&'a str, Option<FieldSnippets>)>>,
+    generators: BTreeMap<u32, Vec<(String, Option<FieldSnippets>)>>,
 }
 
 /// What finds passages in one field of one split.
@@ -43,10 +45,13 @@ impl<'a> Snippeter<'a> {
         request: &'a SearchRequest,
         limits: &'a Limits,
     ) -> Result<Option<Self>, SearchError> {
-        if request.snippet_fields.is_empty() {
+        let elastic = request.elastic.as_ref();
+        let highlight = elastic.and_then(|elastic| elastic.highlight.as_ref());
+        if request.snippet_fields.is_empty() && highlight.is_none() {
             return Ok(None);
         }
         Ok(Some(Self {
+            highlight,
             request,
             limits,
             ast: request.parsed_query(limits)?,
@@ -71,8 +76,9 @@ impl<'a> Snippeter<'a> {
         let generators = self.generators.get(&split_ord).into_iter().flatten();
         Ok(generators
             .map(|(name, snippets)| {
-                let passages = snippets.as_ref().map(|snippets| snippets.of(document));
-                ((*name).to_owned(), passages.unwrap_or_default())
+                let passages = snippets.as_ref();
+                let passages = passages.map(|snippets| snippets.of(document, self.highlight));
+                (name.clone(), passages.unwrap_or_default())
             })
             .collect())
     }
@@ -80,13 +86,15 @@ impl<'a> Snippeter<'a> {
     fn generators_of(
         &self,
         split: &OpenSplit,
-    ) -> Result<Vec<(&'a str, Option<FieldSnippets>)>, SearchError> {
+    ) -> Result<Vec<(String, Option<FieldSnippets>)>, SearchError> {
         let search_fields = &self.request.search_field;
         let built = build_query(&self.ast, &split.mapper, search_fields, true, self.limits)?;
-        let names = self.request.snippet_fields.iter();
-        Ok(names
+        let max_chars = self.highlight.map_or(MAX_CHARS, |own| own.max_chars);
+        Ok(self
+            .names(split)
+            .into_iter()
             .map(|name| {
-                let resolved = split.mapper.resolve(name);
+                let resolved = split.mapper.resolve(&name);
                 // Unmapped fields are not stored as texts, and absent ones not at all.
                 let resolved = resolved.filter(|field| !field.is_dynamic && !field.is_absent);
                 let field = resolved.map(|resolved| resolved.field);
@@ -101,23 +109,60 @@ impl<'a> Snippeter<'a> {
                         }
                     });
                     let tokenizer = split.searcher.index().tokenizer_for_field(field).ok()?;
-                    let generator = SnippetGenerator::new(terms, tokenizer, field, MAX_CHARS);
+                    let generator = SnippetGenerator::new(terms, tokenizer, field, max_chars);
                     Some(FieldSnippets { field, generator })
                 });
-                (name.as_str(), snippets)
+                (name, snippets)
             })
             .collect())
+    }
+
+    /// The fields of which passages are wanted.
+    fn names(&self, split: &OpenSplit) -> Vec<String> {
+        let Some(highlight) = self.highlight else {
+            return self.request.snippet_fields.clone();
+        };
+        let fields = split.mapper.fields().into_iter();
+        let texts = fields.filter(|field| {
+            matches!(field.kind, FieldKind::Text(_)) && field.indexed && field.stored
+        });
+        let paths = texts.map(|field| field.fast_field_name());
+        paths
+            .filter(|path| {
+                let mut patterns = highlight.fields.iter();
+                patterns.any(|pattern| matches_pattern(pattern, path))
+            })
+            .collect()
     }
 }
 
 impl FieldSnippets {
-    fn of(&self, document: &TantivyDocument) -> Vec<String> {
+    fn of(&self, document: &TantivyDocument, highlight: Option<&Highlight>) -> Vec<String> {
         let texts = document.get_all(self.field);
         let texts = texts.filter_map(|value| value.as_str());
         let snippets = texts.map(|text| self.generator.snippet(text));
         snippets
             .filter(|snippet| !snippet.is_empty())
-            .map(|snippet| snippet.to_html())
+            .map(|snippet| match highlight {
+                Some(highlight) => marked(&snippet, highlight),
+                None => snippet.to_html(),
+            })
             .collect()
     }
+}
+
+/// A passage with the tags that a request has for matches. As in Elasticsearch, nothing is escaped.
+fn marked(snippet: &Snippet, highlight: &Highlight) -> String {
+    let (text, (before, behind)) = (snippet.fragment(), &highlight.tags);
+    let mut marked = String::new();
+    let mut done = 0;
+    for range in snippet.highlighted() {
+        let parts = (text.get(done..range.start), text.get(range.clone()));
+        if let (Some(plain), Some(found)) = parts {
+            marked.extend([plain, before, found, behind]);
+            done = range.end;
+        }
+    }
+    marked.push_str(text.get(done..).unwrap_or_default());
+    marked
 }

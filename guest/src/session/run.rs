@@ -8,7 +8,7 @@ use super::exchange::Exchange;
 use super::protocol::{Outcome, QueryPlan};
 use super::wire::{LeafRequest, RootRequest, partial_to_bytes};
 use crate::SearchError;
-use crate::api::to_http;
+use crate::api::{to_elastic, to_http};
 use crate::explain::explain;
 use crate::leaf::{Leaf, PartialResult, search_leaf};
 use crate::partial_cache::answer_key;
@@ -75,7 +75,7 @@ async fn make_plan(question: &Question, exchange: &Exchange) -> Result<Planned, 
     }
     let num_splits = plan.splits.len() as u64;
     Ok(
-        match answer_from_cache(&facts, num_splits, question.form, exchange).await {
+        match answer_from_cache(&facts, num_splits, question, exchange).await {
             Some(answer) => Planned::Answered(answer),
             None => Planned::Open(Box::new(plan), facts),
         },
@@ -246,8 +246,9 @@ pub(super) async fn root(
     )
     .await
     .map(Outcome::Response);
-    match question.form.is_http {
-        true => Ok(to_http(answer, &exchange)),
-        false => answer,
+    match (question.form.is_http, &question.request.elastic) {
+        (true, Some(_)) => Ok(to_elastic(answer, &exchange)),
+        (true, None) => Ok(to_http(answer, &exchange)),
+        (false, _) => answer,
     }
 }

@@ -230,7 +230,7 @@ impl RandomBench {
                     *num += 1;
                     *example = format!(
                         "{message} ({})",
-                        short(&request.json(&paths(table))["query"])
+                        short(&request.json(&table.setup)["query"])
                     );
                 }
                 End::Wrong(problem) => match known(table, &request, &problem) {
@@ -322,7 +322,7 @@ impl RandomBench {
         divisions: &Divisions,
         request: &Request,
     ) -> Result<Value, End> {
-        let json = request.json(&paths(table));
+        let json = request.json(&table.setup);
         let search = |searcher: &Searcher| {
             let limits = Limits::default();
             self.runtime.block_on(searcher.search(&json, &limits))
@@ -367,7 +367,7 @@ impl RandomBench {
                 signature,
                 num: 1,
                 setup: table.setup.name,
-                request: request.json(&paths(table)),
+                request: request.json(&table.setup),
                 problem,
                 docs,
                 num_splits: self.num_splits(table),
@@ -429,7 +429,7 @@ impl RandomBench {
             signature,
             num: 1,
             setup: table.setup.name,
-            request: request.json(&paths(table)),
+            request: request.json(&table.setup),
             problem,
             docs,
             num_splits: num_splits_left,
@@ -486,10 +486,6 @@ fn class_of(message: &str) -> String {
     class.chars().take(140).collect()
 }
 
-fn paths(table: &Table) -> Vec<&'static str> {
-    table.setup.fields.iter().map(|field| field.path).collect()
-}
-
 /// Queries by which documents are deleted.
 const DELETIONS: usize = 3;
 
@@ -509,7 +505,7 @@ fn deletion(table: &Table, rng: &mut ChaCha8Rng) -> (Value, Vec<usize>) {
         let found = table.scan(&request);
         let is_some = !found.is_empty() && found.len() * 3 < table.docs.len();
         if is_some && known(table, &request, "").is_none() {
-            return (request.json(&paths(table)), found);
+            return (request.json(&table.setup), found);
         }
     }
 }

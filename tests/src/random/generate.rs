@@ -37,6 +37,7 @@ impl<R: Rng> Generator<'_, R> {
             aggs: Map::new(),
             filters: Filters::new(),
             search_field: None,
+            dsl: None,
         };
         if self.rng.random_bool(0.5) {
             request.sort_by = self.sort_by();
@@ -67,6 +68,7 @@ impl<R: Rng> Generator<'_, R> {
             2 => Some(40),
             _ => None,
         };
+        request.dsl = (self.num_drawn % 2 == 1).then_some(self.num_drawn * 7);
         self.num_drawn += 1;
         request
     }

@@ -13,6 +13,7 @@ mod aggregations;
 mod bench;
 mod dates;
 mod documents;
+mod dsl;
 mod generate;
 mod judge;
 mod known;

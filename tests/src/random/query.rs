@@ -321,7 +321,7 @@ fn wildcard(pieces: &[Piece]) -> String {
     out
 }
 
-fn regex_piece(piece: &Piece) -> String {
+pub(super) fn regex_piece(piece: &Piece) -> String {
     match piece {
         Piece::Char(c) if c.is_ascii_punctuation() => format!("\\{c}"),
         Piece::Char(c) => c.to_string(),

@@ -27,6 +27,8 @@ pub(super) struct Request {
     pub(super) filters: Filters,
     /// Named in the request, because a word names no field.
     pub(super) search_field: Option<usize>,
+    /// Whether the query is written in the DSL, and in which of its ways.
+    pub(super) dsl: Option<u64>,
 }
 
 impl Request {
@@ -60,8 +62,11 @@ impl Request {
         Some(next)
     }
 
-    pub(super) fn json(&self, paths: &[&str]) -> Value {
-        let mut request = json!({ "query": self.node.text(paths), "max_hits": self.max_hits });
+    pub(super) fn json(&self, setup: &Setup) -> Value {
+        let paths: Vec<&str> = setup.fields.iter().map(|field| field.path).collect();
+        let dsl = self.dsl.and_then(|variant| self.node.dsl(setup, variant));
+        let query = dsl.unwrap_or_else(|| self.node.text(&paths).into());
+        let mut request = json!({ "query": query, "max_hits": self.max_hits });
         if self.start_offset > 0 {
             request["start_offset"] = self.start_offset.into();
         }

@@ -17,3 +17,40 @@ pub(crate) use interval::{CalendarUnit, fixed_interval_ns, offset_ns};
 pub(crate) use math::DateMath;
 pub(crate) use rounding::{Rounding, RoundingCursor};
 pub(crate) use zone::Zone;
+
+/// The time of a date or of date arithmetic (`now-1d/d`, `2024-01-01||+1M`), in nanoseconds since 1970. `format` says
+/// how dates are written, and `time_zone` where those are that name no zone. With `round_up`, a day that is not said
+/// further is its last nanosecond and not its first.
+///
+/// # Errors
+/// What to write instead.
+pub fn resolve_date(
+    text: &str,
+    format: Option<&str>,
+    time_zone: Option<&str>,
+    now_ns: i64,
+    round_up: bool,
+) -> Result<i64, String> {
+    let format = match format {
+        Some(format) => &DateFormat::parse(format)?,
+        None => DateFormat::usual(),
+    };
+    let zone = match time_zone {
+        Some(name) => Zone::parse(name)?,
+        None => Zone::utc(),
+    };
+    let math = DateMath {
+        format,
+        zone: &zone,
+        now_ns,
+    };
+    math.resolve(text, round_up)
+}
+
+/// A time in a format of Elasticsearch's, in UTC.
+///
+/// # Errors
+/// What is wrong with the format.
+pub fn format_date(time_ns: i64, format: &str) -> Result<String, String> {
+    Ok(DateFormat::parse(format)?.format(time_ns, &Zone::utc()))
+}

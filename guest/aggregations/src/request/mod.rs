@@ -53,8 +53,8 @@ pub struct Aggregations {
 pub struct PlacedFilter {
     /// Where it stands, such as `aggs.errors.filter`.
     pub path: String,
-    /// In the language of all queries.
-    pub query: String,
+    /// A query string or a query of the DSL.
+    pub query: Value,
 }
 
 impl Aggregations {
@@ -283,15 +283,15 @@ impl Reader {
 
     /// A query, in the language of all queries.
     fn filter(&mut self, path: &str, value: &Value) -> Result<Filter> {
-        let Value::String(query) = value else {
-            let what =
-                "this must be a query in the language of the key query, such as \"level:error\"";
+        if !value.is_string() && !value.is_object() {
+            let what = "this must be a query as the key query has it, such as \"level:error\" or \
+                        {\"term\": {\"level\": \"error\"}}";
             return Err(invalid(path, what));
-        };
+        }
         let slot = self.filters.len();
         self.filters.push(PlacedFilter {
             path: path.to_owned(),
-            query: query.clone(),
+            query: value.clone(),
         });
         Ok(Filter { slot })
     }

@@ -4,15 +4,16 @@
 //! alone, many at a time: with as many hits as are wanted, only a value at least as good as the worst one's can
 //! change anything.
 
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::{Range, RangeInclusive};
 
 use canter_aggregations::FullColumn;
 use tantivy::{DocId, Score};
 
-use super::sort_key::{KeyReader, Rank};
-use crate::leaf::partial::{HitPlace, PartialHit};
-use crate::request::SortOrder;
+use super::sort_key::{KeyReader, Presence, Rank};
+use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
+use crate::request::{MAX_SORT_KEYS, SortKeySpec, SortOrder};
 use crate::session::Interrupt;
 
 /// So many documents are looked at together: the better the hits already are, the fewer of these are.
@@ -21,8 +22,10 @@ const AT_ONCE: u32 = 4096;
 /// The best documents by sort keys: a heap with the worst on top.
 pub(in crate::leaf) struct BestByKeys {
     window: usize,
-    keys: Vec<(KeyReader, SortOrder)>,
+    keys: Vec<(KeyReader, SortKeySpec)>,
     ties: SortOrder,
+    /// Only what comes behind these values is kept, if there are any.
+    after: Vec<SortValue>,
     heap: BinaryHeap<Candidate>,
     /// Documents that wait until there are enough of them to be looked at.
     waiting: Vec<DocId>,
@@ -32,7 +35,7 @@ pub(in crate::leaf) struct BestByKeys {
 /// one kept.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
-    ranks: [Rank; 2],
+    ranks: [Rank; MAX_SORT_KEYS],
     place: u32,
     doc: DocId,
     score_bits: u32,
@@ -50,24 +53,32 @@ impl BestByKeys {
     /// `window` is at least 1, and so is the number of keys.
     pub(in crate::leaf) fn new(
         window: usize,
-        keys: Vec<(KeyReader, SortOrder)>,
+        keys: Vec<(KeyReader, SortKeySpec)>,
         ties: SortOrder,
+        after: Vec<SortValue>,
     ) -> Self {
         Self {
             window,
             keys,
             ties,
+            after,
             heap: BinaryHeap::new(),
             waiting: Vec::new(),
         }
     }
 
     /// Takes one document.
-    pub(in crate::leaf) fn collect(&mut self, doc: DocId, score: Score) {
+    ///
+    /// # Errors
+    /// A dictionary that cannot be read.
+    pub(in crate::leaf) fn collect(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
         let score = rounded(score);
-        let mut ranks = [(false, 0, 0); 2];
-        for (rank, (key, order)) in ranks.iter_mut().zip(&self.keys) {
-            *rank = key.rank(doc, score, *order);
+        if !self.is_wanted(doc, score)? {
+            return Ok(());
+        }
+        let mut ranks = [(Presence::Value, 0, 0); MAX_SORT_KEYS];
+        for (rank, (key, spec)) in ranks.iter_mut().zip(&self.keys) {
+            *rank = key.rank(doc, score, spec);
         }
         let candidate = Candidate {
             ranks,
@@ -85,6 +96,20 @@ impl BestByKeys {
         {
             *worst = candidate;
         }
+        Ok(())
+    }
+
+    /// Whether a document comes behind the hits that there were before.
+    fn is_wanted(&self, doc: DocId, score: Score) -> tantivy::Result<bool> {
+        for ((key, spec), after) in self.keys.iter().zip(&self.after) {
+            let value = key.value(doc, score)?;
+            match value.compare(&after.as_kind_of(&value), spec) {
+                Ordering::Less => return Ok(false),
+                Ordering::Greater => return Ok(true),
+                Ordering::Equal => {}
+            }
+        }
+        Ok(self.after.is_empty())
     }
 
     /// Takes documents in ascending order.
@@ -124,14 +149,14 @@ impl BestByKeys {
                 SortOrder::Descending => left.start..now.start,
             };
             let Some((column, wanted)) = self.wanted(&now) else {
-                self.collect_each(now);
+                self.collect_each(now)?;
                 continue;
             };
             if !overlaps(&wanted, &column.bounds()) {
                 continue;
             }
             column.select(now.clone(), &wanted, &mut words)?;
-            self.collect_selected(now.start, &words);
+            self.collect_selected(now.start, &words)?;
         }
         Ok(())
     }
@@ -170,14 +195,14 @@ impl BestByKeys {
         };
         let range = *first..last.saturating_add(1);
         match self.wanted(&range) {
-            None => self.collect_each(waiting.drain(..)),
+            None => self.collect_each(waiting.drain(..))?,
             Some((column, wanted)) if overlaps(&wanted, &column.bounds()) => {
                 let mut codes = Vec::new();
                 column.codes(&waiting, &mut codes)?;
                 let found = waiting.iter().zip(codes);
                 let found = found.filter(|(_, code)| wanted.contains(code));
                 let found: Vec<DocId> = found.map(|(doc, _)| *doc).collect();
-                self.collect_each(found.into_iter());
+                self.collect_each(found.into_iter())?;
             }
             Some(_) => {}
         }
@@ -190,13 +215,13 @@ impl BestByKeys {
     /// The column of the first key and the codes in it that may change the hits, for documents of a range; `None` if
     /// all may.
     fn wanted(&self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
-        let (key, order) = self.keys.first()?;
+        let (key, SortKeySpec { order, .. }) = self.keys.first()?;
         let column = key.full()?;
         let worst = self
             .heap
             .peek()
             .filter(|_| self.heap.len() >= self.window)?;
-        let ([(_, _, rank), _], code) = (worst.ranks, |rank: u64| match order {
+        let ([(_, _, rank), ..], code) = (worst.ranks, |rank: u64| match order {
             SortOrder::Ascending => rank,
             SortOrder::Descending => !rank,
         });
@@ -219,15 +244,18 @@ impl BestByKeys {
     }
 
     /// Takes ascending documents, those first that go before others with the same values.
-    fn collect_each(&mut self, docs: impl DoubleEndedIterator<Item = DocId>) {
+    fn collect_each(
+        &mut self,
+        mut docs: impl DoubleEndedIterator<Item = DocId>,
+    ) -> tantivy::Result<()> {
         match self.ties {
-            SortOrder::Ascending => docs.for_each(|doc| self.collect(doc, 0.0)),
-            SortOrder::Descending => docs.rev().for_each(|doc| self.collect(doc, 0.0)),
+            SortOrder::Ascending => docs.try_for_each(|doc| self.collect(doc, 0.0)),
+            SortOrder::Descending => docs.rev().try_for_each(|doc| self.collect(doc, 0.0)),
         }
     }
 
     /// As [`Self::collect_each`], of the documents from `first` on whose bit is set.
-    fn collect_selected(&mut self, first: DocId, words: &[u64]) {
+    fn collect_selected(&mut self, first: DocId, words: &[u64]) -> tantivy::Result<()> {
         let words = (0u32..).zip(words);
         let docs = words.flat_map(|(ord, word)| {
             let base = first.saturating_add(ord.saturating_mul(u64::BITS));
@@ -241,7 +269,7 @@ impl BestByKeys {
                 .map(move |bit| base.saturating_add(bit))
         });
         let docs: Vec<DocId> = docs.collect();
-        self.collect_each(docs.into_iter());
+        self.collect_each(docs.into_iter())
     }
 }
 

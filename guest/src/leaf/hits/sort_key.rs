@@ -12,11 +12,19 @@ use tantivy::columnar::{
 use tantivy::{DocId, Score, SegmentReader};
 
 use crate::leaf::partial::SortValue;
-use crate::request::{SortOrder, SortTarget};
+use crate::request::{SortKeySpec, SortOrder, SortTarget};
 
-/// Sorts the same way as the hit it stands for, smallest first: missing last, then by class of
-/// value, then by value.
-pub(in crate::leaf) type Rank = (bool, u8, u64);
+/// Sorts the same way as the hit it stands for, smallest first: whether there is a value, then by class of value, then
+/// by value.
+pub(in crate::leaf) type Rank = (Presence, u8, u64);
+
+/// Where documents without a value stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::leaf) enum Presence {
+    MissingFirst,
+    Value,
+    MissingLast,
+}
 
 /// Where a sort key's values come from.
 pub(in crate::leaf) enum KeyReader {
@@ -90,7 +98,7 @@ impl KeyReader {
     }
 
     /// The rank of a document.
-    pub(in crate::leaf) fn rank(&self, doc: DocId, score: Score, order: SortOrder) -> Rank {
+    pub(in crate::leaf) fn rank(&self, doc: DocId, score: Score, key: &SortKeySpec) -> Rank {
         let (class, value) = match self {
             Self::Score => (0, f64::from(score).to_u64()),
             Self::Columns(columns) => {
@@ -99,13 +107,14 @@ impl KeyReader {
                     .find_map(|column| Some((column, column.rank(doc)?)))
                 {
                     Some((column, value)) => (column.class(), value),
-                    None => return (true, 0, 0),
+                    None if key.missing_first => return (Presence::MissingFirst, 0, 0),
+                    None => return (Presence::MissingLast, 0, 0),
                 }
             }
         };
-        match order {
-            SortOrder::Ascending => (false, class, value),
-            SortOrder::Descending => (false, !class, !value),
+        match key.order {
+            SortOrder::Ascending => (Presence::Value, class, value),
+            SortOrder::Descending => (Presence::Value, !class, !value),
         }
     }
 

@@ -7,8 +7,8 @@ use tantivy::{DocId, Score};
 
 use super::best::BestByKeys;
 use super::sort_key::KeyReader;
-use crate::leaf::partial::{HitPlace, PartialHit};
-use crate::request::{SortKeySpec, SortOrder, SortTarget};
+use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
+use crate::request::{SearchRequest, SortKeySpec, SortOrder, SortTarget};
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
@@ -25,6 +25,8 @@ pub(crate) enum HitOrder {
         keys: Vec<SortKeySpec>,
         /// Which way places run.
         ties: SortOrder,
+        /// Only hits with values behind these are wanted, if there are any. All of them are counted.
+        after: Vec<SortValue>,
     },
 }
 
@@ -32,7 +34,10 @@ impl HitOrder {
     /// The order that a request asks for. Without sort keys: newest first if there is a timestamp
     /// field, otherwise as they stand in the index. Places are never equal, so an order ends with
     /// `_doc` wherever it stands; without it, places run like the first key.
-    pub(crate) fn of_request(keys: &[SortKeySpec], timestamp_field: Option<&str>) -> Self {
+    pub(crate) fn of_request(request: &SearchRequest, timestamp_field: Option<&str>) -> Self {
+        let after = &request.search_after;
+        let keys = request.sort_keys().unwrap_or_default();
+        let keys = keys.as_slice();
         let by_place = |order| match timestamp_field {
             Some(_) => Self::Time(order),
             None => Self::Place(order),
@@ -56,14 +61,15 @@ impl HitOrder {
         };
         match keys.as_slice() {
             [] => by_place(ties),
-            [only] if is_time(&only.target) && only.order == ties => Self::Time(ties),
-            _ => Self::Keys { keys, ties },
+            [only] if is_time(&only.target) && only.order == ties && after.is_empty() => {
+                Self::Time(ties)
+            }
+            _ => Self::Keys {
+                keys,
+                ties,
+                after: after.clone(),
+            },
         }
-    }
-
-    /// The direction of each sort key of a partial hit.
-    pub(crate) fn directions(&self) -> impl Iterator<Item = SortOrder> + '_ {
-        self.keys().iter().map(|key| key.order)
     }
 
     /// Which way places run.
@@ -73,7 +79,8 @@ impl HitOrder {
         }
     }
 
-    fn keys(&self) -> &[SortKeySpec] {
+    /// The sort keys of a partial hit.
+    pub(crate) fn keys(&self) -> &[SortKeySpec] {
         match self {
             Self::Keys { keys, .. } => keys,
             Self::Place(_) | Self::Time(_) => &[],
@@ -133,12 +140,17 @@ impl TopHits {
                     docs: VecDeque::new(),
                 }
             }
-            HitOrder::Keys { keys, ties } => {
+            HitOrder::Keys { keys, ties, after } => {
                 let keys = keys
                     .iter()
-                    .map(|spec| Ok((KeyReader::open(split.segment(), &spec.target)?, spec.order)))
+                    .map(|spec| {
+                        Ok((
+                            KeyReader::open(split.segment(), &spec.target)?,
+                            spec.clone(),
+                        ))
+                    })
                     .collect::<tantivy::Result<_>>()?;
-                Self::Best(BestByKeys::new(window, keys, *ties))
+                Self::Best(BestByKeys::new(window, keys, *ties, after.clone()))
             }
         })
     }
@@ -201,10 +213,7 @@ impl TopHits {
         score: Score,
     ) -> tantivy::Result<()> {
         match self {
-            Self::Best(best) => {
-                best.collect(doc, score);
-                Ok(())
-            }
+            Self::Best(best) => best.collect(doc, score),
             other => other.collect(&[doc]),
         }
     }

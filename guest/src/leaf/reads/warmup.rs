@@ -2,11 +2,13 @@
 
 use std::future::ready;
 use std::io;
+use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, try_join_all};
 use tantivy::{SegmentReader, TantivyError};
+use tantivy_fst::Automaton;
 
-use crate::query::Needs;
+use crate::query::{Needs, TermAutomaton};
 
 /// Loads all that `needs` names, everything at once.
 ///
@@ -45,9 +47,18 @@ pub(in crate::leaf) async fn warm_up(
         loads.push(
             async move {
                 let run = |task: Box<dyn FnOnce() -> io::Result<()> + Send>| ready(task());
-                inverted_index
-                    .warm_postings_automaton(SharedRegex(automaton.clone()), run)
-                    .await?;
+                match automaton.clone() {
+                    TermAutomaton::Regex(regex) => {
+                        inverted_index
+                            .warm_postings_automaton(Shared(regex), run)
+                            .await?
+                    }
+                    TermAutomaton::Near(near) => {
+                        inverted_index
+                            .warm_postings_automaton(Shared(near), run)
+                            .await?
+                    }
+                };
                 Ok(())
             }
             .boxed(),
@@ -93,12 +104,17 @@ async fn warm_up_column(segment: &SegmentReader, name: &str) -> tantivy::Result<
     Ok(())
 }
 
-/// A compiled regular expression that is cheap to clone.
-#[derive(Clone)]
-struct SharedRegex(std::sync::Arc<tantivy_fst::Regex>);
+/// An automaton that is cheap to clone.
+struct Shared<A>(Arc<A>);
 
-impl tantivy_fst::Automaton for SharedRegex {
-    type State = <tantivy_fst::Regex as tantivy_fst::Automaton>::State;
+impl<A> Clone for Shared<A> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<A: Automaton> Automaton for Shared<A> {
+    type State = A::State;
 
     fn start(&self) -> Self::State {
         self.0.start()

@@ -7,8 +7,7 @@ use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 use tantivy::{DateTime, Term};
 
 use super::ValueRange;
-use crate::query::literal::prefix_end;
-use crate::query::value::json_base_term;
+use crate::query::build::{json_base_term, prefix_end};
 
 type TermBounds = (Bound<Term>, Bound<Term>);
 

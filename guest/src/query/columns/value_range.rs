@@ -10,7 +10,7 @@ use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 use tantivy::schema::{DateTimePrecision, IntoIpv6Addr};
 
 use super::number::{Number, NumberRange};
-use crate::query::value::{decode_bytes, is_json_date, parse_date, parse_date_bound, parse_scalar};
+use crate::query::build::{decode_bytes, is_json_date, parse_date, parse_date_bound, parse_scalar};
 
 /// A range of values of one kind.
 #[derive(Clone, Debug)]

@@ -1,13 +1,12 @@
 //! What one clause of a query looks for in a field, and whether a document has it.
 
 use std::ops::{Bound, RangeBounds as _};
-use std::sync::Arc;
 
 use canter_doc_mapper::ScannedField;
 use tantivy::Term;
-use tantivy_fst::{Automaton as _, Regex};
 
 use super::DocTerms;
+use crate::query::build::TermAutomaton;
 
 /// A clause on a field that is not indexed.
 #[derive(Clone, Debug)]
@@ -26,7 +25,7 @@ pub(in crate::query) enum Wanted {
     /// A term within bounds.
     Range(Bound<Term>, Bound<Term>),
     /// A term that an automaton takes.
-    Automaton(Arc<Regex>),
+    Automaton(TermAutomaton),
     /// Terms at these places; with two of them, as many apart from that as `slop` says.
     Phrase {
         terms: Vec<(usize, Term)>,
@@ -51,23 +50,12 @@ impl Clause {
                 let range: (Bound<&[u8]>, Bound<&[u8]>) = (lower, upper);
                 doc.iter().any(|(term, _)| range.contains(term))
             }
-            Wanted::Automaton(regex) => doc.iter().any(|(term, _)| takes(regex, term)),
+            Wanted::Automaton(automaton) => doc.iter().any(|(term, _)| automaton.takes(term)),
             Wanted::Phrase { terms, slop: 0 } => is_phrase(doc, terms, false),
             Wanted::Phrase { terms, slop } => are_near(doc, terms, *slop),
             Wanted::PhrasePrefix { terms } => is_phrase(doc, terms, true),
         }
     }
-}
-
-fn takes(regex: &Regex, term: &[u8]) -> bool {
-    let mut state = regex.start();
-    for byte in term {
-        if !regex.can_match(&state) {
-            return false;
-        }
-        state = regex.accept(&state, *byte);
-    }
-    regex.is_match(&state)
 }
 
 /// Where a phrase begins if this word of it is at these places.

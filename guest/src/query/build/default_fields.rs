@@ -3,7 +3,7 @@
 
 use tantivy::query::{EmptyQuery, Query};
 
-use super::build::{Builder, any_of};
+use super::{Builder, any_of};
 use crate::SearchError;
 
 /// Makes the query for one field, by its name.

@@ -10,14 +10,14 @@ use tantivy::query::{
 use tantivy::schema::IndexRecordOption;
 use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 
-use super::build::{Builder, any_of};
 use super::default_fields::in_default_fields;
-use super::needs::TermRange;
 use super::range::{build_equal, build_second, is_timestamp};
-use super::scan::Wanted;
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
+use super::{Builder, any_of};
 use crate::SearchError;
+use crate::query::needs::TermRange;
+use crate::query::scan::Wanted;
 
 /// A phrase prefix expands to at most so many terms of a split.
 const MAX_PREFIX_EXPANSIONS: u32 = 1_024;
@@ -130,7 +130,7 @@ fn one_field(
     }
 }
 
-fn tokenize(
+pub(super) fn tokenize(
     mapper: &DocMapper,
     tokenizer: &str,
     phrase: &str,
@@ -167,7 +167,7 @@ pub(super) fn term_query(builder: &mut Builder<'_>, term: Term) -> Box<dyn Query
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
-fn words(
+pub(super) fn words(
     builder: &mut Builder<'_>,
     name: &str,
     field: &ResolvedField<'_>,
@@ -263,7 +263,7 @@ fn refuse_repeated(literal: &UserInputLiteral, terms: &[(usize, Term)]) -> Resul
 }
 
 /// The text in a term of a text or a JSON field, where path and type stand before it.
-fn text_of<'t>(field: &ResolvedField<'_>, term: &'t Term) -> &'t str {
+pub(super) fn text_of<'t>(field: &ResolvedField<'_>, term: &'t Term) -> &'t str {
     let start = match field.kind {
         FieldKind::Json(json) => {
             let mut base = json_base_term(field, json);
@@ -296,7 +296,7 @@ fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
 }
 
 /// The smallest term greater than every term with this prefix.
-pub(super) fn prefix_end(prefix: &Term) -> Option<Term> {
+pub(in crate::query) fn prefix_end(prefix: &Term) -> Option<Term> {
     let mut bytes = prefix.serialized_value_bytes().to_vec();
     while let Some(last) = bytes.pop() {
         if let Some(next) = last.checked_add(1) {

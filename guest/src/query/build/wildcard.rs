@@ -1,22 +1,21 @@
 //! Wildcards (`wor*`, `w?rd`) and regular expressions (`/wor.*/`), both automata over a dictionary.
 
-use std::sync::Arc;
-
 use canter_doc_mapper::tokenizers::Letters;
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
-use tantivy::query::{EmptyQuery, Query, RegexQuery};
+use tantivy::query::{EmptyQuery, Query};
 
 mod compiled;
 
 use self::compiled::compiled;
-use super::build::Builder;
+use super::Builder;
+use super::automaton::{AutomatonQuery, TermAutomaton};
 use super::literal::{has_nothing, resolve};
-use super::scan::Wanted;
 use super::value::json_base_term;
 use crate::SearchError;
+use crate::query::scan::Wanted;
 
 /// Any number of characters.
-const ANY_TEXT: &str = "(.|\n)*";
+pub(super) const ANY_TEXT: &str = "(.|\n)*";
 
 /// A part of a bare word.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +83,32 @@ impl BareWord {
 }
 
 impl Pattern {
+    /// As Lucene writes it: a backslash takes the meaning of the character behind it, whatever that is.
+    pub(super) fn of_lucene(text: &str) -> Self {
+        let mut parts = Vec::new();
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            parts.push(match character {
+                '*' if parts.last() == Some(&Part::AnyText) => continue,
+                '*' => Part::AnyText,
+                '?' => Part::AnyCharacter,
+                '\\' => Part::Literal(characters.next().unwrap_or('\\')),
+                literal => Part::Literal(literal),
+            });
+        }
+        Self(parts)
+    }
+
+    /// A text in which nothing stands for anything else.
+    pub(super) fn literal(text: &str) -> Self {
+        Self(text.chars().map(Part::Literal).collect())
+    }
+
+    /// The expression that takes what is written, letter for letter.
+    pub(super) fn plain(&self) -> String {
+        self.expression(&Letters::default())
+    }
+
     /// The expression that terms of this tokenizer must match.
     ///
     /// The literal parts go through what the tokenizer does to letters, character by character, so
@@ -91,7 +116,7 @@ impl Pattern {
     /// word is `ς` in the dictionary, and a pattern's capital stands for both. What cannot be done to a
     /// part of a word is not done: `en_stem` keeps stems, so its patterns meet stems (`runn*` does not
     /// meet `running`, which is kept as `run`), and a character at which the tokenizer cuts is in no term.
-    fn expression(&self, letters: &Letters) -> String {
+    pub(super) fn expression(&self, letters: &Letters) -> String {
         let lowercases = letters.lowercases();
         let mut expression = String::new();
         for part in &self.0 {
@@ -117,6 +142,14 @@ pub(super) fn build_wildcard(
     pattern: &Pattern,
 ) -> Result<Box<dyn Query>, SearchError> {
     automaton(builder, field, &pattern.expression(field.letters))
+}
+
+/// An expression that takes capitals for small letters and the other way round.
+pub(super) fn expression_of(expression: &str, case_insensitive: bool) -> String {
+    match case_insensitive {
+        true => format!("(?i:{expression})"),
+        false => expression.to_owned(),
+    }
 }
 
 /// All terms that begin with `start`, which is as the tokenizer left it.
@@ -150,7 +183,7 @@ pub(super) fn build_regex(
     automaton(builder, &field, &format!("({pattern})"))
 }
 
-fn automaton(
+pub(super) fn automaton(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     pattern: &str,
@@ -169,18 +202,30 @@ fn automaton(
         }
         _ => pattern.to_owned(),
     };
-    let regex = compiled(&pattern)?;
+    let regex = TermAutomaton::Regex(compiled(&pattern)?);
+    Ok(find_automaton(builder, field, regex))
+}
+
+/// The documents with a term of a field that an automaton takes.
+pub(super) fn find_automaton(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    automaton: TermAutomaton,
+) -> Box<dyn Query> {
     if field.scanned {
-        return Ok(builder.scan(ScannedField::of(field), Wanted::Automaton(regex)));
+        return builder.scan(ScannedField::of(field), Wanted::Automaton(automaton));
     }
     builder
         .needs
         .automata
-        .push((field.field, Arc::clone(&regex)));
-    Ok(Box::new(RegexQuery::from_regex(regex, field.field)))
+        .push((field.field, automaton.clone()));
+    Box::new(AutomatonQuery {
+        field: field.field,
+        automaton,
+    })
 }
 
-fn push_escaped(pattern: &mut String, character: char) {
+pub(super) fn push_escaped(pattern: &mut String, character: char) {
     // With a backslash `<` and `>` would be the edges of a word.
     if character.is_ascii_punctuation() && !matches!(character, '<' | '>') {
         pattern.push('\\');

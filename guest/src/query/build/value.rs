@@ -57,12 +57,12 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
 ///
 /// # Errors
 /// That it is not `wanted`.
-pub(super) fn parse_scalar<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
+pub(in crate::query) fn parse_scalar<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| format!("{text:?} is not {wanted}"))
 }
 
-pub(super) fn parse_date(
+pub(in crate::query) fn parse_date(
     field: &ResolvedField<'_>,
     text: &str,
 ) -> Result<tantivy::DateTime, String> {
@@ -78,7 +78,7 @@ pub(super) fn parse_date(
 ///
 /// # Errors
 /// If it is no date.
-pub(super) fn parse_date_bound(
+pub(in crate::query) fn parse_date_bound(
     field: &ResolvedField<'_>,
     text: &str,
 ) -> Result<tantivy::DateTime, String> {
@@ -101,7 +101,11 @@ pub(super) fn parse_date_bound(
 }
 
 /// Whether a text in a JSON field is a date there, and no text.
-pub(super) fn is_json_date(field: &ResolvedField<'_>, json: &JsonKind, text: &str) -> bool {
+pub(in crate::query) fn is_json_date(
+    field: &ResolvedField<'_>,
+    json: &JsonKind,
+    text: &str,
+) -> bool {
     let is_other = text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok();
     !is_other && json_value_term(field, json, text).is_some()
 }
@@ -110,7 +114,7 @@ pub(super) fn is_json_date(field: &ResolvedField<'_>, json: &JsonKind, text: &st
 ///
 /// # Errors
 /// If they are not in that form.
-pub(super) fn decode_bytes(format: BytesFormat, text: &str) -> Result<Vec<u8>, String> {
+pub(in crate::query) fn decode_bytes(format: BytesFormat, text: &str) -> Result<Vec<u8>, String> {
     let decoded = match format {
         BytesFormat::Base64 => BASE64_STANDARD.decode(text).ok(),
         BytesFormat::Hex => decode_hex(text),
@@ -119,7 +123,7 @@ pub(super) fn decode_bytes(format: BytesFormat, text: &str) -> Result<Vec<u8>, S
 }
 
 /// The start of every term below a path of a JSON field.
-pub(super) fn json_base_term(field: &ResolvedField<'_>, json: &JsonKind) -> Term {
+pub(in crate::query) fn json_base_term(field: &ResolvedField<'_>, json: &JsonKind) -> Term {
     Term::from_field_json_path(field.field, &field.json_path, json.expand_dots)
 }
 

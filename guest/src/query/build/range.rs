@@ -8,13 +8,15 @@ use tantivy::Term;
 use tantivy::query::{AllQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query};
 use tantivy_query_grammar::UserInputBound;
 
-use super::build::{Builder, any_of};
-use super::columns::{ColumnQuery, ValueRange, equal_values, second_of, term_ranges, value_ranges};
 use super::literal::{find_term, has_nothing, no_such_field, not_indexed, resolve, term_query};
-use super::needs::TermRange;
-use super::scan::Wanted;
 use super::value::{json_base_term, json_value_term, scalar_term};
+use super::{Builder, any_of};
 use crate::SearchError;
+use crate::query::columns::{
+    ColumnQuery, ValueRange, equal_values, second_of, term_ranges, value_ranges,
+};
+use crate::query::needs::TermRange;
+use crate::query::scan::Wanted;
 
 pub(super) fn build_range(
     builder: &mut Builder<'_>,
@@ -28,7 +30,18 @@ pub(super) fn build_range(
     if matches!((lower, upper), (Bound::Unbounded, Bound::Unbounded)) {
         return build_exists(builder, name);
     }
-    if has_nothing(&field, builder.mapper) {
+    range_of(builder, name, &field, lower, upper)
+}
+
+/// The documents with a value between two.
+pub(super) fn range_of(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    lower: Bound<&str>,
+    upper: Bound<&str>,
+) -> Result<Box<dyn Query>, SearchError> {
+    if has_nothing(field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
     if !field.is_fast() && !field.indexed && !field.scanned {
@@ -37,9 +50,9 @@ pub(super) fn build_range(
              fast: true in its mapping"
         )));
     }
-    let ranges = value_ranges(&field, lower, upper)
+    let ranges = value_ranges(field, lower, upper)
         .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
-    Ok(within_any(builder, &field, ranges))
+    Ok(within_any(builder, field, ranges))
 }
 
 /// The grammar takes the boost behind a range with one end for a part of its bound.

@@ -1,0 +1,315 @@
+//! What a request to Elasticsearch's API asks for, and doing it.
+
+use canter_split_format::{ManifestFile, PageRef, SplitEntry};
+use serde_json::{Map, Value, json};
+
+use super::body::Search;
+use super::cluster::text;
+use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
+use super::fields::{field_caps, field_mappings, mappings};
+use super::many::{OneOfMany, run_many};
+use crate::api::indexes::manifests;
+use crate::api::settings::ApiSettings;
+use crate::request::Question;
+use crate::root::to_json;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::{Budget, HttpResponse, Outcome};
+use crate::session::run;
+use crate::{ErrorKind, SearchError};
+
+/// Indexes that are asked about.
+#[derive(Debug)]
+pub(crate) struct Which {
+    pub(super) names: Vec<String>,
+    pub(super) is_pretty: bool,
+}
+
+/// What a request asks for.
+#[derive(Debug)]
+pub(crate) enum ElasticCall {
+    /// The answer is known already.
+    Answered(HttpResponse),
+    /// To search an index, or to count in it.
+    Search {
+        index: String,
+        question: Box<Question>,
+        budget: Budget,
+    },
+    /// Several searches.
+    Many(Vec<OneOfMany>),
+    /// Whether a query is one. The index is still to be looked up.
+    Validate {
+        index: String,
+        problem: Option<SearchError>,
+    },
+    /// What fields indexes have; with patterns, these fields.
+    Mapping { which: Which, field: Option<String> },
+    /// What fields can do.
+    FieldCaps { which: Which, fields: Vec<String> },
+    /// All there is to say of indexes.
+    Index(Which),
+    /// A table of indexes.
+    CatIndices {
+        which: Which,
+        is_json: bool,
+        columns: Option<Vec<String>>,
+        has_header: bool,
+    },
+    /// How much is in indexes.
+    Stats(Which),
+}
+
+impl ElasticCall {
+    pub(super) fn search(index: String, (question, budget): Search) -> Self {
+        Self::Search {
+            index,
+            question: Box::new(question),
+            budget,
+        }
+    }
+
+    /// What the request asks its host to keep to.
+    pub(in crate::api) fn budget(&self) -> Budget {
+        match self {
+            Self::Search { budget, .. } => *budget,
+            _ => Budget::default(),
+        }
+    }
+
+    /// Does it. Ends with a response, or with a plan that is still to be carried out.
+    pub(in crate::api) async fn run(
+        self,
+        settings: &ApiSettings,
+        max_leaves: u32,
+        exchange: &Exchange,
+    ) -> Outcome {
+        match self {
+            Self::Answered(response) => Outcome::Http(response),
+            Self::Search {
+                index, question, ..
+            } => {
+                let of_index = exchange.of_index(&index);
+                let end = match max_leaves {
+                    0 | 1 => run::search(*question, of_index).await,
+                    _ => run::plan(*question, max_leaves, of_index).await,
+                };
+                to_elastic(end, exchange)
+            }
+            Self::Many(searches) => {
+                Outcome::Http(elastic_text(200, run_many(searches, exchange).await))
+            }
+            Self::Validate { index, problem } => {
+                let shards = json!({"total": 1, "successful": 1, "failed": 0});
+                let mut answer = json!({"_shards": shards, "valid": problem.is_none()});
+                if let Some(problem) = problem {
+                    answer["explanations"] =
+                        json!([{"index": index, "valid": false, "error": problem.message}]);
+                }
+                Outcome::Http(elastic_response(200, &answer))
+            }
+            about => Outcome::Http(
+                about
+                    .about_indexes(settings, exchange)
+                    .await
+                    .unwrap_or_else(|error| error_response(&error, Stage::Searching, false)),
+            ),
+        }
+    }
+
+    async fn about_indexes(
+        self,
+        settings: &ApiSettings,
+        exchange: &Exchange,
+    ) -> Result<HttpResponse, SearchError> {
+        let which = match &self {
+            Self::Mapping { which, .. }
+            | Self::FieldCaps { which, .. }
+            | Self::CatIndices { which, .. }
+            | Self::Index(which)
+            | Self::Stats(which) => which,
+            _ => return Err(SearchError::internal("no index is asked about")),
+        };
+        let mut found: Vec<(String, ManifestFile)> = Vec::new();
+        for (name, manifest) in manifests(&which.names, settings, exchange).await {
+            match manifest {
+                Ok(manifest) => found.push((name.to_owned(), manifest)),
+                // One that is allowed and has not been created yet is not there.
+                Err(error) if error.kind == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let is_pretty = which.is_pretty;
+        let of_config = |of: &dyn Fn(&Value) -> Result<Value, SearchError>| {
+            let entries = found.iter();
+            let entries =
+                entries.map(|(name, file)| Ok((name.clone(), of(&file.manifest.index_config)?)));
+            entries
+                .collect::<Result<Map<String, Value>, SearchError>>()
+                .map(Value::Object)
+        };
+        let answer = match &self {
+            Self::Mapping { field: None, .. } => {
+                of_config(&|config| Ok(json!({"mappings": mappings(config)?})))?
+            }
+            Self::Mapping {
+                field: Some(field), ..
+            } => of_config(&|config| Ok(json!({"mappings": field_mappings(config, field)?})))?,
+            Self::Index(_) => of_config(&|config| {
+                Ok(json!({
+                    "aliases": {},
+                    "mappings": mappings(config)?,
+                    "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
+                }))
+            })?,
+            Self::FieldCaps { fields, .. } => {
+                let configs = found.iter();
+                let configs =
+                    configs.map(|(name, file)| (name.clone(), file.manifest.index_config.clone()));
+                field_caps(&configs.collect::<Vec<_>>(), fields)?
+            }
+            Self::CatIndices {
+                is_json,
+                columns,
+                has_header,
+                ..
+            } => {
+                let rows: Vec<Map<String, Value>> = found
+                    .iter()
+                    .map(|(name, file)| row(name, file, settings))
+                    .collect();
+                return Ok(table(&rows, columns.as_deref(), *is_json, *has_header));
+            }
+            _ => {
+                let stats = found.iter();
+                let stats = stats.map(|(name, file)| {
+                    let total = totals(file, settings);
+                    (name.clone(), json!({"primaries": total, "total": total}))
+                });
+                let indices: Map<String, Value> = stats.collect();
+                json!({
+                    "_shards": {"total": indices.len(), "successful": indices.len(), "failed": 0},
+                    "indices": indices,
+                })
+            }
+        };
+        Ok(elastic_text(200, to_json(&answer, is_pretty)?))
+    }
+}
+
+/// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.
+fn counts(file: &ManifestFile, settings: &ApiSettings) -> Option<(u64, u64, u64)> {
+    if settings.forced_filter.is_some() {
+        return None;
+    }
+    let ManifestFile {
+        manifest, pages, ..
+    } = file;
+    let sum = |of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64| {
+        let splits = manifest.splits.iter().map(of);
+        let all = splits.chain(pages.iter().map(of_page));
+        all.fold(0u64, u64::saturating_add)
+    };
+    let num_live = sum(SplitEntry::num_live_docs, |page| {
+        page.num_docs.saturating_sub(page.num_deleted)
+    });
+    let num_deleted = sum(
+        |split| split.num_docs.saturating_sub(split.num_live_docs()),
+        |page| page.num_deleted,
+    );
+    let num_bytes = sum(|split| split.len, |page| page.num_split_bytes);
+    Some((num_live, num_deleted, num_bytes))
+}
+
+fn totals(file: &ManifestFile, settings: &ApiSettings) -> Value {
+    match counts(file, settings) {
+        Some((num_live, num_deleted, num_bytes)) => json!({
+            "docs": {"count": num_live, "deleted": num_deleted},
+            "store": {"size_in_bytes": num_bytes},
+            "segments": {"count": file.num_splits()},
+        }),
+        None => json!({}),
+    }
+}
+
+/// The columns of `_cat/indices`.
+const COLUMNS: [&str; 10] = [
+    "health",
+    "status",
+    "index",
+    "uuid",
+    "pri",
+    "rep",
+    "docs.count",
+    "docs.deleted",
+    "store.size",
+    "pri.store.size",
+];
+
+fn row(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Map<String, Value> {
+    let counts = counts(file, settings);
+    let shown = |of: fn((u64, u64, u64)) -> u64| match counts {
+        Some(counts) => Value::from(of(counts).to_string()),
+        None => Value::Null,
+    };
+    let size = counts.map_or(Value::Null, |(_, _, bytes)| format!("{bytes}b").into());
+    let values = [
+        "green".into(),
+        "open".into(),
+        name.into(),
+        name.into(),
+        "1".into(),
+        "0".into(),
+        shown(|(num_live, _, _)| num_live),
+        shown(|(_, num_deleted, _)| num_deleted),
+        size.clone(),
+        size,
+    ];
+    let names = COLUMNS.iter().map(|column| (*column).to_owned());
+    names.zip(values).collect()
+}
+
+fn table(
+    rows: &[Map<String, Value>],
+    columns: Option<&[String]>,
+    is_json: bool,
+    has_header: bool,
+) -> HttpResponse {
+    let columns: Vec<&str> = match columns {
+        Some(columns) => columns.iter().map(String::as_str).collect(),
+        None => COLUMNS.to_vec(),
+    };
+    if is_json {
+        let rows = rows.iter().map(|row| {
+            let cells = columns.iter();
+            let cells =
+                cells.filter_map(|name| Some(((*name).to_owned(), row.get(*name)?.clone())));
+            Value::Object(cells.collect())
+        });
+        return elastic_response(200, &rows.collect());
+    }
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    if has_header {
+        lines.push(columns.iter().map(|name| (*name).to_owned()).collect());
+    }
+    for row in rows {
+        let cells = columns.iter().map(|name| {
+            let value = row.get(*name).and_then(Value::as_str);
+            value.unwrap_or("-").to_owned()
+        });
+        lines.push(cells.collect());
+    }
+    let mut body = String::new();
+    for line in &lines {
+        for (place, cell) in line.iter().enumerate() {
+            let width = lines.iter().filter_map(|line| line.get(place));
+            let width = width.map(|cell| cell.chars().count()).max().unwrap_or(0);
+            body.push_str(cell);
+            if place + 1 < line.len() {
+                let missing = width.saturating_sub(cell.chars().count());
+                body.push_str(&" ".repeat(missing + 1));
+            }
+        }
+        body.push('\n');
+    }
+    text(body)
+}

@@ -1,0 +1,81 @@
+//! Errors in Elasticsearch's form, and the headers that its clients look for.
+
+use serde_json::{Value, json};
+
+use crate::api::http::json_response;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::{HttpResponse, Outcome};
+use crate::{ErrorKind, SearchError};
+
+/// Clients refuse to talk to a server that does not send it.
+const PRODUCT: (&str, &str) = ("x-elastic-product", "Elasticsearch");
+
+/// What was being done when an error came up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The request was read.
+    Reading,
+    /// It was carried out.
+    Searching,
+}
+
+/// A response with a JSON body.
+pub(super) fn elastic_response(status: u16, body: &Value) -> HttpResponse {
+    elastic_text(status, body.to_string())
+}
+
+/// The same with the body as text.
+pub(super) fn elastic_text(status: u16, body: String) -> HttpResponse {
+    let mut response = json_response(status, body);
+    let (name, value) = PRODUCT;
+    response.headers.push((name.to_owned(), value.to_owned()));
+    response
+}
+
+/// An error as a response.
+pub(super) fn error_response(error: &SearchError, stage: Stage, is_late: bool) -> HttpResponse {
+    let (status, body) = error_body(error, stage, is_late);
+    elastic_response(status, &body)
+}
+
+/// The status of an error, and its body.
+pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u16, Value) {
+    let (status, kind) = match (error.kind, stage) {
+        (ErrorKind::Limit, Stage::Searching) if is_late => (504, "timeout_exception"),
+        (ErrorKind::Limit, _) if error.message.contains("buckets") => {
+            (400, "too_many_buckets_exception")
+        }
+        (ErrorKind::Invalid, Stage::Reading) => (400, "parsing_exception"),
+        (ErrorKind::Invalid, Stage::Searching) => (400, "query_shard_exception"),
+        (ErrorKind::Limit, _) => (400, "illegal_argument_exception"),
+        (ErrorKind::NotFound, _) => (404, "index_not_found_exception"),
+        (ErrorKind::Unavailable, _) => (503, "no_shard_available_action_exception"),
+        (ErrorKind::Data | ErrorKind::Internal, _) => (500, "exception"),
+    };
+    let cause = json!({"type": kind, "reason": error.message});
+    let mut whole = match (kind, stage) {
+        ("query_shard_exception" | "too_many_buckets_exception", Stage::Searching) => json!({
+            "type": "search_phase_execution_exception",
+            "reason": "all shards failed",
+            "phase": "query",
+            "grouped": true,
+            "failed_shards": [{"shard": 0, "reason": cause}],
+            "caused_by": cause,
+        }),
+        _ => cause.clone(),
+    };
+    whole["root_cause"] = json!([cause]);
+    (status, json!({"error": whole, "status": status}))
+}
+
+/// How a session ends that answers in this form: an error is an answer, a plan is still to be carried out.
+pub(crate) fn to_elastic(end: Result<Outcome, SearchError>, exchange: &Exchange) -> Outcome {
+    match end {
+        Ok(Outcome::Response(body)) => Outcome::Http(elastic_text(200, body)),
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let is_late = exchange.report().timed_out;
+            Outcome::Http(error_response(&error, Stage::Searching, is_late))
+        }
+    }
+}

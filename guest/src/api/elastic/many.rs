@@ -1,0 +1,160 @@
+//! `_msearch`: many searches in one request, each with a line for its index and a line for itself.
+//!
+//! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-msearch>.
+
+use futures_util::future::join_all;
+use serde_json::{Map, Value};
+
+use super::body::{Body, read_search};
+use super::errors::{Stage, error_body};
+use super::params::UrlParams;
+use super::routes::one;
+use crate::SearchError;
+use crate::api::settings::ApiSettings;
+use crate::request::Question;
+use crate::session::exchange::Exchange;
+use crate::session::protocol::{HttpRequest, Outcome};
+use crate::session::run;
+
+/// Most searches of one request.
+const MAX_SEARCHES: usize = 500;
+
+/// So many are carried out at once; each may hold its part of the memory.
+const AT_ONCE: usize = 4;
+
+/// A search of a list, or what is wrong with it.
+pub(crate) type OneOfMany = Result<(String, Box<Question>), SearchError>;
+
+/// Keys of a header that change nothing of an answer.
+const WITHOUT_EFFECT: [&str; 9] = [
+    "allow_no_indices",
+    "allow_partial_search_results",
+    "ccs_minimize_roundtrips",
+    "expand_wildcards",
+    "max_concurrent_shard_requests",
+    "preference",
+    "request_cache",
+    "routing",
+    "search_type",
+];
+
+/// Reads the searches. What is wrong with one is its answer, and not that of the others.
+///
+/// # Errors
+/// If the lines are not in pairs, or there are too many.
+pub(super) fn read_many(
+    request: &HttpRequest,
+    index: Option<&str>,
+    total_is_number: bool,
+    settings: &ApiSettings,
+) -> Result<Vec<OneOfMany>, SearchError> {
+    let lines = request.body.split(|byte| *byte == b'\n');
+    let mut lines: Vec<&[u8]> = lines.map(<[u8]>::trim_ascii).collect();
+    while lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    let (pairs, rest) = lines.as_chunks::<2>();
+    if !rest.is_empty() || pairs.is_empty() {
+        return Err(SearchError::invalid(
+            "each search needs two lines, one for its header (which may be {}) and one for its body",
+        ));
+    }
+    if pairs.len() > MAX_SEARCHES {
+        return Err(SearchError::new(
+            crate::ErrorKind::Limit,
+            format!(
+                "{} searches in one request are more than {MAX_SEARCHES}",
+                pairs.len()
+            ),
+        ));
+    }
+    let searches = pairs
+        .iter()
+        .map(|[header, body]| read_one(header, body, index, total_is_number, settings));
+    Ok(searches.collect())
+}
+
+fn read_one(
+    header: &[u8],
+    body: &[u8],
+    index: Option<&str>,
+    total_is_number: bool,
+    settings: &ApiSettings,
+) -> OneOfMany {
+    let header: Map<String, Value> = match header {
+        [] => Map::new(),
+        header => serde_json::from_slice(header)
+            .map_err(|error| SearchError::invalid(format!("the header is not JSON: {error}")))?,
+    };
+    let mut names = index.unwrap_or("_all").to_owned();
+    let mut ignores_unavailable = false;
+    for (key, value) in &header {
+        match (key.as_str(), value) {
+            ("index" | "indices", Value::String(name)) => names.clone_from(name),
+            ("index" | "indices", Value::Array(list)) => {
+                let list: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+                let list = list
+                    .ok_or_else(|| SearchError::invalid("index: this must be a list of names"))?;
+                names = list.join(",");
+            }
+            ("ignore_unavailable", Value::Bool(flag)) => ignores_unavailable = *flag,
+            (key, _) if WITHOUT_EFFECT.contains(&key) => {}
+            (key, _) => {
+                return Err(SearchError::invalid(format!(
+                    "key [{key}] is not supported in the metadata section"
+                )));
+            }
+        }
+    }
+    let index = one(&names, settings, ignores_unavailable)?;
+    let mut params = UrlParams::of(&HttpRequest {
+        method: String::new(),
+        path: String::new(),
+        query: match total_is_number {
+            true => "rest_total_hits_as_int=true".to_owned(),
+            false => String::new(),
+        },
+        body: Vec::new(),
+    })?;
+    let (question, _) = read_search(&index, Body::parse(body)?, &mut params, false, settings)?;
+    Ok((index, Box::new(question)))
+}
+
+/// Carries the searches out, some at once, and puts their answers together.
+pub(super) async fn run_many(searches: Vec<OneOfMany>, exchange: &Exchange) -> String {
+    let mut responses = Vec::with_capacity(searches.len());
+    let mut searches = searches.into_iter().peekable();
+    while searches.peek().is_some() {
+        let some: Vec<OneOfMany> = searches.by_ref().take(AT_ONCE).collect();
+        let num = some.len() as u64;
+        let some = some.into_iter().map(|search| answer(search, num, exchange));
+        responses.extend(join_all(some).await);
+    }
+    let took_ms = exchange.report().elapsed_us / 1_000;
+    format!(
+        "{{\"took\":{took_ms},\"responses\":[{}]}}",
+        responses.join(",")
+    )
+}
+
+async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String {
+    let (index, mut question) = match search {
+        Ok(search) => search,
+        Err(error) => return error_body(&error, Stage::Reading, false).1.to_string(),
+    };
+    question.limits.max_resident_bytes /= at_once.max(1);
+    match run::search(*question, exchange.of_index(&index)).await {
+        Ok(Outcome::Response(json)) => match json.strip_suffix('}') {
+            Some(json) => format!("{json},\"status\":200}}"),
+            None => json,
+        },
+        Ok(_) => {
+            let error = SearchError::internal("a search of many did not end with its answer");
+            error_body(&error, Stage::Searching, false).1.to_string()
+        }
+        Err(error) => {
+            let is_late = exchange.report().timed_out;
+            error_body(&error, Stage::Searching, is_late).1.to_string()
+        }
+    }
+}

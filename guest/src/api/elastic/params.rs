@@ -1,0 +1,131 @@
+//! Parameters in URLs.
+
+use std::collections::BTreeMap;
+
+use crate::SearchError;
+use crate::session::protocol::HttpRequest;
+
+/// The parameters of a URL: each is asked for by name, and what nobody asked for is refused by name.
+pub(super) struct UrlParams {
+    given: BTreeMap<String, String>,
+    known: Vec<&'static str>,
+}
+
+/// Parameters that say how an answer is laid out or routed in a cluster, and nothing of what is in it.
+const WITHOUT_EFFECT: [&str; 15] = [
+    "allow_partial_search_results",
+    "batched_reduce_size",
+    "ccs_minimize_roundtrips",
+    "error_trace",
+    "human",
+    "include_named_queries_score",
+    "local",
+    "master_timeout",
+    "max_concurrent_searches",
+    "max_concurrent_shard_requests",
+    "pre_filter_shard_size",
+    "preference",
+    "request_cache",
+    "routing",
+    "search_type",
+];
+
+impl UrlParams {
+    /// # Errors
+    /// If one is given twice.
+    pub(super) fn of(request: &HttpRequest) -> Result<Self, SearchError> {
+        let mut given = BTreeMap::new();
+        for (name, value) in form_urlencoded::parse(request.query.as_bytes()) {
+            if given
+                .insert(name.clone().into_owned(), value.into_owned())
+                .is_some()
+            {
+                return Err(SearchError::invalid(format!("{name} is given twice")));
+            }
+        }
+        Ok(Self {
+            given,
+            known: WITHOUT_EFFECT.to_vec(),
+        })
+    }
+
+    /// A parameter as text.
+    pub(super) fn text(&mut self, name: &'static str) -> Option<&str> {
+        self.known.push(name);
+        self.given.get(name).map(String::as_str)
+    }
+
+    /// True or false; a flag that is only named is meant.
+    pub(super) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, SearchError> {
+        match self.text(name) {
+            None => Ok(None),
+            Some("true" | "") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(_) => Err(SearchError::invalid(format!(
+                "{name}: this must be true or false"
+            ))),
+        }
+    }
+
+    /// A whole number, 0 or more.
+    pub(super) fn count(&mut self, name: &'static str) -> Result<Option<u64>, SearchError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let count = text.parse();
+        count.map(Some).map_err(|_| {
+            SearchError::invalid(format!("{name}: this must be a whole number, 0 or more"))
+        })
+    }
+
+    /// Names with commas between them.
+    pub(super) fn names(&mut self, name: &'static str) -> Option<Vec<String>> {
+        let names = self.text(name)?.split(',');
+        let names = names.map(|name| name.trim().to_owned());
+        Some(names.filter(|name| !name.is_empty()).collect())
+    }
+
+    /// Whether the answer is to have line breaks. Takes what all requests may say of how indexes are found.
+    pub(super) fn common(&mut self) -> Result<Common, SearchError> {
+        if self.text("expand_wildcards").is_some_and(|text| {
+            !text
+                .split(',')
+                .all(|word| matches!(word, "open" | "closed" | "hidden" | "none" | "all"))
+        }) {
+            return Err(SearchError::invalid(
+                "expand_wildcards: this must be open, closed, hidden, none or all",
+            ));
+        }
+        // Names that stand for no index are an error to a search in any case.
+        self.flag("allow_no_indices")?;
+        Ok(Common {
+            is_pretty: self.flag("pretty")?.unwrap_or(false),
+            ignores_unavailable: self.flag("ignore_unavailable")?.unwrap_or(false),
+        })
+    }
+
+    /// Refuses what was not asked for.
+    pub(super) fn finish(mut self) -> Result<(), SearchError> {
+        let unknown = self
+            .given
+            .keys()
+            .find(|name| !self.known.contains(&name.as_str()));
+        let Some(unknown) = unknown.cloned() else {
+            return Ok(());
+        };
+        self.known.sort_unstable();
+        self.known.dedup();
+        Err(SearchError::invalid(format!(
+            "request contains an unrecognized parameter: {unknown:?}; there are {}",
+            self.known.join(", ")
+        )))
+    }
+}
+
+/// What all requests may say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common {
+    pub(super) is_pretty: bool,
+    /// Whether an index that there is not is left out.
+    pub(super) ignores_unavailable: bool,
+}

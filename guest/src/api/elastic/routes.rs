@@ -1,0 +1,339 @@
+//! From a path to what is asked for.
+
+use super::body::{Body, checked_names, query, read_count, read_search};
+use super::call::{ElasticCall, Which};
+use super::cluster;
+use super::errors::{Stage, elastic_response, error_response};
+use super::many::read_many;
+use super::params::UrlParams;
+use crate::api::settings::ApiSettings;
+use crate::names::matches_pattern;
+use crate::request::GivenQuery;
+use crate::session::protocol::HttpRequest;
+use crate::{ErrorKind, SearchError};
+
+/// What a path names.
+enum Route<'p> {
+    Info,
+    ClusterHealth,
+    Nodes,
+    Search(&'p str),
+    ManySearches(Option<&'p str>),
+    Count(&'p str),
+    Validate(&'p str),
+    FieldCaps(&'p str),
+    Mapping(&'p str, Option<&'p str>),
+    Index(&'p str),
+    CatIndices(&'p str),
+    CatHealth,
+    Stats(&'p str),
+    Resolve(&'p str),
+}
+
+/// All indexes.
+const ALL: &str = "_all";
+
+/// What a path under Elasticsearch's API names, and its methods; `None` if it is none of these.
+fn route_of<'p>(
+    segments: &[&'p str],
+    names: &[String],
+) -> Option<(Route<'p>, &'static [&'static str])> {
+    const GET: &[&str] = &["GET", "HEAD"];
+    const BOTH: &[&str] = &["GET", "POST"];
+    Some(match segments {
+        [] => (Route::Info, GET),
+        ["_cluster", "health"] | ["_cluster", "health", _] => (Route::ClusterHealth, GET),
+        ["_nodes"] | ["_nodes", "http" | "_all" | "_local"] | ["_nodes", "_all", "http"] => {
+            (Route::Nodes, GET)
+        }
+        ["_search"] => (Route::Search(ALL), BOTH),
+        ["_msearch"] => (Route::ManySearches(None), BOTH),
+        ["_count"] => (Route::Count(ALL), BOTH),
+        ["_validate", "query"] => (Route::Validate(ALL), BOTH),
+        ["_field_caps"] => (Route::FieldCaps(ALL), BOTH),
+        ["_mapping" | "_mappings"] => (Route::Mapping(ALL, None), GET),
+        ["_mapping" | "_mappings", "field", field] => (Route::Mapping(ALL, Some(field)), GET),
+        ["_cat", "indices"] => (Route::CatIndices(ALL), GET),
+        ["_cat", "indices", index] => (Route::CatIndices(index), GET),
+        ["_cat", "health"] => (Route::CatHealth, GET),
+        ["_stats"] => (Route::Stats(ALL), GET),
+        ["_resolve", "index", index] => (Route::Resolve(index), GET),
+        [index, "_search"] => (Route::Search(index), BOTH),
+        [index, "_msearch"] => (Route::ManySearches(Some(index)), BOTH),
+        [index, "_count"] => (Route::Count(index), BOTH),
+        [index, "_validate", "query"] => (Route::Validate(index), BOTH),
+        [index, "_field_caps"] => (Route::FieldCaps(index), BOTH),
+        [index, "_mapping" | "_mappings"] => (Route::Mapping(index, None), GET),
+        [index, "_mapping" | "_mappings", "field", field] => {
+            (Route::Mapping(index, Some(field)), GET)
+        }
+        [index, "_stats"] => (Route::Stats(index), GET),
+        // A single word at the root is an index only if there is one of that name.
+        [index] if is_known(index, names) => (Route::Index(index), GET),
+        _ => return None,
+    })
+}
+
+fn is_known(index: &str, names: &[String]) -> bool {
+    let mut parts = index.split(',');
+    parts.any(|part| names.iter().any(|name| matches_pattern(part, name)))
+}
+
+/// Reads a request; `None` if its path is none of Elasticsearch's.
+pub(in crate::api) fn read_elastic(
+    request: &HttpRequest,
+    segments: &[&str],
+    settings: &ApiSettings,
+) -> Option<ElasticCall> {
+    let (segments, is_under_prefix) = match segments {
+        ["api", "v1", "_elastic", rest @ ..] => (rest, true),
+        segments => (segments, false),
+    };
+    let Some((route, methods)) = route_of(segments, &settings.indexes) else {
+        return is_under_prefix.then(|| {
+            let message = format!(
+                "no handler found for uri [{}] and method [{}]",
+                request.path, request.method
+            );
+            ElasticCall::Answered(elastic_response(
+                400,
+                &serde_json::json!({"error": message}),
+            ))
+        });
+    };
+    if !methods.contains(&request.method.as_str()) {
+        let allowed = methods.join(", ");
+        let message = format!(
+            "Incorrect HTTP method for uri [{}] and method [{}], allowed: [{allowed}]",
+            request.path, request.method
+        );
+        let body = serde_json::json!({"error": message, "status": 405});
+        let mut response = elastic_response(405, &body);
+        response.headers.push(("allow".to_owned(), allowed));
+        return Some(ElasticCall::Answered(response));
+    }
+    let call = read(request, &route, settings);
+    Some(call.unwrap_or_else(|error| {
+        ElasticCall::Answered(error_response(&error, Stage::Reading, false))
+    }))
+}
+
+fn read(
+    request: &HttpRequest,
+    route: &Route<'_>,
+    settings: &ApiSettings,
+) -> Result<ElasticCall, SearchError> {
+    let mut params = UrlParams::of(request)?;
+    let common = params.common()?;
+    let indexes = |names: &str| -> Result<Which, SearchError> {
+        Ok(Which {
+            names: resolve(names, settings, common.ignores_unavailable)?,
+            is_pretty: common.is_pretty,
+        })
+    };
+    let one = |names: &str| one(names, settings, common.ignores_unavailable);
+    let call = match route {
+        Route::Info => ElasticCall::Answered(elastic_response(200, &cluster::info())),
+        Route::ClusterHealth => {
+            for name in [
+                "wait_for_status",
+                "timeout",
+                "level",
+                "wait_for_no_relocating_shards",
+            ] {
+                params.text(name);
+            }
+            ElasticCall::Answered(elastic_response(200, &cluster::health(&settings.indexes)))
+        }
+        Route::Nodes => {
+            for name in ["filter_path", "flat_settings"] {
+                params.text(name);
+            }
+            ElasticCall::Answered(elastic_response(200, &cluster::nodes()))
+        }
+        Route::Search(names) => {
+            let index = one(names)?;
+            let body = Body::parse(&request.body)?;
+            let search = read_search(&index, body, &mut params, common.is_pretty, settings)?;
+            ElasticCall::search(index, search)
+        }
+        Route::Count(names) => {
+            let index = one(names)?;
+            let body = Body::parse(&request.body)?;
+            let search = read_count(&index, body, &mut params, common.is_pretty, settings)?;
+            ElasticCall::search(index, search)
+        }
+        Route::Validate(names) => {
+            let index = one(names)?;
+            let mut body = Body::parse(&request.body)?;
+            params.flag("explain")?;
+            params.flag("rewrite")?;
+            params.flag("all_shards")?;
+            let query = query(&mut body, &mut params)?;
+            body.finish()?;
+            let problem = GivenQuery::of(&query)
+                .and_then(|query| query.parse(settings.now_ms, &settings.limits))
+                .err();
+            ElasticCall::Validate { index, problem }
+        }
+        Route::ManySearches(index) => {
+            params.count("max_concurrent_searches")?;
+            let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
+            if params.flag("typed_keys")? == Some(true) {
+                return Err(SearchError::invalid(
+                    "typed_keys: aggregations have their plain names",
+                ));
+            }
+            let searches = read_many(request, *index, total_is_number, settings)?;
+            ElasticCall::Many(searches)
+        }
+        Route::FieldCaps(names) => {
+            let mut body = Body::parse(&request.body)?;
+            let fields = match (params.names("fields"), body.take("fields")) {
+                (Some(fields), _) => fields,
+                (None, Some(fields)) => serde_json::from_value(fields)
+                    .map_err(|_| SearchError::invalid("fields: this must be a list of names"))?,
+                (None, None) => vec!["*".to_owned()],
+            };
+            checked_names("fields", &fields)?;
+            for name in ["include_unmapped", "include_empty_fields"] {
+                params.flag(name)?;
+            }
+            params.text("filters");
+            params.text("types");
+            params.text("start_timestamp");
+            params.text("end_timestamp");
+            body.finish()?;
+            ElasticCall::FieldCaps {
+                which: indexes(names)?,
+                fields,
+            }
+        }
+        Route::Mapping(names, field) => {
+            params.flag("include_defaults")?;
+            ElasticCall::Mapping {
+                which: indexes(names)?,
+                field: field.map(str::to_owned),
+            }
+        }
+        Route::Index(names) => {
+            for name in ["include_defaults", "flat_settings"] {
+                params.flag(name)?;
+            }
+            params.text("features");
+            ElasticCall::Index(indexes(names)?)
+        }
+        Route::CatIndices(names) => {
+            let is_json = params.text("format").is_some_and(|format| format == "json");
+            let columns = params.names("h");
+            let has_header = params.flag("v")?.unwrap_or(false);
+            for name in [
+                "s",
+                "bytes",
+                "time",
+                "health",
+                "pri",
+                "include_unloaded_segments",
+            ] {
+                params.text(name);
+            }
+            ElasticCall::CatIndices {
+                which: indexes(names)?,
+                is_json,
+                columns,
+                has_header,
+            }
+        }
+        Route::CatHealth => {
+            let is_json = params.text("format").is_some_and(|format| format == "json");
+            for name in ["h", "v", "s", "ts", "time"] {
+                params.text(name);
+            }
+            ElasticCall::Answered(cluster::cat_health(is_json))
+        }
+        Route::Stats(names) => {
+            for name in ["level", "metric", "fields"] {
+                params.text(name);
+            }
+            ElasticCall::Stats(indexes(names)?)
+        }
+        Route::Resolve(names) => {
+            let found = resolve(names, settings, true)?;
+            ElasticCall::Answered(elastic_response(200, &cluster::resolved(&found)))
+        }
+    };
+    params.finish()?;
+    Ok(call)
+}
+
+/// The indexes that names and patterns stand for, in order.
+///
+/// # Errors
+/// If one is named that there is not.
+pub(super) fn resolve(
+    names: &str,
+    settings: &ApiSettings,
+    ignores_unavailable: bool,
+) -> Result<Vec<String>, SearchError> {
+    let mut found: Vec<String> = Vec::new();
+    for part in names
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
+        let pattern = match part {
+            ALL => "*",
+            part => part,
+        };
+        let is_pattern = pattern.contains('*');
+        if let Some(excluded) = pattern.strip_prefix('-')
+            && !found.is_empty()
+        {
+            found.retain(|name| !matches_pattern(excluded, name));
+            continue;
+        }
+        let matching = settings
+            .indexes
+            .iter()
+            .filter(|name| matches_pattern(pattern, name));
+        let matching: Vec<&String> = matching.collect();
+        if matching.is_empty() && !is_pattern && !ignores_unavailable {
+            return Err(SearchError::new(
+                ErrorKind::NotFound,
+                format!("no such index [{part}]"),
+            ));
+        }
+        for name in matching {
+            if !found.contains(name) {
+                found.push(name.clone());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The one index that names and patterns stand for.
+///
+/// # Errors
+/// If they stand for none or for several.
+pub(super) fn one(
+    names: &str,
+    settings: &ApiSettings,
+    ignores_unavailable: bool,
+) -> Result<String, SearchError> {
+    let mut found = resolve(names, settings, ignores_unavailable)?;
+    match (found.pop(), found.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (None, _) => Err(SearchError::new(
+            ErrorKind::NotFound,
+            format!("no such index [{names}]"),
+        )),
+        (Some(last), false) => {
+            found.push(last);
+            Err(SearchError::invalid(format!(
+                "[{names}] stands for several indexes ({}), and a search is of one: name it",
+                found.join(", ")
+            )))
+        }
+    }
+}

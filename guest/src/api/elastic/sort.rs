@@ -1,0 +1,179 @@
+//! `sort`, and `search_after` that goes on behind a hit.
+//!
+//! See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/sort-search-results>.
+
+use canter_aggregations::{check_name, resolve_date};
+use serde_json::Value;
+
+use crate::SearchError;
+use crate::leaf::SortValue;
+use crate::request::{DateFormat, MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
+
+/// The order of hits, with the formats of dates.
+#[derive(Default)]
+pub(super) struct Sort {
+    pub(super) keys: Vec<SortKeySpec>,
+    pub(super) formats: Vec<DateFormat>,
+}
+
+fn invalid(what: impl std::fmt::Display) -> SearchError {
+    SearchError::invalid(format!("sort: {what}"))
+}
+
+impl Sort {
+    /// Reads the value of `sort`: a key or a list of keys.
+    pub(super) fn of(json: &Value) -> Result<Self, SearchError> {
+        let mut sort = Self::default();
+        match json {
+            Value::Array(keys) => keys.iter().try_for_each(|key| sort.add(key))?,
+            key => sort.add(key)?,
+        }
+        if sort.keys.len() > MAX_SORT_KEYS {
+            return Err(invalid(format!("at most {MAX_SORT_KEYS} keys are allowed")));
+        }
+        Ok(sort)
+    }
+
+    /// Reads `field`, `field:desc` with commas between them, as URLs have it.
+    pub(super) fn of_url(text: &str) -> Result<Self, SearchError> {
+        let keys = text.split(',').map(|key| match key.rsplit_once(':') {
+            Some((name, order)) => serde_json::json!({name: order}),
+            None => Value::from(key),
+        });
+        Self::of(&keys.collect())
+    }
+
+    fn add(&mut self, key: &Value) -> Result<(), SearchError> {
+        match key {
+            Value::String(name) => self.push(name, None, false, DateFormat::Usual),
+            Value::Object(keys) => keys.iter().try_for_each(|(name, how)| self.how(name, how)),
+            _ => Err(invalid(
+                "a key must be a name or an object, such as {\"field\": \"desc\"}",
+            )),
+        }
+    }
+
+    fn how(&mut self, name: &str, how: &Value) -> Result<(), SearchError> {
+        let how = match how {
+            Value::String(order) => return self.push(name, Some(order), false, DateFormat::Usual),
+            Value::Object(how) => how,
+            _ => {
+                return Err(invalid(format!(
+                    "{name}: this must be asc, desc or an object"
+                )));
+            }
+        };
+        let (mut order, mut missing_first, mut format) = (None, false, DateFormat::Usual);
+        for (key, value) in how {
+            match (key.as_str(), value) {
+                ("order", Value::String(text)) => order = Some(text.as_str()),
+                ("missing", Value::String(text)) if text == "_last" => missing_first = false,
+                ("missing", Value::String(text)) if text == "_first" => missing_first = true,
+                ("missing", _) => {
+                    return Err(invalid(format!("{name}.missing must be _first or _last")));
+                }
+                ("format", Value::String(text)) => {
+                    format = match text.as_str() {
+                        "epoch_nanos_int" => DateFormat::Nanoseconds,
+                        "epoch_millis_int" => DateFormat::Milliseconds,
+                        _ => DateFormat::Named(text.clone()),
+                    }
+                }
+                ("numeric_type", Value::String(text)) if text == "date_nanos" => {
+                    format = DateFormat::Nanoseconds;
+                }
+                ("numeric_type", Value::String(text)) if text == "date" => {
+                    format = DateFormat::Milliseconds;
+                }
+                // Every field of the index is mapped or dynamic, so that there is nothing to stand in for.
+                ("unmapped_type", Value::String(_)) => {}
+                ("mode", Value::String(text)) => {
+                    return Err(invalid(format!(
+                        "{name}.mode: {text:?} is not supported: of several values the first counts"
+                    )));
+                }
+                (key, _) => {
+                    return Err(invalid(format!(
+                        "{name}: {key:?} is not known or has a wrong value; there are format, missing, \
+                         numeric_type, order, unmapped_type"
+                    )));
+                }
+            }
+        }
+        self.push(name, order, missing_first, format)
+    }
+
+    fn push(
+        &mut self,
+        name: &str,
+        order: Option<&str>,
+        missing_first: bool,
+        format: DateFormat,
+    ) -> Result<(), SearchError> {
+        let (target, usual) = match name {
+            "_score" => (SortTarget::Score, SortOrder::Descending),
+            "_doc" | "_shard_doc" => (SortTarget::Doc, SortOrder::Ascending),
+            name => {
+                check_name("sort", name)?;
+                (SortTarget::Field(name.to_owned()), SortOrder::Ascending)
+            }
+        };
+        let order = match order.map(str::to_ascii_lowercase).as_deref() {
+            None => usual,
+            Some("asc") => SortOrder::Ascending,
+            Some("desc") => SortOrder::Descending,
+            Some(other) => {
+                return Err(invalid(format!(
+                    "{name}: the order {other:?} is not known; there are asc and desc"
+                )));
+            }
+        };
+        self.keys.push(SortKeySpec {
+            target,
+            order,
+            missing_first,
+        });
+        self.formats.push(format);
+        Ok(())
+    }
+
+    /// Reads `search_after`: one value for each key.
+    pub(super) fn after(&self, json: &Value) -> Result<Vec<SortValue>, SearchError> {
+        let invalid = |what: &str| SearchError::invalid(format!("search_after: {what}"));
+        let Value::Array(values) = json else {
+            return Err(invalid("this must be a list"));
+        };
+        if values.len() != self.keys.len() || values.is_empty() {
+            return Err(invalid("there must be one value for each key of sort"));
+        }
+        let keys = self.keys.iter().zip(&self.formats).zip(values);
+        keys.map(|((key, format), value)| {
+            if key.target == SortTarget::Doc {
+                return Err(invalid(
+                    "_doc cannot be gone on from: sort by a field that tells documents apart",
+                ));
+            }
+            Ok(match (value, format) {
+                (Value::Null, _) => SortValue::Missing,
+                (Value::Bool(flag), _) => SortValue::Bool(*flag),
+                (Value::Number(number), DateFormat::Nanoseconds) if number.is_i64() => {
+                    SortValue::Date(number.as_i64().unwrap_or_default())
+                }
+                (Value::Number(number), _) => match (number.as_i64(), number.as_u64()) {
+                    (Some(integer), _) => SortValue::Integer(integer.into()),
+                    (_, Some(integer)) => SortValue::Integer(integer.into()),
+                    _ => SortValue::Number(number.as_f64().unwrap_or_default()),
+                },
+                (Value::String(text), DateFormat::Named(format)) => {
+                    let time = resolve_date(text, Some(format), None, 0, false);
+                    SortValue::Date(time.map_err(|what| invalid(&what))?)
+                }
+                (Value::String(text), _) => SortValue::Text(text.clone()),
+                (Value::Array(_) | Value::Object(_), _) => {
+                    return Err(invalid("a value must be text, a number, a flag or null"));
+                }
+            })
+        })
+        .collect()
+    }
+}

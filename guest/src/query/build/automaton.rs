@@ -1,0 +1,145 @@
+//! Automata over the terms of a dictionary: regular expressions, and words with some edits.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tantivy::Term;
+use tantivy::query::{AutomatonWeight, DfaWrapper, EnableScoring, FuzzyTermQuery, Query, Weight};
+use tantivy::schema::Field;
+use tantivy_fst::{Automaton, Regex};
+
+use crate::SearchError;
+
+/// An automaton that takes terms.
+#[derive(Clone)]
+pub(crate) enum TermAutomaton {
+    /// Those that a regular expression takes.
+    Regex(Arc<Regex>),
+    /// Those that are nearly a word.
+    Near(Arc<NearWord>),
+}
+
+/// Takes what begins exactly so, and goes on nearly so.
+pub(crate) struct NearWord {
+    start: Vec<u8>,
+    rest: DfaWrapper,
+}
+
+/// Where a [`NearWord`] stands.
+#[derive(Clone, Copy)]
+pub(crate) enum NearState {
+    /// So many bytes of the start were there.
+    Start(usize),
+    /// Behind the start.
+    Rest(u32),
+    /// The start was another.
+    Dead,
+}
+
+impl fmt::Debug for TermAutomaton {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Regex(_) => "Regex",
+            Self::Near(_) => "Near",
+        })
+    }
+}
+
+impl NearWord {
+    /// Terms that begin with `start`, and from there on are `rest` but for so many edits, at most 2.
+    ///
+    /// # Errors
+    /// With more edits.
+    pub(super) fn new(
+        start: Vec<u8>,
+        rest: &str,
+        edits: u8,
+        has_transpositions: bool,
+    ) -> Result<Self, SearchError> {
+        // The field does not matter: only the word does.
+        let word = Term::from_field_text(Field::from_field_id(0), rest);
+        let rest = FuzzyTermQuery::new(word, edits, has_transpositions).automaton();
+        let rest = rest.map_err(|error| SearchError::invalid(error.to_string()))?;
+        Ok(Self { start, rest })
+    }
+
+    fn after_start(&self, num_bytes: usize) -> NearState {
+        match num_bytes == self.start.len() {
+            true => NearState::Rest(self.rest.start()),
+            false => NearState::Start(num_bytes),
+        }
+    }
+}
+
+impl Automaton for NearWord {
+    type State = NearState;
+
+    fn start(&self) -> NearState {
+        self.after_start(0)
+    }
+
+    fn is_match(&self, state: &NearState) -> bool {
+        match state {
+            NearState::Rest(state) => self.rest.is_match(state),
+            NearState::Start(_) | NearState::Dead => false,
+        }
+    }
+
+    fn can_match(&self, state: &NearState) -> bool {
+        match state {
+            NearState::Start(_) => true,
+            NearState::Rest(state) => self.rest.can_match(state),
+            NearState::Dead => false,
+        }
+    }
+
+    fn accept(&self, state: &NearState, byte: u8) -> NearState {
+        match state {
+            NearState::Start(at) if self.start.get(*at) == Some(&byte) => self.after_start(at + 1),
+            NearState::Rest(state) => NearState::Rest(self.rest.accept(state, byte)),
+            NearState::Start(_) | NearState::Dead => NearState::Dead,
+        }
+    }
+}
+
+impl TermAutomaton {
+    /// Whether it takes a term.
+    pub(crate) fn takes(&self, term: &[u8]) -> bool {
+        match self {
+            Self::Regex(regex) => takes(regex.as_ref(), term),
+            Self::Near(near) => takes(near.as_ref(), term),
+        }
+    }
+}
+
+fn takes<A: Automaton>(automaton: &A, term: &[u8]) -> bool {
+    let mut state = automaton.start();
+    for byte in term {
+        if !automaton.can_match(&state) {
+            return false;
+        }
+        state = automaton.accept(&state, *byte);
+    }
+    automaton.is_match(&state)
+}
+
+/// The documents with a term that an automaton takes.
+#[derive(Clone, Debug)]
+pub(super) struct AutomatonQuery {
+    pub(super) field: Field,
+    pub(super) automaton: TermAutomaton,
+}
+
+impl Query for AutomatonQuery {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(match &self.automaton {
+            TermAutomaton::Regex(regex) => {
+                Box::new(AutomatonWeight::<Regex>::new(self.field, Arc::clone(regex)))
+            }
+            TermAutomaton::Near(near) => Box::new(AutomatonWeight::<NearWord>::new(
+                self.field,
+                Arc::clone(near),
+            )),
+        })
+    }
+}

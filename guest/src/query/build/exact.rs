@@ -1,0 +1,371 @@
+//! Queries for whole values and terms, as Elasticsearch's term-level queries have them: the text is not cut into words.
+//!
+//! What a keyword's tokenizer (one that does not cut) does to letters is done to the text, too, as Elasticsearch does
+//! with a normalizer. A term of a field with words is looked for as it is written.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use canter_aggregations::resolve_date;
+use canter_doc_mapper::{FieldKind, ResolvedField};
+use tantivy::query::{ConstScoreQuery, EmptyQuery, Query};
+use tantivy::time::format_description::well_known::Rfc3339;
+use tantivy::{DateTime, Term};
+
+use super::automaton::{NearWord, TermAutomaton};
+use super::literal::{find_term, has_nothing, not_indexed, resolve};
+use super::range::{build_exists, range_of};
+use super::value::{json_base_term, json_value_term, scalar_term};
+use super::wildcard::{ANY_TEXT, Pattern, automaton, expression_of, find_automaton, push_escaped};
+use super::{Builder, any_of};
+use crate::SearchError;
+use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range};
+
+/// A text that a tokenizer which cuts makes two words of.
+const TWO_WORDS: &str = "a b";
+
+impl Builder<'_> {
+    /// The documents with this value.
+    pub(super) fn exact(
+        &mut self,
+        name: &str,
+        value: &Given,
+        case_insensitive: bool,
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let field = resolve(self.mapper, name)?;
+        if has_nothing(&field, self.mapper) {
+            return Ok(Box::new(EmptyQuery));
+        }
+        if case_insensitive {
+            return self.pattern(name, PatternKind::Term, &value.text, true);
+        }
+        match field.kind {
+            FieldKind::Text(text) if field.indexed || field.scanned => {
+                let term = self.as_in_terms(&field, &text.tokenizer, &value.text);
+                let term = Term::from_field_text(field.field, &term);
+                Ok(find_term(self, &field, term))
+            }
+            FieldKind::Json(json) if field.indexed || field.scanned => {
+                let mut queries = Vec::new();
+                // What reads as a number may have been a number or a text.
+                if let Some(term) = json_value_term(&field, json, &value.text) {
+                    queries.push(find_term(self, &field, term));
+                }
+                let mut term = json_base_term(&field, json);
+                term.append_type_and_str(&self.as_in_terms(&field, &json.tokenizer, &value.text));
+                queries.push(find_term(self, &field, term));
+                Ok(any_of(queries))
+            }
+            FieldKind::Date(_) => self.at_date(name, value),
+            FieldKind::Ip if value.text.contains('/') => {
+                let (first, last) = network(&value.text).ok_or_else(|| {
+                    let what = format!("field {name:?}: {:?} is no network", value.text);
+                    SearchError::invalid(what)
+                })?;
+                let (first, last) = (first.to_string(), last.to_string());
+                let bounds = (Bound::Included(&*first), Bound::Included(&*last));
+                range_of(self, name, &field, bounds.0, bounds.1)
+            }
+            _ => {
+                let term = match field.indexed || field.scanned {
+                    true => scalar_term(&field, &value.text).ok(),
+                    false => None,
+                };
+                match term {
+                    Some(term) => Ok(find_term(self, &field, term)),
+                    // `5.0` is 5 for an integer, and 5.5 is none.
+                    None => {
+                        let bound = Bound::Included(&*value.text);
+                        range_of(self, name, &field, bound, bound)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The documents with one of these values, all with the same score.
+    pub(super) fn one_of(
+        &mut self,
+        name: &str,
+        values: &[Given],
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let queries = self.without_scores(|builder| {
+            let queries = values.iter().map(|value| {
+                builder.spend_clause()?;
+                builder.exact(name, value, false)
+            });
+            queries.collect::<Result<Vec<_>, SearchError>>()
+        });
+        let query = any_of(queries?);
+        Ok(match self.scoring {
+            true => Box::new(ConstScoreQuery::new(query, 1.0)),
+            false => query,
+        })
+    }
+
+    /// The documents with a value within a range.
+    pub(super) fn between(&mut self, range: &Range) -> Result<Box<dyn Query>, SearchError> {
+        let name = &range.field;
+        if range.lower.is_none() && range.upper.is_none() {
+            return build_exists(self, name);
+        }
+        let field = resolve(self.mapper, name)?;
+        let is_date = matches!(field.kind, FieldKind::Date(_));
+        let is_json = matches!(field.kind, FieldKind::Json(_));
+        if !is_date && !is_json && (range.format.is_some() || range.time_zone.is_some()) {
+            return Err(SearchError::invalid(format!(
+                "range on {name:?}: format and time_zone are for dates, and the field has none"
+            )));
+        }
+        let text = |end: &Option<End>, is_lower: bool| {
+            let Some(end) = end else {
+                return Ok(None);
+            };
+            let text = match is_date || is_json {
+                true => date_text(&field, range, end, is_lower == end.is_included)
+                    .map_err(|what| SearchError::invalid(format!("range on {name:?}: {what}")))?,
+                false => end.given.text.clone(),
+            };
+            Ok::<_, SearchError>(Some((text, end.is_included)))
+        };
+        let (lower, upper) = (text(&range.lower, true)?, text(&range.upper, false)?);
+        range_of(self, name, &field, bound(&lower), bound(&upper))
+    }
+
+    /// The documents with this date, as far as it is said: a day stands for all of it.
+    fn at_date(&mut self, name: &str, value: &Given) -> Result<Box<dyn Query>, SearchError> {
+        let end = End {
+            given: value.clone(),
+            is_included: true,
+            from_now_ns: None,
+        };
+        self.between(&Range {
+            field: name.to_owned(),
+            lower: Some(end.clone()),
+            upper: Some(end),
+            format: None,
+            time_zone: None,
+        })
+    }
+
+    /// The documents with a term of a certain form.
+    pub(super) fn pattern(
+        &mut self,
+        name: &str,
+        kind: PatternKind,
+        pattern: &str,
+        case_insensitive: bool,
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let field = resolve(self.mapper, name)?;
+        if has_nothing(&field, self.mapper) {
+            return Ok(Box::new(EmptyQuery));
+        }
+        let tokenizer = self.words_field(name, &field)?.to_owned();
+        let expression = match kind {
+            PatternKind::Regexp => format!("({pattern})"),
+            PatternKind::Prefix => {
+                let start = self.as_in_terms(&field, &tokenizer, pattern);
+                let mut expression = String::new();
+                start.chars().for_each(|c| push_escaped(&mut expression, c));
+                expression + ANY_TEXT
+            }
+            PatternKind::Wildcard => Pattern::of_lucene(pattern).expression(field.letters),
+            PatternKind::Term => {
+                let term = self.as_in_terms(&field, &tokenizer, pattern);
+                Pattern::literal(&term).plain()
+            }
+        };
+        let expression = match case_insensitive {
+            true => expression_of(&expression, true),
+            false => expression,
+        };
+        automaton(self, &field, &expression)
+    }
+
+    /// The documents with a term that is nearly this one.
+    pub(super) fn fuzzy(
+        &mut self,
+        name: &str,
+        value: &str,
+        fuzziness: Fuzziness,
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let field = resolve(self.mapper, name)?;
+        if has_nothing(&field, self.mapper) {
+            return Ok(Box::new(EmptyQuery));
+        }
+        let tokenizer = self.words_field(name, &field)?.to_owned();
+        let word = self.as_in_terms(&field, &tokenizer, value);
+        self.near_word(&field, &word, fuzziness)
+    }
+
+    /// The documents with a term that is nearly this word, which is as the field's tokenizer leaves it.
+    pub(super) fn near_word(
+        &mut self,
+        field: &ResolvedField<'_>,
+        word: &str,
+        fuzziness: Fuzziness,
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let base = match field.kind {
+            FieldKind::Json(json) => {
+                let mut base = json_base_term(field, json);
+                base.append_type_and_str("");
+                Some(base)
+            }
+            _ => None,
+        };
+        let edits = fuzziness.edits_of(word);
+        if edits == 0 {
+            let term = match base {
+                Some(mut term) => {
+                    term.append_bytes(word.as_bytes());
+                    term
+                }
+                None => Term::from_field_text(field.field, word),
+            };
+            return Ok(find_term(self, field, term));
+        }
+        let prefix_len = word
+            .char_indices()
+            .nth(fuzziness.prefix_len)
+            .map_or(word.len(), |(at, _)| at);
+        let (start, rest) = word.split_at_checked(prefix_len).unwrap_or((word, ""));
+        let mut exact = base.map_or_else(Vec::new, |base| base.serialized_value_bytes().to_vec());
+        exact.extend_from_slice(start.as_bytes());
+        let near = NearWord::new(exact, rest, edits, fuzziness.has_transpositions)?;
+        Ok(find_automaton(
+            self,
+            field,
+            TermAutomaton::Near(Arc::new(near)),
+        ))
+    }
+
+    /// The tokenizer of a field of which terms are looked for by their form.
+    fn words_field<'f>(
+        &self,
+        name: &str,
+        field: &ResolvedField<'f>,
+    ) -> Result<&'f str, SearchError> {
+        let tokenizer = match field.kind {
+            FieldKind::Text(text) => &text.tokenizer,
+            FieldKind::Json(json) => &json.tokenizer,
+            _ => {
+                return Err(SearchError::invalid(format!(
+                    "the field {name:?} is no text, so its terms have no form that could be looked for"
+                )));
+            }
+        };
+        match field.indexed || field.scanned {
+            true => Ok(tokenizer),
+            false => Err(not_indexed(name)),
+        }
+    }
+
+    /// A text as it is among the terms of a keyword; where a tokenizer cuts, as it is written.
+    fn as_in_terms(&self, field: &ResolvedField<'_>, tokenizer: &str, text: &str) -> String {
+        let mut num_words = 0;
+        if let Some(mut analyzer) = self.mapper.tokenizers().get(tokenizer) {
+            analyzer
+                .token_stream(TWO_WORDS)
+                .process(&mut |_| num_words += 1);
+        }
+        match num_words == 1 {
+            true => field.letters.apply(text),
+            false => text.to_owned(),
+        }
+    }
+}
+
+fn bound(end: &Option<(String, bool)>) -> Bound<&str> {
+    match end {
+        None => Bound::Unbounded,
+        Some((text, true)) => Bound::Included(text),
+        Some((text, false)) => Bound::Excluded(text),
+    }
+}
+
+/// An end of a range of dates in full. With `at_start` a day that is not said further is its first moment, else its last.
+///
+/// What the field reads as its documents write dates counts as that. Elsewhere dates are Elasticsearch's.
+fn date_text(
+    field: &ResolvedField<'_>,
+    range: &Range,
+    end: &End,
+    at_start: bool,
+) -> Result<String, String> {
+    let text = &end.given.text;
+    if let Some(ns) = end.from_now_ns {
+        return full_date(ns);
+    }
+    let (format, zone) = (range.format.as_deref(), range.time_zone.as_deref());
+    let read = |round_up: bool| resolve_date(text, format, zone, 0, round_up);
+    if format.is_some() || text.contains("||") {
+        return full_date(read(!at_start)?);
+    }
+    if matches!(field.kind, FieldKind::Json(_)) && (end.given.is_number || zone.is_none()) {
+        // What a value of such a field is, the text alone says.
+        return Ok(text.clone());
+    }
+    let own = field.parse_date(text).map(DateTime::into_timestamp_nanos);
+    let is_year = text.len() == 4 && !end.given.is_number;
+    let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_digits && !is_year {
+        return Ok(text.clone());
+    }
+    match (own, read(false)) {
+        // A field that reads it as another time knows better, unless a zone is given, which the field does not know.
+        (Some(own), Ok(usual)) if own != usual && zone.is_none() && !is_year => Ok(text.clone()),
+        (_, Ok(_)) => full_date(read(!at_start)?),
+        (_, Err(_)) => Ok(text.clone()),
+    }
+}
+
+fn full_date(ns: i64) -> Result<String, String> {
+    let date = DateTime::from_timestamp_nanos(ns).into_utc();
+    date.format(&Rfc3339).map_err(|error| error.to_string())
+}
+
+/// First and last address of `10.0.0.0/8`.
+fn network(text: &str) -> Option<(IpAddr, IpAddr)> {
+    let (address, len) = text.split_once('/')?;
+    let (address, len): (IpAddr, u32) = (address.parse().ok()?, len.parse().ok()?);
+    Some(match address {
+        IpAddr::V4(address) => {
+            let free = u32::MAX.checked_shr(len).unwrap_or(0);
+            let bits = (len <= u32::BITS).then(|| address.to_bits())?;
+            (
+                Ipv4Addr::from_bits(bits & !free).into(),
+                Ipv4Addr::from_bits(bits | free).into(),
+            )
+        }
+        IpAddr::V6(address) => {
+            let free = u128::MAX.checked_shr(len).unwrap_or(0);
+            let bits = (len <= u128::BITS).then(|| address.to_bits())?;
+            (
+                Ipv6Addr::from_bits(bits & !free).into(),
+                Ipv6Addr::from_bits(bits | free).into(),
+            )
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_from_its_first_address_to_its_last() {
+        let shown = |text: &str| network(text).map(|(first, last)| format!("{first} {last}"));
+        for (text, expect) in [
+            ("10.1.2.3/8", Some("10.0.0.0 10.255.255.255")),
+            ("10.1.2.3/32", Some("10.1.2.3 10.1.2.3")),
+            ("10.1.2.3/0", Some("0.0.0.0 255.255.255.255")),
+            ("fe80::1/64", Some("fe80:: fe80::ffff:ffff:ffff:ffff")),
+            ("10.1.2.3/33", None),
+            ("10.1.2/8", None),
+            ("10.1.2.3/x", None),
+        ] {
+            assert_eq!(shown(text).as_deref(), expect, "{text}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Texts that the field's own tokenizer cuts into words: Elasticsearch's full-text queries.
+
+use canter_doc_mapper::{FieldKind, ResolvedField};
+use tantivy::Term;
+use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, Occur, Query};
+use tantivy_query_grammar::{Delimiter, UserInputLiteral};
+
+use super::literal::{find_term, has_nothing, resolve, text_of, tokenize, words};
+use super::value::{json_base_term, json_value_term};
+use super::wildcard::build_prefix;
+use super::{Builder, all_of, any_of};
+use crate::SearchError;
+use crate::query::tree::{Given, Match, MinShould, Words};
+
+impl Builder<'_> {
+    /// The documents in which the words of a text are.
+    pub(super) fn matching(
+        &mut self,
+        name: &str,
+        wanted: &Match,
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let field = resolve(self.mapper, name)?;
+        if has_nothing(&field, self.mapper) {
+            return Ok(Box::new(EmptyQuery));
+        }
+        let whole = Given {
+            text: wanted.text.clone(),
+            is_number: false,
+        };
+        let is_searched = field.indexed || field.scanned;
+        let (tokenizer, record) = match field.kind {
+            FieldKind::Text(text) if is_searched => (&text.tokenizer, text.record),
+            FieldKind::Json(json) if is_searched => (&json.tokenizer, json.record),
+            _ if wanted.fuzziness.is_some() => {
+                return match wanted.is_lenient {
+                    true => Ok(Box::new(EmptyQuery)),
+                    false => Err(SearchError::invalid(format!(
+                        "the field {name:?} is no text with terms, so none can be nearly what is looked for"
+                    ))),
+                };
+            }
+            // A field without words has the text as a value.
+            _ => {
+                let query = self.exact(name, &whole, false);
+                return match wanted.is_lenient && query.is_err() {
+                    true => Ok(Box::new(EmptyQuery)),
+                    false => query,
+                };
+            }
+        };
+        let terms = tokenize(
+            self.mapper,
+            tokenizer,
+            &wanted.text,
+            &|token| match field.kind {
+                FieldKind::Json(json) => {
+                    let mut term = json_base_term(&field, json);
+                    term.append_type_and_str(token);
+                    term
+                }
+                _ => Term::from_field_text(field.field, token),
+            },
+        )?;
+        let mut queries = Vec::new();
+        if let FieldKind::Json(json) = field.kind
+            && let Some(term) = json_value_term(&field, json, &wanted.text)
+        {
+            // What reads as a number may have been one.
+            queries.push(find_term(self, &field, term));
+        }
+        if terms.is_empty() && queries.is_empty() {
+            return Ok(match wanted.is_all_without_words {
+                true => Box::new(AllQuery),
+                false => Box::new(EmptyQuery),
+            });
+        }
+        if !terms.is_empty() {
+            queries.push(match &wanted.words {
+                Words::Phrase { .. } | Words::PhrasePrefix => {
+                    let literal = UserInputLiteral {
+                        field_name: None,
+                        phrase: wanted.text.clone(),
+                        delimiter: Delimiter::DoubleQuotes,
+                        slop: match wanted.words {
+                            Words::Phrase { slop } => slop,
+                            _ => 0,
+                        },
+                        prefix: wanted.words == Words::PhrasePrefix,
+                    };
+                    words(self, name, &field, &literal, terms, record)?
+                }
+                of_words => self.words_of(&field, terms, of_words, wanted)?,
+            });
+        }
+        Ok(any_of(queries))
+    }
+
+    /// Words in any order.
+    fn words_of(
+        &mut self,
+        field: &ResolvedField<'_>,
+        terms: Vec<(usize, Term)>,
+        of_words: &Words,
+        wanted: &Match,
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let last = terms.len().saturating_sub(1);
+        let mut queries = Vec::with_capacity(terms.len());
+        for (place, (_, term)) in terms.into_iter().enumerate() {
+            self.spend_clause()?;
+            let goes_on = matches!(of_words, Words::Prefix { .. }) && place == last;
+            queries.push(match (goes_on, wanted.fuzziness) {
+                (true, _) => build_prefix(self, field, text_of(field, &term))?,
+                (false, Some(fuzziness)) => {
+                    let word = text_of(field, &term).to_owned();
+                    self.near_word(field, &word, fuzziness)?
+                }
+                (false, None) => find_term(self, field, term),
+            });
+        }
+        let (needs_all, min_should) = match of_words {
+            Words::All => (true, None),
+            Words::Some(min_should) => (false, min_should.as_ref()),
+            Words::Prefix {
+                needs_all,
+                min_should,
+            } => (*needs_all, min_should.as_ref()),
+            Words::Phrase { .. } | Words::PhrasePrefix => (true, None),
+        };
+        Ok(match needs_all {
+            true => all_of(queries),
+            false => so_many_of(queries, min_should),
+        })
+    }
+}
+
+/// Matches if so many of the queries do; one, if it is not said.
+pub(super) fn so_many_of(
+    queries: Vec<Box<dyn Query>>,
+    min_should: Option<&MinShould>,
+) -> Box<dyn Query> {
+    let Some(min_should) = min_should else {
+        return any_of(queries);
+    };
+    // A query that needs none of its words would match everything: one it is.
+    match min_should.of(queries.len()).max(1) {
+        1 => any_of(queries),
+        wanted if wanted == queries.len() => all_of(queries),
+        wanted if wanted > queries.len() => Box::new(EmptyQuery),
+        wanted => {
+            let queries = queries.into_iter().map(|query| (Occur::Should, query));
+            let queries = queries.collect();
+            Box::new(BooleanQuery::with_minimum_required_clauses(queries, wanted))
+        }
+    }
+}

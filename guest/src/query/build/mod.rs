@@ -1,0 +1,354 @@
+//! The query builder: a query's tree + doc mapper → tantivy query + needs.
+
+mod automaton;
+mod default_fields;
+mod demoted;
+mod exact;
+mod excluded;
+mod fields;
+mod literal;
+mod matching;
+mod range;
+mod value;
+mod wildcard;
+
+pub(super) use literal::prefix_end;
+pub(super) use value::{
+    decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound, parse_scalar,
+};
+
+pub(crate) use automaton::TermAutomaton;
+
+use canter_doc_mapper::DocMapper;
+use tantivy::Term;
+use tantivy::query::{
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, EmptyQuery, Occur,
+    Query,
+};
+use tantivy_query_grammar::UserInputLeaf;
+
+use self::default_fields::in_default_fields;
+use self::demoted::Demoted;
+use self::excluded::excluded;
+use self::literal::build_literal;
+use self::range::{build_exists, build_range, build_set};
+use self::wildcard::build_regex;
+use super::grammar::too_many_clauses;
+use super::needs::Needs;
+use super::scan::Scan;
+use super::tree::{BoolNode, Leaf, QueryNode, Role};
+use crate::request::Limits;
+use crate::{ErrorKind, SearchError};
+
+/// What kind of query it is, as far as a shortcut exists for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum QueryShape {
+    /// Every document matches.
+    All,
+    /// No document matches.
+    Nothing,
+    /// The documents of one posting list.
+    Term(Term),
+    /// Anything else.
+    Other,
+}
+
+/// A query ready to run on one split.
+#[derive(Debug)]
+pub(crate) struct BuiltQuery {
+    pub(crate) query: Box<dyn Query>,
+    pub(crate) shape: QueryShape,
+    pub(crate) needs: Needs,
+    /// What documents must be looked at for.
+    pub(crate) scan: Scan,
+}
+
+/// Where the parts of one query are put together.
+pub(super) struct Builder<'a> {
+    pub(super) mapper: &'a DocMapper,
+    pub(super) search_fields: &'a [String],
+    pub(super) scoring: bool,
+    pub(super) needs: Needs,
+    pub(super) scan: Scan,
+    /// Whether what is built must not match in the end.
+    pub(super) is_excluded: bool,
+    clauses_left: usize,
+    max_clauses: usize,
+}
+
+/// Builds the query for one doc mapping.
+///
+/// # Errors
+/// If it names a field that does not exist or asks a field for what it cannot do.
+pub(crate) fn build_query(
+    node: &QueryNode,
+    mapper: &DocMapper,
+    search_fields: &[String],
+    scoring: bool,
+    limits: &Limits,
+) -> Result<BuiltQuery, SearchError> {
+    let mut builder = Builder {
+        mapper,
+        search_fields,
+        scoring,
+        needs: Needs::default(),
+        scan: Scan::default(),
+        is_excluded: false,
+        clauses_left: limits.max_query_clauses,
+        max_clauses: limits.max_query_clauses,
+    };
+    let query = builder.node(node)?;
+    let shape = shape_of(query.as_ref());
+    Ok(BuiltQuery {
+        query,
+        shape,
+        needs: builder.needs,
+        scan: builder.scan,
+    })
+}
+
+fn shape_of(query: &dyn Query) -> QueryShape {
+    if query.is::<AllQuery>() {
+        QueryShape::All
+    } else if query.is::<EmptyQuery>() {
+        QueryShape::Nothing
+    } else if let Some(term) = query.downcast_ref::<tantivy::query::TermQuery>() {
+        QueryShape::Term(term.term().clone())
+    } else {
+        QueryShape::Other
+    }
+}
+
+impl Builder<'_> {
+    /// Counts one more clause against the limit.
+    pub(super) fn spend_clause(&mut self) -> Result<(), SearchError> {
+        match self.clauses_left.checked_sub(1) {
+            Some(left) => {
+                self.clauses_left = left;
+                Ok(())
+            }
+            None => Err(SearchError::new(
+                ErrorKind::Limit,
+                too_many_clauses(self.max_clauses),
+            )),
+        }
+    }
+
+    fn node(&mut self, node: &QueryNode) -> Result<Box<dyn Query>, SearchError> {
+        match node {
+            QueryNode::All => {
+                self.spend_clause()?;
+                Ok(Box::new(AllQuery))
+            }
+            QueryNode::Nothing => Ok(Box::new(EmptyQuery)),
+            QueryNode::Leaf(leaf) => self.leaf(leaf),
+            QueryNode::Fields(fields) => self.in_fields(fields),
+            QueryNode::Bool(node) => self.clauses(node),
+            QueryNode::Boost(inner, boost) => {
+                let inner = self.node(inner)?;
+                Ok(match self.scoring {
+                    true => Box::new(BoostQuery::new(inner, *boost)),
+                    false => inner,
+                })
+            }
+            QueryNode::Constant(inner, score) => self.constant(inner, *score),
+            QueryNode::Best(nodes, others) => {
+                let queries = nodes.iter().map(|node| self.node(node));
+                let queries = queries.collect::<Result<_, _>>()?;
+                Ok(self.best_of(queries, *others))
+            }
+            QueryNode::Demoted(positive, negative, factor) => {
+                let positive = self.node(positive)?;
+                if !self.scoring {
+                    // Only where it is wrong it counts.
+                    self.without_trace(|builder| builder.node(negative))?;
+                    return Ok(positive);
+                }
+                let negative = self.without_scores(|builder| builder.node(negative))?;
+                Ok(Box::new(Demoted::new(positive, negative, *factor)))
+            }
+        }
+    }
+
+    /// Documents that match, with one score for all of them.
+    fn constant(&mut self, node: &QueryNode, score: f32) -> Result<Box<dyn Query>, SearchError> {
+        let query = self.without_scores(|builder| builder.node(node))?;
+        Ok(match self.scoring {
+            true => Box::new(ConstScoreQuery::new(query, score)),
+            false => query,
+        })
+    }
+
+    /// What any of these matches, with the score of the best, and of the others this part of theirs.
+    pub(super) fn best_of(&self, queries: Vec<Box<dyn Query>>, others: f32) -> Box<dyn Query> {
+        match self.scoring && queries.len() > 1 {
+            true => Box::new(DisjunctionMaxQuery::with_tie_breaker(queries, others)),
+            false => any_of(queries),
+        }
+    }
+
+    /// Builds something whose scores do not count.
+    pub(super) fn without_scores<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
+        let scoring = std::mem::replace(&mut self.scoring, false);
+        let built = build(self);
+        self.scoring = scoring;
+        built
+    }
+
+    /// Builds something that nobody will look at, to know whether it can be built.
+    fn without_trace<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
+        let (needs, scan) = (self.needs.clone(), self.scan.clone());
+        let built = build(self);
+        (self.needs, self.scan) = (needs, scan);
+        built
+    }
+
+    fn clauses(&mut self, node: &BoolNode) -> Result<Box<dyn Query>, SearchError> {
+        let of_role = |role: Role| node.clauses.iter().filter(move |(own, _)| *own == role);
+        let num_should = of_role(Role::Should).count();
+        let num_must = of_role(Role::Must).count() + of_role(Role::Filter).count();
+        let min_should = match &node.min_should {
+            Some(rule) => rule.of(num_should),
+            None => usize::from(num_must == 0 && num_should > 0),
+        };
+        let mut queries: Vec<(Occur, Box<dyn Query>)> = Vec::with_capacity(node.clauses.len() + 1);
+        for (role, node) in &node.clauses {
+            let (occur, query) = match role {
+                Role::Must => (Occur::Must, self.node(node)?),
+                Role::Filter => (Occur::Must, self.constant(node, 0.0)?),
+                // As many as there are must match: each must.
+                Role::Should if min_should == num_should => (Occur::Must, self.node(node)?),
+                Role::Should if min_should == 0 && !self.scoring => {
+                    self.without_trace(|builder| builder.node(node))?;
+                    continue;
+                }
+                Role::Should => (Occur::Should, self.node(node)?),
+                Role::MustNot => {
+                    self.is_excluded ^= true;
+                    let query = self.without_scores(|builder| builder.node(node));
+                    self.is_excluded ^= true;
+                    (Occur::MustNot, excluded(query?))
+                }
+            };
+            queries.push((occur, query));
+        }
+        if min_should > num_should {
+            return Ok(Box::new(EmptyQuery));
+        }
+        let has = |occur: Occur| queries.iter().any(|(own, _)| *own == occur);
+        if !has(Occur::Must) && min_should == 0 {
+            // `NOT x` alone means everything but x, and no clause at all means everything.
+            let query: Box<dyn Query> = match node.clauses.is_empty() {
+                true => Box::new(AllQuery),
+                // What must not match gives no score, and what may match is all that does.
+                false => Box::new(ConstScoreQuery::new(Box::new(AllQuery), 0.0)),
+            };
+            let query = match self.scoring {
+                true => query,
+                false => Box::new(AllQuery),
+            };
+            queries.push((Occur::Must, query));
+        }
+        if let [(Occur::Must | Occur::Should, _)] = queries.as_slice()
+            && let Some((_, only)) = queries.pop()
+        {
+            return Ok(only);
+        }
+        let min_should = match queries.iter().any(|(own, _)| *own == Occur::Should) {
+            true => min_should,
+            false => 0,
+        };
+        Ok(Box::new(BooleanQuery::with_minimum_required_clauses(
+            queries, min_should,
+        )))
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) -> Result<Box<dyn Query>, SearchError> {
+        self.spend_clause()?;
+        match leaf {
+            Leaf::Text(leaf) => self.text_leaf(leaf),
+            Leaf::Match(matched) => match &matched.field {
+                Some(name) => self.matching(name, matched),
+                None => Err(SearchError::internal("a text to match names no field")),
+            },
+            Leaf::Term {
+                field,
+                value,
+                case_insensitive,
+            } => self.exact(field, value, *case_insensitive),
+            Leaf::Terms { field, values } => self.one_of(field, values),
+            Leaf::Range(range) => self.between(range),
+            Leaf::Pattern {
+                field,
+                kind,
+                pattern,
+                case_insensitive,
+            } => self.pattern(field, *kind, pattern, *case_insensitive),
+            Leaf::Fuzzy {
+                field,
+                value,
+                fuzziness,
+            } => self.fuzzy(field, value, *fuzziness),
+        }
+    }
+
+    fn text_leaf(&mut self, leaf: &UserInputLeaf) -> Result<Box<dyn Query>, SearchError> {
+        match leaf {
+            UserInputLeaf::All => Ok(Box::new(AllQuery)),
+            UserInputLeaf::Literal(literal) => build_literal(self, literal),
+            UserInputLeaf::Range {
+                field,
+                lower,
+                upper,
+            } => match field {
+                Some(name) => build_range(self, name, lower, upper),
+                None => in_default_fields(
+                    self,
+                    "a range",
+                    "write field:[a TO b]",
+                    &mut |builder, name| build_range(builder, name, lower, upper),
+                ),
+            },
+            UserInputLeaf::Set { field, elements } => match field {
+                Some(name) => build_set(self, name, elements),
+                None => in_default_fields(
+                    self,
+                    "IN [...]",
+                    "write field: IN [a b]",
+                    &mut |builder, name| build_set(builder, name, elements),
+                ),
+            },
+            UserInputLeaf::Exists { field } => build_exists(self, field),
+            UserInputLeaf::Regex { field, pattern } => {
+                build_regex(self, named(field, "a regular expression")?, pattern)
+            }
+        }
+    }
+}
+
+fn named<'a>(field: &'a Option<String>, what: &str) -> Result<&'a str, SearchError> {
+    field
+        .as_deref()
+        .ok_or_else(|| SearchError::invalid(format!("{what} must name a field: field:...")))
+}
+
+/// Matches if any of the queries does.
+pub(super) fn any_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
+    if queries.len() > 1 {
+        return Box::new(BooleanQuery::new(
+            queries
+                .into_iter()
+                .map(|query| (Occur::Should, query))
+                .collect(),
+        ));
+    }
+    queries.pop().unwrap_or_else(|| Box::new(EmptyQuery))
+}
+
+/// Matches if all of the queries do.
+pub(super) fn all_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
+    if queries.len() > 1 {
+        return Box::new(BooleanQuery::intersection(queries));
+    }
+    queries.pop().unwrap_or_else(|| Box::new(EmptyQuery))
+}

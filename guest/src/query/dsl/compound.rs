@@ -1,0 +1,123 @@
+//! Clauses around other clauses.
+
+use serde_json::Value;
+
+use super::Reader;
+use super::params::{Params, wrong};
+use super::settings::min_should;
+use crate::SearchError;
+use crate::query::tree::{BoolNode, QueryNode, Role};
+
+impl Reader<'_> {
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-bool-query>.
+    pub(super) fn bool(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let mut clauses = Vec::new();
+        for (name, role) in [
+            ("must", Role::Must),
+            ("filter", Role::Filter),
+            ("should", Role::Should),
+            ("must_not", Role::MustNot),
+        ] {
+            if let Some(value) = params.get(name) {
+                let path = format!("{}.{name}", params.path);
+                let nodes = self.one_or_many(&path, value)?;
+                clauses.extend(nodes.into_iter().map(|node| (role, node)));
+            }
+        }
+        let min_should = min_should(&mut params)?;
+        if params.flag("adjust_pure_negative")? == Some(false) {
+            return Err(wrong(
+                &params.path,
+                "adjust_pure_negative: false, with which nothing matches, is not supported",
+            ));
+        }
+        let boost = params.boost()?;
+        params.finish()?;
+        Ok(QueryNode::Bool(BoolNode {
+            clauses,
+            min_should,
+        })
+        .boosted(boost))
+    }
+
+    fn one_or_many(&mut self, path: &str, value: &Value) -> Result<Vec<QueryNode>, SearchError> {
+        match value {
+            Value::Array(list) => {
+                let places = list.iter().enumerate();
+                places
+                    .map(|(place, clause)| self.clause(&format!("{path}.{place}"), clause))
+                    .collect()
+            }
+            clause => Ok(vec![self.clause(path, clause)?]),
+        }
+    }
+
+    fn needed(
+        &mut self,
+        params: &mut Params<'_>,
+        name: &'static str,
+    ) -> Result<QueryNode, SearchError> {
+        match params.get(name) {
+            Some(clause) => self.clause(&format!("{}.{name}", params.path), clause),
+            None => Err(wrong(&params.path, format!("{name} is missing"))),
+        }
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-boosting-query>.
+    pub(super) fn boosting(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let positive = self.needed(&mut params, "positive")?;
+        let negative = self.needed(&mut params, "negative")?;
+        let factor = params.factor("negative_boost")?;
+        let factor = factor.ok_or_else(|| wrong(&params.path, "negative_boost is missing"))?;
+        let boost = params.boost()?;
+        params.finish()?;
+        Ok(QueryNode::Demoted(Box::new(positive), Box::new(negative), factor).boosted(boost))
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-constant-score-query>.
+    pub(super) fn constant_score(
+        &mut self,
+        mut params: Params<'_>,
+    ) -> Result<QueryNode, SearchError> {
+        let filter = self.needed(&mut params, "filter")?;
+        let boost = params.boost()?;
+        params.finish()?;
+        Ok(QueryNode::Constant(Box::new(filter), boost))
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-dis-max-query>.
+    pub(super) fn dis_max(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let queries = params.get("queries");
+        let queries = queries.ok_or_else(|| wrong(&params.path, "queries is missing"))?;
+        let queries = self.one_or_many(&format!("{}.queries", params.path), queries)?;
+        let others = params.factor("tie_breaker")?.unwrap_or(0.0);
+        let boost = params.boost()?;
+        params.finish()?;
+        Ok(QueryNode::Best(queries, others).boosted(boost))
+    }
+
+    /// Objects in documents are flat here, so a nested query looks in all objects of a path at once.
+    ///
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-nested-query>.
+    pub(super) fn nested(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let path = params.text("path")?;
+        if path.is_none() {
+            return Err(wrong(&params.path, "path is missing"));
+        }
+        let query = self.needed(&mut params, "query")?;
+        params.choice(
+            "score_mode",
+            &[
+                ("avg", ()),
+                ("max", ()),
+                ("min", ()),
+                ("none", ()),
+                ("sum", ()),
+            ],
+        )?;
+        params.flag("ignore_unmapped")?;
+        let boost = params.boost()?;
+        params.finish()?;
+        Ok(query.boosted(boost))
+    }
+}

@@ -1,0 +1,180 @@
+//! Elasticsearch's query DSL → a query's tree.
+//!
+//! See <https://www.elastic.co/docs/reference/query-languages/querydsl>. A clause or parameter that is not known is
+//! refused by name, with its place in the request; what a field is, and whether it can be asked that, the builder
+//! finds out.
+
+mod compound;
+mod full_text;
+mod many_fields;
+mod params;
+mod query_string;
+mod settings;
+mod simple_string;
+mod term_level;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+use self::params::{Params, wrong};
+use super::grammar::too_many_clauses;
+use super::tree::{Leaf, QueryNode};
+use crate::request::Limits;
+use crate::{ErrorKind, SearchError};
+
+/// All clauses, for the one who wrote another.
+const CLAUSES: &str = "bool, boosting, constant_score, dis_max, exists, fuzzy, match, match_all, match_bool_prefix, \
+                       match_none, match_phrase, match_phrase_prefix, multi_match, nested, prefix, query_string, \
+                       range, regexp, simple_query_string, term, terms, wildcard";
+
+/// Reads a query of the DSL. `now_ms` is the time that `now` stands for in dates.
+///
+/// # Errors
+/// What is wrong, with its place in the query in front; or that it is longer, deeper or has more clauses than the
+/// limits allow.
+pub(crate) fn parse_dsl(
+    query: &Map<String, Value>,
+    now_ms: Option<i64>,
+    limits: &Limits,
+) -> Result<QueryNode, SearchError> {
+    let num_bytes = serde_json::to_string(query).map_or(0, |text| text.len());
+    if num_bytes > limits.max_query_bytes {
+        return Err(SearchError::new(
+            ErrorKind::Limit,
+            format!(
+                "the query is {num_bytes} bytes long, more than the limit of {}",
+                limits.max_query_bytes
+            ),
+        ));
+    }
+    let mut reader = Reader {
+        now_ms,
+        limits,
+        depth: 0,
+        num_clauses: 0,
+    };
+    reader.only_clause("query", query)
+}
+
+/// Reads clauses.
+struct Reader<'l> {
+    now_ms: Option<i64>,
+    limits: &'l Limits,
+    depth: usize,
+    num_clauses: usize,
+}
+
+impl Reader<'_> {
+    /// A clause: an object with one key, the clause's name.
+    fn clause(&mut self, path: &str, value: &Value) -> Result<QueryNode, SearchError> {
+        let Value::Object(map) = value else {
+            return Err(wrong(path, "a query must be a JSON object"));
+        };
+        self.only_clause(path, map)
+    }
+
+    fn only_clause(
+        &mut self,
+        path: &str,
+        map: &Map<String, Value>,
+    ) -> Result<QueryNode, SearchError> {
+        let mut keys = map.iter();
+        let (name, body) = match (keys.next(), keys.next()) {
+            (Some(only), None) => only,
+            (None, _) => {
+                return Err(wrong(
+                    path,
+                    "this query is empty: write {\"match_all\": {}}",
+                ));
+            }
+            (Some((first, _)), Some((second, _))) => {
+                return Err(wrong(
+                    path,
+                    format!(
+                        "a query has one clause, and there are {first:?} and {second:?}: put them into a bool"
+                    ),
+                ));
+            }
+        };
+        self.count(1)?;
+        if self.depth >= self.limits.max_query_depth {
+            return Err(SearchError::new(
+                ErrorKind::Limit,
+                format!(
+                    "the query nests deeper than the limit of {}",
+                    self.limits.max_query_depth
+                ),
+            ));
+        }
+        self.depth += 1;
+        let node = self.of_name(&format!("{path}.{name}"), name, path, body);
+        self.depth -= 1;
+        node
+    }
+
+    fn count(&mut self, num_clauses: usize) -> Result<(), SearchError> {
+        self.num_clauses = self.num_clauses.saturating_add(num_clauses);
+        match self.num_clauses <= self.limits.max_query_clauses {
+            true => Ok(()),
+            false => Err(SearchError::new(
+                ErrorKind::Limit,
+                too_many_clauses(self.limits.max_query_clauses),
+            )),
+        }
+    }
+
+    fn of_name(
+        &mut self,
+        path: &str,
+        name: &str,
+        place: &str,
+        body: &Value,
+    ) -> Result<QueryNode, SearchError> {
+        let mut params = Params::of(path, body)?;
+        Ok(match name {
+            "match_all" => {
+                let boost = params.boost()?;
+                params.finish()?;
+                QueryNode::All.boosted(boost)
+            }
+            "match_none" => {
+                params.boost()?;
+                params.finish()?;
+                QueryNode::Nothing
+            }
+            "bool" => self.bool(params)?,
+            "boosting" => self.boosting(params)?,
+            "constant_score" => self.constant_score(params)?,
+            "dis_max" => self.dis_max(params)?,
+            "nested" => self.nested(params)?,
+            "match" => Self::match_words(params)?,
+            "match_phrase" => Self::match_phrase(params)?,
+            "match_phrase_prefix" => Self::match_phrase_prefix(params)?,
+            "match_bool_prefix" => Self::match_bool_prefix(params)?,
+            "multi_match" => Self::multi_match(params)?,
+            "query_string" => self.query_string(params)?,
+            "simple_query_string" => self.simple_query_string(params)?,
+            "term" => Self::term(params)?,
+            "terms" => self.terms(params)?,
+            "range" => self.range(params)?,
+            "exists" => Self::exists(params)?,
+            "prefix" => Self::prefix(params)?,
+            "wildcard" => Self::wildcard(params)?,
+            "regexp" => Self::regexp(params)?,
+            "fuzzy" => Self::fuzzy(params)?,
+            _ => {
+                return Err(wrong(
+                    place,
+                    format!("the query clause {name:?} is not known; there are {CLAUSES}"),
+                ));
+            }
+        })
+    }
+}
+
+/// A leaf with a factor for its scores.
+fn leaf(leaf: Leaf, boost: f32) -> QueryNode {
+    QueryNode::Leaf(leaf).boosted(boost)
+}

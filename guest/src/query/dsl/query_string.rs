@@ -1,0 +1,261 @@
+//! `query_string`: a query in the language of query strings, with Elasticsearch's parameters.
+//!
+//! Differences to Lucene's language are those of Quickwit's: `AND` binds before `OR`, and `&&`, `||` and `!` are
+//! refused. Where a query string stands alone, words side by side must all match; here one is enough, as in
+//! Elasticsearch, unless `default_operator` says otherwise.
+
+use tantivy_query_grammar::{Delimiter, UserInputBound, UserInputLeaf};
+
+use super::Reader;
+use super::params::{Params, wrong};
+use super::settings::{edits, min_should, needs_all, weighed};
+use super::term_level::Ends;
+use crate::SearchError;
+use crate::query::grammar::parse_words;
+use crate::query::tree::{
+    AUTO, BoolNode, Combine, Edits, Fuzziness, Given, InFields, Leaf, Match, QueryNode, Range, Role,
+};
+
+/// What applies to all parts of a query string.
+struct Scope<'a> {
+    fields: Vec<(String, f32)>,
+    combine: Combine,
+    is_lenient: bool,
+    phrase_slop: u32,
+    allows_leading_wildcard: bool,
+    edits: Edits,
+    prefix_len: usize,
+    has_transpositions: bool,
+    ends: Ends<'a>,
+    path: String,
+}
+
+impl Reader<'_> {
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-query-string-query>.
+    pub(super) fn query_string(
+        &mut self,
+        mut params: Params<'_>,
+    ) -> Result<QueryNode, SearchError> {
+        let text = params.needed("query")?.text;
+        let mut names = params.texts("fields")?;
+        if let Some(field) = params.text("default_field")? {
+            if !names.is_empty() {
+                let what = "default_field and fields say the same: leave one of them out";
+                return Err(wrong(&params.path, what));
+            }
+            names = vec![field];
+        }
+        // All fields: those that the index looks in by itself.
+        names.retain(|name| name != "*");
+        let role = match needs_all(&mut params, "default_operator")? {
+            Some(true) => Role::Must,
+            _ => Role::Should,
+        };
+        let min_should = min_should(&mut params)?;
+        let others = params.factor("tie_breaker")?.unwrap_or(0.0);
+        let kinds = [
+            ("best_fields", true),
+            ("most_fields", false),
+            ("phrase", true),
+        ];
+        let is_best = params.choice("type", &kinds)?.unwrap_or(true);
+        let time_zone = params.text("time_zone")?;
+        let prefix_len = params.count("fuzzy_prefix_length")?.unwrap_or(0);
+        let scope = Scope {
+            fields: weighed(&format!("{}.fields", params.path), names)?,
+            combine: match is_best {
+                true => Combine::Best(others),
+                false => Combine::Sum,
+            },
+            is_lenient: params.flag("lenient")?.unwrap_or(false),
+            phrase_slop: params.count("phrase_slop")?.unwrap_or(0),
+            allows_leading_wildcard: params.flag("allow_leading_wildcard")?.unwrap_or(true),
+            edits: edits(&mut params)?.unwrap_or(AUTO),
+            prefix_len: usize::try_from(prefix_len).unwrap_or(usize::MAX),
+            has_transpositions: params.flag("fuzzy_transpositions")?.unwrap_or(true),
+            ends: Ends {
+                now_ms: self.now_ms,
+                format: None,
+                time_zone: time_zone.as_deref(),
+            },
+            path: format!("{}.query", params.path),
+        };
+        // Patterns go the way of the terms in any case, and every expression has a limit.
+        params.flag("analyze_wildcard")?;
+        params.count("max_determinized_states")?;
+        params.count("fuzzy_max_expansions")?;
+        params.ignore(&[
+            "auto_generate_synonyms_phrase_query",
+            "enable_position_increments",
+            "rewrite",
+            "fuzzy_rewrite",
+        ]);
+        let is_escaped = params.flag("escape")?.unwrap_or(false);
+        let boost = params.boost()?;
+        params.finish()?;
+        if text.trim().is_empty() {
+            return Ok(QueryNode::Nothing);
+        }
+        let text = match is_escaped {
+            true => escaped(&text),
+            false => text,
+        };
+        let node = parse_words(&text, role, self.limits).map_err(|error| error.at(&scope.path))?;
+        let mut node = scope.node(node)?;
+        if let (QueryNode::Bool(node), Some(_)) = (&mut node, &min_should)
+            && node.clauses.iter().any(|(role, _)| *role == Role::Should)
+        {
+            node.min_should = min_should;
+        }
+        Ok(node.boosted(boost))
+    }
+}
+
+impl Scope<'_> {
+    fn node(&self, node: QueryNode) -> Result<QueryNode, SearchError> {
+        Ok(match node {
+            QueryNode::Bool(BoolNode {
+                clauses,
+                min_should,
+            }) => {
+                let clauses = clauses.into_iter();
+                let clauses = clauses.map(|(role, node)| Ok((role, self.node(node)?)));
+                QueryNode::Bool(BoolNode {
+                    clauses: clauses.collect::<Result<_, SearchError>>()?,
+                    min_should,
+                })
+            }
+            QueryNode::Boost(node, boost) => QueryNode::Boost(Box::new(self.node(*node)?), boost),
+            QueryNode::Leaf(Leaf::Text(leaf)) => self.leaf(leaf)?,
+            QueryNode::Leaf(Leaf::Match(near)) => QueryNode::Leaf(Leaf::Match(self.near(near))),
+            QueryNode::Fields(fields) => QueryNode::Fields(InFields {
+                fields: self.fields.clone(),
+                combine: self.combine,
+                leaf: match fields.leaf {
+                    Leaf::Match(near) => Leaf::Match(self.near(near)),
+                    leaf => leaf,
+                },
+                is_lenient: self.is_lenient,
+            }),
+            other => other,
+        })
+    }
+
+    /// A word with edits, as these are asked for here.
+    fn near(&self, near: Match) -> Match {
+        let fuzziness = near.fuzziness.map(|fuzziness| Fuzziness {
+            edits: match fuzziness.edits {
+                AUTO => self.edits,
+                edits => edits,
+            },
+            prefix_len: self.prefix_len,
+            has_transpositions: self.has_transpositions,
+        });
+        Match {
+            fuzziness,
+            is_lenient: self.is_lenient,
+            ..near
+        }
+    }
+
+    fn leaf(&self, mut leaf: UserInputLeaf) -> Result<QueryNode, SearchError> {
+        if let UserInputLeaf::Literal(literal) = &mut leaf {
+            let is_word = literal.delimiter == Delimiter::None;
+            if is_word && literal.field_name.as_deref() == Some("*") && literal.phrase == "*" {
+                return Ok(QueryNode::All);
+            }
+            let phrase = literal.phrase.as_str();
+            if is_word && (matches!(phrase, "&&" | "||" | "!") || phrase.starts_with('!')) {
+                return Err(wrong(
+                    &self.path,
+                    format!(
+                        "{phrase:?} is no operator here: write AND, OR or NOT, or put it into quotes"
+                    ),
+                ));
+            }
+            if is_word && !self.allows_leading_wildcard && phrase.starts_with(['*', '?']) {
+                return Err(wrong(
+                    &self.path,
+                    format!(
+                        "{phrase:?} begins with a wildcard, which allow_leading_wildcard forbids"
+                    ),
+                ));
+            }
+            if !is_word && literal.slop == 0 && !literal.prefix {
+                literal.slop = self.phrase_slop;
+            }
+        }
+        let name = match &leaf {
+            UserInputLeaf::Literal(literal) => literal.field_name.clone(),
+            UserInputLeaf::Range { field, .. }
+            | UserInputLeaf::Set { field, .. }
+            | UserInputLeaf::Regex { field, .. } => field.clone(),
+            UserInputLeaf::Exists { .. } | UserInputLeaf::All => {
+                return Ok(QueryNode::text(leaf));
+            }
+        };
+        if let (
+            Some(field),
+            UserInputLeaf::Range {
+                lower,
+                upper,
+                field: _,
+            },
+        ) = (&name, &leaf)
+            && !field.contains('*')
+        {
+            return self.range(field, lower, upper);
+        }
+        let fields = match name {
+            Some(name) if name.contains('*') || self.is_lenient => vec![(name, 1.0)],
+            Some(_) => return Ok(QueryNode::Leaf(Leaf::Text(leaf))),
+            None => self.fields.clone(),
+        };
+        Ok(QueryNode::Fields(InFields {
+            fields,
+            combine: self.combine,
+            leaf: Leaf::Text(leaf),
+            is_lenient: self.is_lenient,
+        }))
+    }
+
+    fn range(
+        &self,
+        field: &str,
+        lower: &UserInputBound,
+        upper: &UserInputBound,
+    ) -> Result<QueryNode, SearchError> {
+        let end = |bound: &UserInputBound, is_lower: bool| {
+            let (text, is_included) = match bound {
+                UserInputBound::Unbounded => return Ok(None),
+                UserInputBound::Inclusive(text) => (text, true),
+                UserInputBound::Exclusive(text) => (text, false),
+            };
+            let given = Given {
+                text: text.clone(),
+                is_number: false,
+            };
+            self.ends
+                .end(&self.path, field, given, is_included, is_lower)
+        };
+        Ok(QueryNode::Leaf(Leaf::Range(Range {
+            field: field.to_owned(),
+            lower: end(lower, true)?,
+            upper: end(upper, false)?,
+            format: None,
+            time_zone: self.ends.time_zone.map(str::to_owned),
+        })))
+    }
+}
+
+/// A text in which no character is an operator.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if "+-=&|><!(){}[]^\"~*?:\\/".contains(c) {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}

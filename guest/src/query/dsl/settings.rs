@@ -1,0 +1,103 @@
+//! Parameters that several clauses share.
+
+use super::params::{Params, wrong};
+use crate::SearchError;
+use crate::query::tree::{AUTO, Edits, Fuzziness, MinShould, Share};
+
+/// How many clauses must match: `2`, `-1`, `75%`, `-25%`, `3<90%`, `2<-25% 9<-3`.
+pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, SearchError> {
+    let Some(given) = params.value("minimum_should_match")? else {
+        return Ok(None);
+    };
+    let rules = given.text.split_whitespace().map(|rule| {
+        let (more_than, share) = match rule.split_once('<') {
+            Some((more_than, share)) => (more_than.parse().ok()?, share),
+            None => (0, rule),
+        };
+        let share = match share.strip_suffix('%') {
+            Some(percent) => Share::Percent(percent.parse().ok()?),
+            None => Share::Count(share.parse().ok()?),
+        };
+        Some((more_than, share))
+    });
+    let rules: Option<Vec<(usize, Share)>> = rules.collect();
+    match rules.filter(|rules| !rules.is_empty()) {
+        Some(rules) => Ok(Some(MinShould { rules })),
+        None => Err(wrong(
+            &format!("{}.minimum_should_match", params.path),
+            "this must be a number, a percentage, or numbers of clauses with these, such as 2<75%",
+        )),
+    }
+}
+
+/// Whether all words must be there: `operator: and`.
+pub(super) fn needs_all(
+    params: &mut Params<'_>,
+    name: &'static str,
+) -> Result<Option<bool>, SearchError> {
+    params.choice(name, &[("or", false), ("and", true)])
+}
+
+/// `0`, `1`, `2`, `AUTO` or `AUTO:3,6`.
+pub(super) fn edits(params: &mut Params<'_>) -> Result<Option<Edits>, SearchError> {
+    let Some(given) = params.value("fuzziness")? else {
+        return Ok(None);
+    };
+    let text = given.text.to_ascii_uppercase();
+    let edits = match text.strip_prefix("AUTO") {
+        Some("") => Some(AUTO),
+        Some(lengths) => lengths.strip_prefix(':').and_then(|lengths| {
+            let (one, two) = lengths.split_once(',')?;
+            let (one, two) = (one.trim().parse().ok()?, two.trim().parse().ok()?);
+            (one <= two).then_some(Edits::Auto(one, two))
+        }),
+        None => match text.as_str() {
+            "0" | "0.0" => Some(Edits::Most(0)),
+            "1" | "1.0" => Some(Edits::Most(1)),
+            "2" | "2.0" => Some(Edits::Most(2)),
+            _ => None,
+        },
+    };
+    edits.map(Some).ok_or_else(|| {
+        wrong(
+            &format!("{}.fuzziness", params.path),
+            "this must be 0, 1, 2, AUTO, or AUTO with two lengths, such as AUTO:3,6",
+        )
+    })
+}
+
+/// What goes with `fuzziness`: `prefix_length` and `fuzzy_transpositions` or `transpositions`. All terms that are near
+/// enough count, however many, so that `max_expansions` does nothing.
+pub(super) fn fuzziness(
+    params: &mut Params<'_>,
+    transpositions: &'static str,
+    default: Option<Edits>,
+) -> Result<Option<Fuzziness>, SearchError> {
+    let edits = edits(params)?.or(default);
+    let prefix_len = params.count("prefix_length")?.unwrap_or(0);
+    let has_transpositions = params.flag(transpositions)?.unwrap_or(true);
+    params.count("max_expansions")?;
+    Ok(edits.map(|edits| Fuzziness {
+        edits,
+        prefix_len: usize::try_from(prefix_len).unwrap_or(usize::MAX),
+        has_transpositions,
+    }))
+}
+
+/// Names of fields with factors for their scores: `title^3`.
+pub(super) fn weighed(path: &str, names: Vec<String>) -> Result<Vec<(String, f32)>, SearchError> {
+    let weighed = names.into_iter().map(|name| {
+        let Some((field, boost)) = name.rsplit_once('^') else {
+            return Ok((name, 1.0));
+        };
+        let boost: Option<f32> = boost.parse().ok();
+        match boost.filter(|boost| boost.is_finite() && *boost >= 0.0) {
+            Some(boost) => Ok((field.to_owned(), boost)),
+            None => Err(wrong(
+                path,
+                format!("{name:?}: behind ^ stands a number, 0 or more"),
+            )),
+        }
+    });
+    weighed.collect()
+}

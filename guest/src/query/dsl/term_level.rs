@@ -1,0 +1,345 @@
+//! Clauses for whole values and terms.
+
+use serde_json::Value;
+use tantivy_query_grammar::UserInputLeaf;
+
+use canter_aggregations::{check_name, resolve_date};
+
+use super::full_text::{OfField, of_field};
+use super::params::{Params, given, given_at, wrong};
+use super::settings::fuzziness;
+use super::{Reader, leaf};
+use crate::SearchError;
+use crate::query::tree::{AUTO, End, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range};
+
+const MILLISECOND_NS: i64 = 1_000_000;
+
+/// What these expressions may have that ours have not, or mean otherwise.
+const RESERVED_IN_REGEXP: &str = "~<>&@#\"";
+
+impl Reader<'_> {
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-term-query>.
+    pub(super) fn term(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let outer = params.boost()?;
+        let (name, value) = params.only_other()?;
+        check_name(&params.path, name)?;
+        let path = format!("{}.{name}", params.path);
+        let (value, case_insensitive, boost) = match value {
+            Value::Object(_) => {
+                let mut params = Params::of(&path, value)?;
+                let value = params.needed("value")?;
+                let case_insensitive = params.flag("case_insensitive")?.unwrap_or(false);
+                let boost = params.boost()?;
+                params.finish()?;
+                (value, case_insensitive, boost)
+            }
+            value => (given_at(&path, value)?, false, 1.0),
+        };
+        let term = Leaf::Term {
+            field: name.clone(),
+            value,
+            case_insensitive,
+        };
+        Ok(leaf(term, boost * outer))
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-terms-query>.
+    pub(super) fn terms(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let boost = params.boost()?;
+        let (name, values) = params.only_other()?;
+        check_name(&params.path, name)?;
+        let path = format!("{}.{name}", params.path);
+        let Value::Array(values) = values else {
+            let what =
+                "this must be a list of values; values of another document cannot be looked up";
+            return Err(wrong(&path, what));
+        };
+        self.count(values.len())?;
+        let values = values.iter().enumerate();
+        let values = values.map(|(place, value)| given_at(&format!("{path}.{place}"), value));
+        let terms = Leaf::Terms {
+            field: name.clone(),
+            values: values.collect::<Result<_, _>>()?,
+        };
+        Ok(leaf(terms, boost))
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-exists-query>.
+    pub(super) fn exists(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let field = params.text("field")?;
+        let field = field.ok_or_else(|| wrong(&params.path, "field is missing"))?;
+        check_name(&params.path, &field)?;
+        let boost = params.boost()?;
+        params.finish()?;
+        let exists = Leaf::Text(UserInputLeaf::Exists { field });
+        Ok(QueryNode::Constant(Box::new(leaf(exists, 1.0)), boost))
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-prefix-query>.
+    pub(super) fn prefix(params: Params<'_>) -> Result<QueryNode, SearchError> {
+        pattern(&params, PatternKind::Prefix, "value")
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-wildcard-query>.
+    pub(super) fn wildcard(params: Params<'_>) -> Result<QueryNode, SearchError> {
+        pattern(&params, PatternKind::Wildcard, "wildcard")
+    }
+
+    /// Of Lucene's optional operators none is known; what would be one is refused.
+    ///
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-regexp-query>.
+    pub(super) fn regexp(params: Params<'_>) -> Result<QueryNode, SearchError> {
+        pattern(&params, PatternKind::Regexp, "value")
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-fuzzy-query>.
+    pub(super) fn fuzzy(params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let (field, mut params) = match of_field(&params)? {
+            OfField::Params(field, params) => (field, params),
+            OfField::Text(field, value) => {
+                let (path, empty) = (
+                    format!("{}.{field}", params.path),
+                    Value::Object(Default::default()),
+                );
+                let mut none = Params::of(&path, &empty)?;
+                let fuzziness = fuzziness(&mut none, "transpositions", Some(AUTO))?;
+                return fuzzy_leaf(&path, field, value, fuzziness, 1.0);
+            }
+        };
+        let value = params.needed("value")?.text;
+        let fuzziness = fuzziness(&mut params, "transpositions", Some(AUTO))?;
+        params.ignore(&["rewrite"]);
+        let (boost, path) = (params.boost()?, params.path.clone());
+        params.finish()?;
+        fuzzy_leaf(&path, field, value, fuzziness, boost)
+    }
+
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-range-query>.
+    pub(super) fn range(&mut self, params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let OfField::Params(field, mut params) = of_field(&params)? else {
+            return Err(wrong(
+                &params.path,
+                "a range must be an object with gt, gte, lt or lte",
+            ));
+        };
+        let format = params.text("format")?;
+        let time_zone = params.text("time_zone")?;
+        let ends = Ends {
+            now_ms: self.now_ms,
+            format: format.as_deref(),
+            time_zone: time_zone.as_deref(),
+        };
+        let lower = ends.one_of(&mut params, "gte", "gt", true)?;
+        let upper = ends.one_of(&mut params, "lte", "lt", false)?;
+        // The old way to write them.
+        let (lower, upper) = ends.from_and_to(&mut params, lower, upper)?;
+        match params.text("relation")?.as_deref() {
+            None | Some("intersects" | "INTERSECTS") => {}
+            Some(other) => {
+                return Err(wrong(
+                    &format!("{}.relation", params.path),
+                    format!("{other:?} is for fields with ranges, which there are none of"),
+                ));
+            }
+        }
+        let boost = params.boost()?;
+        params.finish()?;
+        let range = Leaf::Range(Range {
+            field,
+            lower,
+            upper,
+            format,
+            time_zone,
+        });
+        Ok(leaf(range, boost))
+    }
+}
+
+/// What the ends of a range are read with.
+pub(super) struct Ends<'a> {
+    pub(super) now_ms: Option<i64>,
+    pub(super) format: Option<&'a str>,
+    pub(super) time_zone: Option<&'a str>,
+}
+
+impl Ends<'_> {
+    /// An end that has two names, one of which includes it.
+    fn one_of(
+        &self,
+        params: &mut Params<'_>,
+        included: &'static str,
+        excluded: &'static str,
+        is_lower: bool,
+    ) -> Result<Option<End>, SearchError> {
+        let both = (params.value(included)?, params.value(excluded)?);
+        match both {
+            (None, None) => Ok(None),
+            (Some(given), None) => self.end(&params.path, included, given, true, is_lower),
+            (None, Some(given)) => self.end(&params.path, excluded, given, false, is_lower),
+            (Some(_), Some(_)) => Err(wrong(
+                &params.path,
+                format!("there is one end too many: leave out {included} or {excluded}"),
+            )),
+        }
+    }
+
+    fn from_and_to(
+        &self,
+        params: &mut Params<'_>,
+        lower: Option<End>,
+        upper: Option<End>,
+    ) -> Result<(Option<End>, Option<End>), SearchError> {
+        let includes_lower = params.flag("include_lower")?.unwrap_or(true);
+        let includes_upper = params.flag("include_upper")?.unwrap_or(true);
+        let lower = match params.value("from")? {
+            Some(given) => self.end(&params.path, "from", given, includes_lower, true)?,
+            None => lower,
+        };
+        let upper = match params.value("to")? {
+            Some(given) => self.end(&params.path, "to", given, includes_upper, false)?,
+            None => upper,
+        };
+        Ok((lower, upper))
+    }
+
+    pub(super) fn end(
+        &self,
+        path: &str,
+        name: &str,
+        given: Given,
+        is_included: bool,
+        is_lower: bool,
+    ) -> Result<Option<End>, SearchError> {
+        let path = format!("{path}.{name}");
+        if given.text == "*" {
+            return Ok(None);
+        }
+        let from_now_ns = match is_from_now(&given.text) {
+            false => None,
+            true => {
+                let now_ms = self.now_ms.ok_or_else(|| {
+                    wrong(
+                        &path,
+                        "the host does not say what time it is, which now stands for",
+                    )
+                })?;
+                let now_ns = now_ms.saturating_mul(MILLISECOND_NS);
+                let round_up = is_lower != is_included;
+                let time = resolve_date(&given.text, self.format, self.time_zone, now_ns, round_up);
+                Some(time.map_err(|what| wrong(&path, what))?)
+            }
+        };
+        Ok(Some(End {
+            given,
+            is_included,
+            from_now_ns,
+        }))
+    }
+}
+
+/// Whether a text is date arithmetic from `now` on, and no text that happens to begin so.
+fn is_from_now(text: &str) -> bool {
+    let steps = text.strip_prefix("now");
+    steps.is_some_and(|steps| steps.is_empty() || steps.starts_with(['+', '-', '/']))
+}
+
+fn fuzzy_leaf(
+    path: &str,
+    field: String,
+    value: String,
+    fuzziness: Option<Fuzziness>,
+    boost: f32,
+) -> Result<QueryNode, SearchError> {
+    let fuzziness = fuzziness.ok_or_else(|| wrong(path, "fuzziness is missing"))?;
+    let near = Leaf::Fuzzy {
+        field,
+        value,
+        fuzziness,
+    };
+    Ok(leaf(near, boost))
+}
+
+/// A clause for terms of a certain form: the pattern stands under `value` or under `other`.
+fn pattern(
+    params: &Params<'_>,
+    kind: PatternKind,
+    other: &'static str,
+) -> Result<QueryNode, SearchError> {
+    let (name, value) = params.only_other()?;
+    check_name(&params.path, name)?;
+    let path = format!("{}.{name}", params.path);
+    let (text, case_insensitive, boost) = match value {
+        Value::Object(_) => {
+            let mut params = Params::of(&path, value)?;
+            let text = match (params.value("value")?, params.value(other)?) {
+                (Some(text), _) | (None, Some(text)) => text,
+                (None, None) => return Err(wrong(&path, "value is missing")),
+            };
+            let case_insensitive = params.flag("case_insensitive")?.unwrap_or(false);
+            if kind == PatternKind::Regexp {
+                check_flags(&mut params)?;
+            }
+            params.ignore(&["rewrite"]);
+            let boost = params.boost()?;
+            params.finish()?;
+            (text.text, case_insensitive, boost)
+        }
+        value => {
+            let text = given(value).ok_or_else(|| {
+                wrong(
+                    &path,
+                    "this must be a text, or an object with the key value",
+                )
+            })?;
+            (text.text, false, 1.0)
+        }
+    };
+    if kind == PatternKind::Regexp {
+        check_regexp(&path, &text)?;
+    }
+    let pattern = Leaf::Pattern {
+        field: name.clone(),
+        kind,
+        pattern: text,
+        case_insensitive,
+    };
+    Ok(QueryNode::Constant(Box::new(leaf(pattern, 1.0)), boost))
+}
+
+fn check_flags(params: &mut Params<'_>) -> Result<(), SearchError> {
+    params.text("flags")?;
+    params.count("max_determinized_states")?;
+    Ok(())
+}
+
+/// Refuses characters that are operators to Lucene and characters to us, or the other way round.
+fn check_regexp(path: &str, text: &str) -> Result<(), SearchError> {
+    let (mut is_escaped, mut is_in_class) = (false, false);
+    for c in text.chars() {
+        if !is_escaped && !is_in_class {
+            if RESERVED_IN_REGEXP.contains(c) {
+                return Err(wrong(
+                    path,
+                    format!(
+                        "{c} is an operator that is not supported: write \\{c} for the character"
+                    ),
+                ));
+            }
+            if matches!(c, '^' | '$') {
+                return Err(wrong(
+                    path,
+                    format!(
+                        "an expression takes whole terms: leave out {c}, or write \\{c} for the character"
+                    ),
+                ));
+            }
+        }
+        match c {
+            '[' if !is_escaped => is_in_class = true,
+            ']' if !is_escaped => is_in_class = false,
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    Ok(())
+}

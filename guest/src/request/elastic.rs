@@ -1,0 +1,63 @@
+//! What an answer in Elasticsearch's form shows of hits.
+
+use serde::{Deserialize, Serialize};
+
+/// What an answer in Elasticsearch's form shows of hits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ElasticHits {
+    /// The name of the index.
+    pub(crate) index: String,
+    pub(crate) source: SourceFilter,
+    /// Whether hits show their sort values: where a request asks for an order.
+    pub(crate) shows_sort: bool,
+    /// How dates among the sort values are written, by key.
+    pub(crate) date_formats: Vec<DateFormat>,
+    /// The score of every hit, where none is computed.
+    pub(crate) score: Option<f32>,
+    /// How many hits are counted; none if their number is not shown.
+    pub(crate) most_counted: Option<u64>,
+    /// Whether the number of hits is a bare number.
+    pub(crate) total_is_number: bool,
+    /// Whether only the number of hits is wanted, as `_count` answers.
+    pub(crate) is_count: bool,
+    /// Fields that hits show as lists of values, and how dates are written in them.
+    pub(crate) fields: Vec<(String, Option<String>)>,
+    /// The passages that match.
+    pub(crate) highlight: Option<Highlight>,
+}
+
+/// How passages that match are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Highlight {
+    /// Names of fields, in which `*` stands for any text.
+    pub(crate) fields: Vec<String>,
+    /// What stands before and behind a match.
+    pub(crate) tags: (String, String),
+    /// Longest passage, in characters.
+    pub(crate) max_chars: usize,
+}
+
+/// Which parts of documents hits show.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SourceFilter {
+    /// Nothing at all.
+    pub(crate) is_off: bool,
+    /// Only these, in which `*` stands for any text; none: all.
+    pub(crate) includes: Vec<String>,
+    /// Without these.
+    pub(crate) excludes: Vec<String>,
+}
+
+/// How a date is written as a sort value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum DateFormat {
+    /// As exact as the field is.
+    #[default]
+    Usual,
+    /// Milliseconds since 1970.
+    Milliseconds,
+    /// Nanoseconds since 1970.
+    Nanoseconds,
+    /// In a format of Elasticsearch's.
+    Named(String),
+}

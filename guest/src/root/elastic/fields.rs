@@ -1,0 +1,85 @@
+//! `fields` and `docvalue_fields`: values of a document by name, each as a list.
+
+use canter_aggregations::format_date;
+use canter_doc_mapper::{DocMapper, FieldKind};
+use serde_json::{Map, Value};
+
+use super::source::{elements, entries};
+use super::usual_date;
+use crate::SearchError;
+use crate::names::matches_pattern;
+
+/// The values of fields whose names or patterns are wanted, with dates in their formats.
+///
+/// # Errors
+/// A format that is none.
+pub(super) fn fields_of(
+    document: &str,
+    wanted: &[(String, Option<String>)],
+    mapper: &DocMapper,
+) -> Result<Map<String, Value>, SearchError> {
+    let mut fields = Map::new();
+    collect(document, "", wanted, mapper, &mut fields)?;
+    Ok(fields)
+}
+
+fn collect(
+    json: &str,
+    path: &str,
+    wanted: &[(String, Option<String>)],
+    mapper: &DocMapper,
+    fields: &mut Map<String, Value>,
+) -> Result<(), SearchError> {
+    if let Some(entries) = entries(json) {
+        return entries.iter().try_for_each(|(name, value)| {
+            let path = match path {
+                "" => name.clone(),
+                path => format!("{path}.{name}"),
+            };
+            collect(value.get(), &path, wanted, mapper, fields)
+        });
+    }
+    if let Some(elements) = elements(json) {
+        return elements
+            .iter()
+            .try_for_each(|value| collect(value.get(), path, wanted, mapper, fields));
+    }
+    let Some((_, format)) = wanted.iter().find(|(name, _)| matches_pattern(name, path)) else {
+        return Ok(());
+    };
+    let value: Value = serde_json::from_str(json).unwrap_or(Value::Null);
+    if value.is_null() {
+        return Ok(());
+    }
+    let value = match dated(&value, path, mapper) {
+        Some(ns) => match format {
+            Some(format) => format_date(ns, format)
+                .map_err(SearchError::invalid)?
+                .into(),
+            None => usual_date(ns).into(),
+        },
+        None => value,
+    };
+    match fields
+        .entry(path)
+        .or_insert_with(|| Value::Array(Vec::new()))
+    {
+        Value::Array(list) => list.push(value),
+        _ => return Err(SearchError::internal("the values of a field are no list")),
+    }
+    Ok(())
+}
+
+/// The time of a value of a date field.
+fn dated(value: &Value, path: &str, mapper: &DocMapper) -> Option<i64> {
+    let field = mapper.resolve(path)?;
+    if !matches!(field.kind, FieldKind::Date(_)) {
+        return None;
+    }
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let date = field.parse_date(&text)?;
+    Some(date.into_timestamp_nanos())
+}

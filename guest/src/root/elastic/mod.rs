@@ -1,0 +1,285 @@
+//! Answers in Elasticsearch's form.
+//!
+//! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search>.
+
+mod fields;
+mod source;
+
+use std::net::Ipv6Addr;
+
+use canter_aggregations::format_date;
+use canter_doc_mapper::{DocMapper, FieldKind};
+use serde_json::{Map, Value, json};
+use tantivy::schema::{DateTimePrecision, Value as _};
+use tantivy::time::format_description::well_known::Rfc3339;
+use tantivy::{DateTime, TantivyDocument};
+
+use self::fields::fields_of;
+use self::source::filtered;
+use super::fetch_docs::Document;
+use crate::SearchError;
+use crate::leaf::{FailedSplit, HitOrder, PartialHit, SortValue};
+use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget};
+
+const SOURCE_FIELD: &str = "_source";
+
+/// What a hit is written with.
+pub(super) struct HitWriter<'a> {
+    pub(super) request: &'a SearchRequest,
+    pub(super) shown: &'a ElasticHits,
+    pub(super) order: &'a HitOrder,
+}
+
+impl HitWriter<'_> {
+    /// A hit as JSON text. `split_id` is the id of its split.
+    ///
+    /// # Errors
+    /// A format of dates that is none.
+    pub(super) fn write(
+        &self,
+        hit: &PartialHit,
+        split_id: &str,
+        found: &Document<'_>,
+        highlight: Option<&Map<String, Value>>,
+    ) -> Result<String, SearchError> {
+        let mapper = &found.split.mapper;
+        let document = mapper.doc_to_json_text(&found.document);
+        let document = source::own(&document, SOURCE_FIELD).unwrap_or(&document);
+        let mut parts = vec![
+            entry("_index", &self.shown.index.as_str().into()),
+            // A document's place is who it is until its split is merged into another.
+            entry("_id", &format!("{split_id}-{}", hit.doc).into()),
+            entry("_score", &self.score(hit)),
+        ];
+        if !self.shown.source.is_off {
+            parts.push(format!(
+                "\"{SOURCE_FIELD}\":{}",
+                filtered(document, &self.shown.source)
+            ));
+        }
+        if !self.shown.fields.is_empty() {
+            let fields = fields_of(document, &self.shown.fields, mapper)?;
+            if !fields.is_empty() {
+                parts.push(entry("fields", &fields.into()));
+            }
+        }
+        if let Some(highlight) = highlight.filter(|highlight| !highlight.is_empty()) {
+            parts.push(entry("highlight", &highlight.clone().into()));
+        }
+        if self.shown.shows_sort {
+            let sort = self.sort_values(hit, mapper, &found.document)?;
+            parts.push(entry("sort", &sort.into()));
+        }
+        Ok(format!("{{{}}}", parts.join(",")))
+    }
+
+    fn score(&self, hit: &PartialHit) -> Value {
+        let mut keys = self.order.keys().iter().zip(&hit.keys);
+        match keys.find(|(key, _)| key.target == SortTarget::Score) {
+            Some((_, SortValue::Number(score))) => number(*score),
+            _ => self
+                .shown
+                .score
+                .map_or(Value::Null, |score| number(f64::from(score))),
+        }
+    }
+
+    fn sort_values(
+        &self,
+        hit: &PartialHit,
+        mapper: &DocMapper,
+        document: &TantivyDocument,
+    ) -> Result<Vec<Value>, SearchError> {
+        let mut values = Vec::new();
+        let formats = self.shown.date_formats.iter().map(Some);
+        let mut formats = formats.chain(std::iter::repeat(None));
+        let mut computed = hit.keys.iter();
+        for key in &self.request.sort_keys()? {
+            let format = formats.next().flatten();
+            let value = match &key.target {
+                SortTarget::Doc => {
+                    values.push(hit.doc.into());
+                    continue;
+                }
+                // Hits in the order of time were found without their times.
+                SortTarget::Field(_) if matches!(self.order, HitOrder::Time(_)) => {
+                    time_of(mapper, document)
+                }
+                _ => computed.next().cloned().unwrap_or(SortValue::Missing),
+            };
+            let format = match (format, &key.target) {
+                (None | Some(DateFormat::Usual), SortTarget::Field(name)) => usual(mapper, name),
+                (format, _) => format.cloned().unwrap_or_default(),
+            };
+            values.push(shown(&value, &format)?);
+        }
+        Ok(values)
+    }
+}
+
+/// How the dates of a field are written as sort values: milliseconds as of Elasticsearch's `date`, or of a field that is
+/// more precise nanoseconds as of its `date_nanos`. Nothing is lost, so that the next hits begin where these end.
+fn usual(mapper: &DocMapper, name: &str) -> DateFormat {
+    let precision = mapper.resolve(name).map(|field| match field.kind {
+        FieldKind::Date(date) => date.precision,
+        // In JSON dates are kept as they are.
+        _ => DateTimePrecision::Nanoseconds,
+    });
+    match precision {
+        Some(DateTimePrecision::Seconds | DateTimePrecision::Milliseconds) => {
+            DateFormat::Milliseconds
+        }
+        _ => DateFormat::Nanoseconds,
+    }
+}
+
+/// The time of a document, as precise as its column has it.
+fn time_of(mapper: &DocMapper, document: &TantivyDocument) -> SortValue {
+    let Some((field, name)) = mapper.timestamp_field() else {
+        return SortValue::Missing;
+    };
+    let time = document
+        .get_first(field)
+        .and_then(|value| value.as_datetime());
+    let precision = mapper.resolve(name).and_then(|field| match field.kind {
+        FieldKind::Date(date) => Some(date.precision),
+        _ => None,
+    });
+    match (time, precision) {
+        (Some(time), Some(precision)) => {
+            SortValue::Date(time.truncate(precision).into_timestamp_nanos())
+        }
+        _ => SortValue::Missing,
+    }
+}
+
+fn entry(name: &str, value: &Value) -> String {
+    format!("\"{name}\":{value}")
+}
+
+fn number(number: f64) -> Value {
+    serde_json::Number::from_f64(number).map_or(Value::Null, Value::Number)
+}
+
+/// A sort value as a request for the hits after it may give it back.
+fn shown(value: &SortValue, format: &DateFormat) -> Result<Value, SearchError> {
+    const MILLISECOND_NS: i64 = 1_000_000;
+    Ok(match value {
+        SortValue::Integer(integer) => match (i64::try_from(*integer), u64::try_from(*integer)) {
+            (Ok(integer), _) => integer.into(),
+            (_, Ok(integer)) => integer.into(),
+            _ => Value::Null,
+        },
+        SortValue::Number(float) => number(*float),
+        SortValue::Bool(flag) => (*flag).into(),
+        SortValue::Date(ns) => match format {
+            DateFormat::Usual | DateFormat::Milliseconds => ns.div_euclid(MILLISECOND_NS).into(),
+            DateFormat::Nanoseconds => (*ns).into(),
+            DateFormat::Named(format) => format_date(*ns, format)
+                .map_err(SearchError::invalid)?
+                .into(),
+        },
+        SortValue::Text(text) => text.clone().into(),
+        SortValue::Address(bits) => {
+            let address = Ipv6Addr::from_bits(*bits);
+            match address.to_ipv4_mapped() {
+                Some(address) => address.to_string().into(),
+                None => address.to_string().into(),
+            }
+        }
+        SortValue::Bytes(bytes) => {
+            use base64::Engine as _;
+            base64::prelude::BASE64_STANDARD.encode(bytes).into()
+        }
+        SortValue::Missing => Value::Null,
+    })
+}
+
+/// A date as Elasticsearch writes it where nothing else is asked for.
+pub(super) fn usual_date(ns: i64) -> String {
+    format_date(ns, "strict_date_optional_time").unwrap_or_else(|_| {
+        let date = DateTime::from_timestamp_nanos(ns).into_utc();
+        date.format(&Rfc3339).unwrap_or_default()
+    })
+}
+
+/// What a whole answer says of a search.
+pub(super) struct Search<'a> {
+    pub(super) took_us: u64,
+    pub(super) timed_out: bool,
+    pub(super) num_splits: u64,
+    pub(super) num_pruned: u64,
+    pub(super) missing: Vec<&'a FailedSplit>,
+    pub(super) num_hits: u64,
+    pub(super) is_lower_bound: bool,
+    pub(super) aggregations: Option<&'a str>,
+}
+
+/// Puts an answer together. `hits` are JSON.
+pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[String]) -> String {
+    let shards = shards(search);
+    if shown.is_count {
+        return json!({"count": search.num_hits, "_shards": shards}).to_string();
+    }
+    let most = shown.most_counted.unwrap_or(u64::MAX);
+    let relation = match search.is_lower_bound || search.num_hits > most {
+        true => "gte",
+        false => "eq",
+    };
+    let value = search.num_hits.min(most);
+    let total = match (shown.most_counted, shown.total_is_number) {
+        (None, _) => String::new(),
+        (Some(_), true) => format!("\"total\":{value},"),
+        (Some(_), false) => {
+            format!("\"total\":{{\"value\":{value},\"relation\":\"{relation}\"}},")
+        }
+    };
+    let max_score = max_score(hits);
+    let aggregations = search
+        .aggregations
+        .map_or_else(String::new, |aggregations| {
+            format!(",\"aggregations\":{aggregations}")
+        });
+    format!(
+        "{{\"took\":{},\"timed_out\":{},\"_shards\":{shards},\"hits\":{{{total}\"max_score\":{max_score},\
+         \"hits\":[{}]}}{aggregations}}}",
+        search.took_us / 1_000,
+        search.timed_out,
+        hits.join(","),
+    )
+}
+
+/// The best score of the hits that are shown, if they have any.
+fn max_score(hits: &[String]) -> Value {
+    #[derive(serde::Deserialize)]
+    struct Scored {
+        #[serde(rename = "_score")]
+        score: Option<f64>,
+    }
+    let scores = hits.iter().filter_map(|hit| {
+        let scored: Scored = serde_json::from_str(hit).ok()?;
+        scored.score
+    });
+    scores.reduce(f64::max).map_or(Value::Null, number)
+}
+
+fn shards(search: &Search<'_>) -> Value {
+    let num_failed = search.missing.len() as u64;
+    let mut shards = json!({
+        "total": search.num_splits,
+        "successful": search.num_splits.saturating_sub(num_failed),
+        "skipped": search.num_pruned,
+        "failed": num_failed,
+    });
+    if num_failed > 0 {
+        let failures = search.missing.iter().map(|split| {
+            json!({
+                "shard": 0,
+                "node": split.split_id,
+                "reason": {"type": "exception", "reason": split.message()},
+            })
+        });
+        shards["failures"] = failures.collect();
+    }
+    shards
+}

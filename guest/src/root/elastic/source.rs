@@ -1,0 +1,140 @@
+//! Parts of a document, taken out of its JSON text: numbers need not fit any type, so nothing is read that stays.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::names::matches_pattern;
+use crate::request::SourceFilter;
+
+/// The entries of a JSON object in their order.
+pub(super) struct Entries<'j>(pub(super) Vec<(String, &'j RawValue)>);
+
+impl<'de: 'j, 'j> Deserialize<'de> for Entries<'j> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(entries)
+            }
+        }
+
+        deserializer.deserialize_map(InOrder).map(Self)
+    }
+}
+
+/// The entries of an object; `None` of anything else.
+pub(super) fn entries(json: &str) -> Option<Vec<(String, &RawValue)>> {
+    let is_object = json.trim_start().starts_with('{');
+    let entries = is_object.then(|| serde_json::from_str::<Entries<'_>>(json));
+    entries?.ok().map(|entries| entries.0)
+}
+
+/// The elements of a list; `None` of anything else.
+pub(super) fn elements(json: &str) -> Option<Vec<&RawValue>> {
+    let is_list = json.trim_start().starts_with('[');
+    is_list.then(|| serde_json::from_str(json).ok())?
+}
+
+/// The value under a key of a document.
+pub(super) fn own<'j>(document: &'j str, key: &str) -> Option<&'j str> {
+    let entries = entries(document)?;
+    let found = entries.into_iter().find(|(name, _)| name == key);
+    found.map(|(_, value)| value.get())
+}
+
+/// What a filter leaves of a document.
+pub(super) fn filtered(document: &str, filter: &SourceFilter) -> String {
+    if filter.includes.is_empty() && filter.excludes.is_empty() {
+        return document.to_owned();
+    }
+    let is_in = filter.includes.is_empty();
+    part(document, "", is_in, filter).unwrap_or_else(|| "{}".to_owned())
+}
+
+/// What is left of a value; `None` if that is nothing. `is_in` says that it is asked for.
+fn part(json: &str, path: &str, is_in: bool, filter: &SourceFilter) -> Option<String> {
+    if let Some(entries) = entries(json) {
+        let mut kept = Vec::new();
+        for (name, value) in &entries {
+            let path = match path {
+                "" => name.clone(),
+                path => format!("{path}.{name}"),
+            };
+            let is_named = |names: &[String]| names.iter().any(|name| matches_pattern(name, &path));
+            if is_named(&filter.excludes) {
+                continue;
+            }
+            let is_in = is_in || is_named(&filter.includes);
+            if let Some(value) = part(value.get(), &path, is_in, filter) {
+                kept.push(format!("{}:{value}", Value::from(name.as_str())));
+            }
+        }
+        // An object that was empty stays, and one of which nothing is left does not.
+        let is_left = !kept.is_empty() || (is_in && entries.is_empty()) || path.is_empty();
+        return is_left.then(|| format!("{{{}}}", kept.join(",")));
+    }
+    let is_of_objects = |list: &Vec<&RawValue>| {
+        list.iter()
+            .any(|value| value.get().trim_start().starts_with(['{', '[']))
+    };
+    if let Some(list) = elements(json).filter(is_of_objects) {
+        let parts = list.iter();
+        let parts = parts.filter_map(|value| part(value.get(), path, is_in, filter));
+        let parts: Vec<String> = parts.collect();
+        return (!parts.is_empty()).then(|| format!("[{}]", parts.join(",")));
+    }
+    is_in.then(|| json.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_kept_and_left_out_by_name() {
+        let document =
+            r#"{"a":1.0,"b":{"c":12345678901234567890123,"d":[{"e":1,"f":2},{"f":3}]},"g":{}}"#;
+        for (includes, excludes, expect) in [
+            (vec![], vec![], document),
+            (vec!["a"], vec![], r#"{"a":1.0}"#),
+            (
+                vec!["b.c"],
+                vec![],
+                r#"{"b":{"c":12345678901234567890123}}"#,
+            ),
+            (vec!["b.d.f"], vec![], r#"{"b":{"d":[{"f":2},{"f":3}]}}"#),
+            (vec!["b.d.e"], vec![], r#"{"b":{"d":[{"e":1}]}}"#),
+            (
+                vec!["b"],
+                vec!["b.d"],
+                r#"{"b":{"c":12345678901234567890123}}"#,
+            ),
+            (vec![], vec!["b*"], r#"{"a":1.0,"g":{}}"#),
+            (vec!["*.e", "g"], vec![], r#"{"b":{"d":[{"e":1}]},"g":{}}"#),
+            (vec!["x"], vec![], "{}"),
+        ] {
+            let texts = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+            let filter = SourceFilter {
+                is_off: false,
+                includes: texts(includes),
+                excludes: texts(excludes),
+            };
+            assert_eq!(filtered(document, &filter), expect, "{filter:?}");
+        }
+    }
+}

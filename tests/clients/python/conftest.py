@@ -1,0 +1,123 @@
+"""An index of known documents, served by `canter serve`, and clients that know nothing of Canter."""
+
+import datetime
+import json
+import os
+import random
+import subprocess
+
+import elasticsearch
+import pytest
+
+NUM_DOCS = 2_000
+LEVELS = ["ERROR", "INFO", "WARN"]
+SERVICES = ["api", "auth", "billing", "Search"]
+WORDS = ["timeout", "connection", "reset", "peer", "disk", "full", "user", "login", "failed", "ok"]
+START_MS = 1_714_557_600_000
+
+CONFIG = """
+version: 0.9
+index_id: logs
+doc_mapping:
+  mode: dynamic
+  timestamp_field: timestamp
+  field_mappings:
+    - {name: timestamp, type: datetime, fast: true, input_formats: [rfc3339], fast_precision: milliseconds}
+    - {name: level, type: text, tokenizer: raw, fast: true}
+    - {name: service, type: text, tokenizer: raw, fast: true}
+    - {name: status, type: u64, fast: true}
+    - {name: latency, type: f64, fast: true}
+    - {name: address, type: ip, fast: true}
+    - {name: is_slow, type: bool, fast: true}
+    - {name: message, type: text, record: position}
+    - {name: title, type: text, record: position}
+    - {name: id, type: u64, fast: true}
+search_settings:
+  default_search_fields: [message, title]
+"""
+
+
+def time_of(number):
+    ms = START_MS + number * 1_500
+    seconds, rest = divmod(ms, 1_000)
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    # As documents are shown: without zeros at the end.
+    fraction = f".{rest:03d}".rstrip("0") if rest else ""
+    return ms, f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def document(number):
+    ms, text = time_of(number)
+    draw = random.Random(number)
+    words = [draw.choice(WORDS) for _ in range(4)]
+    doc = {
+        "timestamp": text,
+        "id": number,
+        "level": LEVELS[number % 7 % 3],
+        "service": SERVICES[number % 4],
+        "status": [200, 200, 404, 500][number % 4] + (number % 11 == 0),
+        "latency": (number * 37 % 1000) / 8,
+        "address": f"10.0.{number % 3}.{number % 200}",
+        "is_slow": number % 5 == 0,
+        "message": " ".join(words).capitalize(),
+        "title": f"Request {number % 50} {words[0]}",
+        "ctx": {"user": f"u{number % 13}", "attempt": number % 4},
+    }
+    if number % 3 == 0:
+        doc["optional"] = f"v{number % 5}"
+    return doc
+
+
+@pytest.fixture(scope="session")
+def docs():
+    return [document(number) for number in range(NUM_DOCS)]
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory, docs):
+    """Where the documents are served: a server of this test's own, or the one of CANTER_URL."""
+    given = os.environ.get("CANTER_URL")
+    if given:
+        yield given
+        return
+    canter = os.environ["CANTER"]
+    folder = tmp_path_factory.mktemp("logs")
+    config = folder / "index.yaml"
+    config.write_text(CONFIG)
+    lines = folder / "docs.ndjson"
+    lines.write_text("".join(json.dumps(doc) + "\n" for doc in docs))
+    index = folder / "logs"
+
+    def run(*args):
+        subprocess.run([canter, *args], check=True, capture_output=True)
+
+    run("index", "create", "--index", str(index), "--index-config", str(config))
+    # Several splits: pages, merges and ties between them are what an index has.
+    lines_of = lines.read_text().splitlines(keepends=True)
+    for part in range(4):
+        some = folder / f"part{part}.ndjson"
+        some.write_text("".join(lines_of[part * NUM_DOCS // 4 : (part + 1) * NUM_DOCS // 4]))
+        run("index", "ingest", "--index", str(index), "--input", str(some))
+    server = subprocess.Popen(
+        [canter, "serve", "--index", f"logs={index}", "--listen", "127.0.0.1:0", "--engine", os.environ.get("ENGINE", "wasm")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    address = None
+    for line in server.stdout:
+        for word in line.split():
+            if word.startswith("http://127.0.0.1:"):
+                address = "/".join(word.split("/")[:3])
+        if address:
+            break
+    assert address, "the server does not say where it listens"
+    yield address
+    server.terminate()
+    server.wait(30)
+
+
+@pytest.fixture(scope="session")
+def client(url):
+    with elasticsearch.Elasticsearch(url, request_timeout=60) as client:
+        yield client
