@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{conformance, guest, npm, python};
+use crate::{clients, conformance, guest, npm, python};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -56,6 +56,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     conformance::test(workspace)?;
     npm::test(workspace)?;
     python::test(workspace)?;
+    clients::test(workspace)?;
     for manifest in [
         "split-format/fuzz/Cargo.toml",
         "formats/fuzz/Cargo.toml",

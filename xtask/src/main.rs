@@ -1,8 +1,9 @@
 //! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | wasi | fastly |
-//! lambda | example | python | peers | dist`.
+//! lambda | example | clients | python | peers | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
+mod clients;
 mod commands;
 mod conformance;
 mod guest;
@@ -37,6 +38,7 @@ usage: cargo xtask COMMAND
                 build the packages of the Lambda functions into <target>/lambda
   example native-lambda [QUERY [INDEX]]
                 run the Lambda search function on this machine
+  clients       Elasticsearch's own clients, against a server of this build
   python [test|spark]
                 build the Python package as a wheel; test it, or its data source for Spark
   peers [build] [--docs N] [--splits N]
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Some("fastly") if rest.is_empty() => wasi::build_fastly(&workspace),
         Some("example") => lambda::example(&workspace, &rest),
         Some("lambda") => lambda::lambda(&workspace, &rest),
+        Some("clients") => clients::clients(&workspace, &rest),
         Some("python") => python::python(&workspace, &rest),
         Some("peers") => peers::peers(&workspace, &rest),
         Some("dist") if rest.is_empty() => commands::dist(&workspace),

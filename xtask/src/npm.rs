@@ -69,6 +69,26 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+/// Elasticsearch's JavaScript client in the folder `package`, on both engines. Without npm it is skipped, but not in CI.
+pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
+    if let Err(error) = check_npm() {
+        if env::var_os("CI").is_none() {
+            eprintln!("   SKIPPED Elasticsearch's JavaScript client: {error:#}");
+            return Ok(());
+        }
+        return Err(error);
+    }
+    install(workspace, package)?;
+    for engine in ["wasm", "native"] {
+        let mut tests = npm(workspace, package, &["test"]);
+        tests
+            .env("CANTER", workspace.dev_binary("canter"))
+            .env("ENGINE", engine);
+        run(&format!("clients: {package}, {engine}"), &mut tests)?;
+    }
+    Ok(())
+}
+
 fn check_npm() -> Result<()> {
     let output = Command::new("npm").arg("--version").output();
     match output {

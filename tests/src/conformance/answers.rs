@@ -41,7 +41,7 @@ impl Answer {
 }
 
 /// A JSON object with the values of `elapsed_time_micros` and `profile` replaced by `_`, if it has them
-/// at its top. Everything else stays as it is, white space and digits too, which parsing would hide.
+/// at its top, and of `took` wherever it stands: an answer in Elasticsearch's form may have others inside. Everything else stays as it is, white space and digits too, which parsing would hide.
 pub fn comparable_bytes(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len());
     let mut from = 0;
@@ -67,7 +67,7 @@ fn top_values(body: &[u8], keys: &[&str]) -> Vec<Range<usize>> {
                 at = end;
                 let is_wanted = keys.iter().any(|key| key.as_bytes() == text);
                 // A value that reads like a key is followed by no colon.
-                if depth == 1 && is_wanted && body.get(at) == Some(&b':') {
+                if (depth == 1 && is_wanted || text == b"took") && body.get(at) == Some(&b':') {
                     let start = at + 1 + spaces(&body[at + 1..]);
                     let end = end_of_value(body, start);
                     found.push(start..end);

@@ -56,6 +56,7 @@ const FILES: &[(&str, &str)] = &[
     ("audit_b1.toml", include_str!("requests/audit_b1.toml")),
     ("audit_a1.toml", include_str!("requests/audit_a1.toml")),
     ("audit_c.toml", include_str!("requests/audit_c.toml")),
+    ("elastic.toml", include_str!("requests/elastic.toml")),
 ];
 
 /// A request with its name and what is expected of the answer.

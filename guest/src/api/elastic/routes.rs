@@ -191,6 +191,9 @@ fn read(
             let mut body = Body::parse(&request.body)?;
             let fields = match (params.names("fields"), body.take("fields")) {
                 (Some(fields), _) => fields,
+                (None, Some(serde_json::Value::String(fields))) => {
+                    fields.split(',').map(|name| name.trim().to_owned()).collect()
+                }
                 (None, Some(fields)) => serde_json::from_value(fields)
                     .map_err(|_| SearchError::invalid("fields: this must be a list of names"))?,
                 (None, None) => vec!["*".to_owned()],

@@ -1,0 +1,71 @@
+//! `cargo xtask clients`: Elasticsearch's own clients, as their registries have them, against `canter serve`.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::guest;
+use crate::npm;
+use crate::step::run;
+use crate::tools;
+use crate::workspace::Workspace;
+
+/// What each version of the Python client needs; its folder names the environment.
+const PYTHON: [&str; 2] = [
+    "tests/clients/python-8/requirements.txt",
+    "tests/clients/python-9/requirements.txt",
+];
+
+const PYTHON_TESTS: &str = "tests/clients/python";
+const JS_TESTS: &str = "tests/clients/js";
+
+/// Builds the command line and runs the clients' tests.
+pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
+    if !args.is_empty() {
+        bail!("usage: cargo xtask clients");
+    }
+    guest::build(workspace)?;
+    run_python(workspace)?;
+    npm::run_clients(workspace, JS_TESTS)
+}
+
+/// The clients' tests as a step of all tests. Without Python they are skipped, but not in CI.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    let missing = PYTHON
+        .iter()
+        .find_map(|requirements| tools::python(workspace, requirements).err());
+    match missing {
+        Some(error) if env::var_os("CI").is_none() => {
+            eprintln!("   SKIPPED Elasticsearch's clients: {error:#}");
+            Ok(())
+        }
+        Some(error) => Err(error),
+        None => {
+            run_python(workspace)?;
+            npm::run_clients(workspace, JS_TESTS)
+        }
+    }
+}
+
+fn run_python(workspace: &Workspace) -> Result<()> {
+    run(
+        "clients: build canter",
+        &mut workspace.build_binary("canter"),
+    )?;
+    for requirements in PYTHON {
+        let python = tools::python(workspace, requirements)?;
+        for engine in ["wasm", "native"] {
+            run(
+                &format!("clients: {requirements}, {engine}"),
+                Command::new(&python)
+                    .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
+                    .arg(workspace.root.join(PYTHON_TESTS))
+                    .env("PYTHONDONTWRITEBYTECODE", "1")
+                    .env("CANTER", workspace.dev_binary("canter"))
+                    .env("ENGINE", engine),
+            )?;
+        }
+    }
+    Ok(())
+}
