@@ -17,7 +17,7 @@ mod targets;
 type Target = fn(&[u8]);
 
 /// The targets by name.
-const TARGETS: [(&str, Target); 9] = [
+const TARGETS: [(&str, Target); 10] = [
     ("query", targets::query),
     ("aggregations", targets::aggregations),
     ("document", targets::document),
@@ -27,6 +27,7 @@ const TARGETS: [(&str, Target); 9] = [
     ("hostile_split", targets::hostile_split),
     ("manifest_pages", targets::manifest_pages),
     ("filters", targets::filters),
+    ("elastic", targets::elastic),
 ];
 
 /// Inputs drawn for each target; `CANTER_FUZZ_SECONDS` draws for that long instead.

@@ -25,7 +25,10 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
     if !args.is_empty() {
         bail!("usage: cargo xtask clients");
     }
-    guest::build(workspace)?;
+    match npm::is_there() {
+        true => npm::build(workspace)?,
+        false => guest::build(workspace)?,
+    }
     run_python(workspace)?;
     npm::run_clients(workspace, JS_TESTS)
 }
@@ -55,16 +58,22 @@ fn run_python(workspace: &Workspace) -> Result<()> {
     )?;
     for requirements in PYTHON {
         let python = tools::python(workspace, requirements)?;
-        for engine in ["wasm", "native"] {
+        let pytest = |host: &str, engine: &str| {
             run(
-                &format!("clients: {requirements}, {engine}"),
+                &format!("clients: {requirements}, {host}, {engine}"),
                 Command::new(&python)
                     .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
                     .arg(workspace.root.join(PYTHON_TESTS))
                     .env("PYTHONDONTWRITEBYTECODE", "1")
                     .env("CANTER", workspace.dev_binary("canter"))
+                    .env("HOST", host)
                     .env("ENGINE", engine),
-            )?;
+            )
+        };
+        pytest("server", "wasm")?;
+        pytest("server", "native")?;
+        if npm::is_there() {
+            pytest("worker", "wasm")?;
         }
     }
     Ok(())

@@ -89,6 +89,11 @@ pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether the Worker can be run: the packages are built by then.
+pub(crate) fn is_there() -> bool {
+    check_npm().is_ok()
+}
+
 fn check_npm() -> Result<()> {
     let output = Command::new("npm").arg("--version").output();
     match output {

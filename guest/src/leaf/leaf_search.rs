@@ -83,6 +83,11 @@ pub(crate) async fn search_leaf(
 ) -> Result<PartialResult, SearchError> {
     let mut search = LeafSearch::new(&leaf, exchange)?;
     let splits = search.uncached().await;
+    if leaf.request.scroll.is_some() {
+        search.search_in_order(&splits, opened).await?;
+        search.result.aggregations = std::mem::take(&mut search.aggregations).finish();
+        return Ok(search.result);
+    }
     match search.rounds(&splits) {
         Some(rounds) => search.search_until_enough(rounds, opened).await?,
         None => search.search_splits(&splits, opened).await?,
@@ -190,6 +195,31 @@ impl<'a> LeafSearch<'a> {
             opened.retain(|split_ord, _| hits.iter().any(|hit| hit.split_ord == *split_ord));
         }
         Ok(())
+    }
+
+    /// Searches split after split until the page is full.
+    async fn search_in_order(
+        &mut self,
+        splits: &[&'a (u32, HeadSource)],
+        opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    ) -> Result<(), SearchError> {
+        /// Most splits that are searched together.
+        const MOST_AT_ONCE: usize = 8;
+        let mut waiting = splits.iter().copied();
+        let mut at_once = 1;
+        loop {
+            let round: Vec<&(u32, HeadSource)> = waiting.by_ref().take(at_once).collect();
+            if round.is_empty() {
+                return Ok(());
+            }
+            self.search_splits(&round, opened).await?;
+            let window = self.prepared.window;
+            if window > 0 && self.result.hits.len() >= window {
+                self.result.num_splits_not_needed += waiting.count() as u64;
+                return Ok(());
+            }
+            at_once = (at_once * 2).min(MOST_AT_ONCE);
+        }
     }
 
     /// After how many hits the search may stop counting, if it may.
@@ -334,7 +364,14 @@ impl<'a> LeafSearch<'a> {
         warm_up(split.segment(), &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
-        let docs = candidate.within.docs(split).await?;
+        let mut docs = candidate.within.docs(split).await?;
+        let scroll = self.leaf.request.scroll.as_ref();
+        if let Some((split_id, doc)) = scroll.and_then(|scroll| scroll.after.as_ref())
+            && *split_id == split.entry.id
+        {
+            // Those before are on earlier pages.
+            docs.start = docs.start.max(doc.saturating_add(1)).min(docs.end);
+        }
         if candidate.needs_scan() {
             let scanner = Scanner {
                 split,
@@ -387,6 +424,7 @@ impl<'a> LeafSearch<'a> {
     ) {
         if let Some(first) = candidates.first()
             && self.prepared.window > 0
+            && first.order != HitOrder::Stored
         {
             let elsewhere = self.elsewhere(candidates);
             let window = self.prepared.window;

@@ -130,7 +130,7 @@ impl<'a> LeafSearch<'a> {
                 let window = self.prepared.window as u64;
                 Some(Rounds::new(splits, direction, window, enough_hits))
             }
-            HitOrder::Place(_) | HitOrder::Keys { .. } => None,
+            HitOrder::Place(_) | HitOrder::Keys { .. } | HitOrder::Stored => None,
         }
     }
 

@@ -41,6 +41,7 @@ impl KeyHasher {
             sort_by: _,
             sort: _,
             search_after: _,
+            scroll: _,
             elastic: _,
             snippet_fields: _,
             track_total_hits: _,
@@ -71,6 +72,7 @@ impl KeyHasher {
             sort_by,
             sort,
             search_after,
+            scroll,
             elastic,
             snippet_fields,
             track_total_hits,
@@ -88,7 +90,7 @@ impl KeyHasher {
         self.add_time_filter(request.time_filter());
         self.add(&format!("{:?}", (start_offset, max_hits)));
         self.add(sort_by.as_deref().unwrap_or_default());
-        self.add(&format!("{:?}", (sort, search_after, elastic)));
+        self.add(&format!("{:?}", (sort, search_after, scroll, elastic)));
         self.add(&format!("{snippet_fields:?}"));
         self.add(&format!("{track_total_hits:?}"));
     }

@@ -11,7 +11,7 @@ use super::pages::{ReadPage, read_pages};
 use super::prune::{PruneReason, Required};
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
 use crate::query::{QueryShape, required_tags};
-use crate::request::{Limits, SearchRequest, SortOrder};
+use crate::request::{Limits, Scroll, SearchRequest, SortOrder};
 use crate::session::exchange::Exchange;
 use crate::split::HeadSource;
 use crate::{ErrorKind, SearchError};
@@ -194,6 +194,29 @@ impl Asked {
     }
 }
 
+/// Leaves out the splits before the one in which the last page of a scroll ended.
+///
+/// # Errors
+/// If that split is not there any more.
+fn go_on(plan: &mut SearchPlan, scroll: &Scroll) -> Result<(), SearchError> {
+    let Some((split_id, _)) = &scroll.after else {
+        return Ok(());
+    };
+    let mut places = plan.splits.iter();
+    let place = places.position(|split| split.source.entry.id == *split_id);
+    let place = place.ok_or_else(|| {
+        SearchError::new(
+            ErrorKind::NotFound,
+            "the scroll cannot go on: the split in which its last page ended was merged or removed; begin again",
+        )
+    })?;
+    plan.splits.drain(..place);
+    for (split_ord, split) in (0..).zip(&mut plan.splits) {
+        split.split_ord = split_ord;
+    }
+    Ok(())
+}
+
 /// Checks the request against the index's doc mapping, reads the pages that may matter, and prunes splits.
 ///
 /// # Errors
@@ -243,6 +266,9 @@ pub(crate) async fn plan_search(
     }
     let num_dropped = found.num_dropped;
     plan.choose(found.splits, has_pages, &asked);
+    if let Some(scroll) = &request.scroll {
+        go_on(&mut plan, scroll)?;
+    }
     let num_needed = num_dropped.saturating_add(plan.splits.len() as u64);
     if num_needed > limits.max_splits {
         return Err(SearchError::new(

@@ -26,6 +26,16 @@ pub(crate) struct ElasticHits {
     pub(crate) highlight: Option<Highlight>,
 }
 
+/// A search that goes through all hits, page by page, in the order in which they lie in the index's splits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Scroll {
+    /// The split and the document behind which the page begins.
+    pub(crate) after: Option<(String, u32)>,
+    /// The parameters and the body of the request, for the next page.
+    pub(crate) query: String,
+    pub(crate) body: String,
+}
+
 /// How passages that match are shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Highlight {

@@ -9,7 +9,7 @@ mod limits;
 mod sort;
 
 pub(crate) use counting::Counting;
-pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, SourceFilter};
+pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, Scroll, SourceFilter};
 pub(crate) use filter::parse_filter;
 pub(crate) use given_query::GivenQuery;
 pub(crate) use limits::Limits;
@@ -55,6 +55,9 @@ pub(crate) struct SearchRequest {
     /// The sort values behind which hits are wanted, one for each key. The API does not know it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) search_after: Vec<SortValue>,
+    /// All hits page by page. The API does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) scroll: Option<Scroll>,
     /// What an answer in Elasticsearch's form shows of hits. The API does not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) elastic: Option<ElasticHits>,

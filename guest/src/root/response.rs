@@ -13,7 +13,8 @@ use super::merge::Merged;
 use super::pretty::pretty;
 use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
-use crate::leaf::{FailedSplit, HitOrder, PartialResult};
+use crate::api::scroll_id;
+use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
 use crate::partial_cache::{look_up, store};
 use crate::request::{Limits, Question, SearchRequest};
 use crate::session::exchange::Exchange;
@@ -51,6 +52,9 @@ struct Body {
     /// One for each hit, if the request names fields for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippets: Option<Vec<Snippets>>,
+    /// Where the next page of a scroll goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scroll_id: Option<String>,
     /// Which documents match, if the request is to list them. Such an answer is not kept.
     #[serde(skip)]
     listed: Option<Vec<ListedSplit>>,
@@ -117,6 +121,7 @@ fn write_answer(
             num_hits: body.num_hits,
             is_lower_bound: body.num_hits_relation.is_some(),
             aggregations: body.aggregations.as_deref(),
+            scroll_id: body.scroll_id.as_deref(),
         };
         let json = elastic::write_search(shown, &search, &body.hits);
         return Ok(match form.is_pretty {
@@ -313,6 +318,7 @@ pub(crate) async fn answer(
         num_hits: result.num_hits,
         num_hits_relation: (result.num_splits_not_needed > 0).then(|| "gte".to_owned()),
         snippets: (snippeter.is_some() && writer.is_none()).then_some(snippets),
+        scroll_id: scroll_id_of(&result.hits, request, sources),
         listed: request
             .list_documents
             .then(|| std::mem::take(&mut result.listed)),
@@ -334,6 +340,20 @@ pub(crate) async fn answer(
     }
     let profile = Profile::new(facts, &result);
     write_answer(&body, &missing, profile, question, exchange)
+}
+
+/// Where the next page of a scroll goes on: behind the last hit of this one.
+fn scroll_id_of(
+    hits: &[PartialHit],
+    request: &SearchRequest,
+    sources: &BTreeMap<u32, HeadSource>,
+) -> Option<String> {
+    let (scroll, shown) = request.scroll.as_ref().zip(request.elastic.as_ref())?;
+    let last = hits.last().and_then(|hit| {
+        let source = sources.get(&hit.split_ord)?;
+        Some((source.entry.id.clone(), hit.doc))
+    });
+    Some(scroll_id(&shown.index, scroll, last))
 }
 
 /// The aggregations as the answer shows them.

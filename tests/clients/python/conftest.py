@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import pathlib
 import random
 import subprocess
 
@@ -75,11 +76,7 @@ def docs():
 
 @pytest.fixture(scope="session")
 def url(tmp_path_factory, docs):
-    """Where the documents are served: a server of this test's own, or the one of CANTER_URL."""
-    given = os.environ.get("CANTER_URL")
-    if given:
-        yield given
-        return
+    """Where the documents are served: by `canter serve`, or with HOST=worker by the Worker on workerd."""
     canter = os.environ["CANTER"]
     folder = tmp_path_factory.mktemp("logs")
     config = folder / "index.yaml"
@@ -98,8 +95,13 @@ def url(tmp_path_factory, docs):
         some = folder / f"part{part}.ndjson"
         some.write_text("".join(lines_of[part * NUM_DOCS // 4 : (part + 1) * NUM_DOCS // 4]))
         run("index", "ingest", "--index", str(index), "--input", str(some))
+    engine = os.environ.get("ENGINE", "wasm")
+    command = [canter, "serve", "--index", f"logs={index}", "--listen", "127.0.0.1:0", "--engine", engine]
+    if os.environ.get("HOST") == "worker":
+        command = ["node", str(pathlib.Path(__file__).parent.parent / "worker.mjs"), str(index)]
     server = subprocess.Popen(
-        [canter, "serve", "--index", f"logs={index}", "--listen", "127.0.0.1:0", "--engine", os.environ.get("ENGINE", "wasm")],
+        command,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -3,6 +3,8 @@
 import collections
 import re
 
+import elasticsearch
+import elasticsearch.helpers
 import pytest
 
 ALL = 10_000
@@ -351,6 +353,31 @@ def test_many_searches_in_one_request(client, docs):
     assert second["status"] == 400 and "nope" in second["error"]["reason"]
     assert third["status"] == 404 and third["error"]["type"] == "index_not_found_exception"
     assert fourth["hits"]["hits"][0]["_source"]["id"] == 0
+
+
+@pytest.mark.parametrize("name", ["match_all", "phrase", "range", "bool two of three", "match_none"])
+def test_scrolling_goes_through_all_hits_once(client, docs, name):
+    query, matches = QUERIES[name]
+    expected = {d["id"] for d in docs if matches(d)}
+    hits = list(elasticsearch.helpers.scan(client, index="logs", query={"query": query}, size=130))
+    found = [hit["_source"]["id"] for hit in hits]
+    assert len(found) == len(set(found)) and set(found) == expected
+    assert len({hit["_id"] for hit in hits}) == len(hits)
+
+
+def test_a_scroll_is_read_page_by_page(client, docs):
+    page = client.search(index="logs", scroll="1m", size=700, source=["id"], sort=["_doc"])
+    sizes = []
+    while page["hits"]["hits"]:
+        sizes.append(len(page["hits"]["hits"]))
+        assert set(page["hits"]["hits"][0]["_source"]) == {"id"}
+        page = client.scroll(scroll_id=page["_scroll_id"], scroll="1m")
+    assert sizes == [700, 700, 600]
+    assert client.clear_scroll(scroll_id=page["_scroll_id"])["succeeded"]
+    with pytest.raises(elasticsearch.BadRequestError):
+        client.scroll(scroll_id="nonsense")
+    with pytest.raises(elasticsearch.BadRequestError):
+        client.search(index="logs", scroll="1m", sort=["id"])
 
 
 def test_what_there_is(client, docs):

@@ -18,11 +18,11 @@ use super::host::{Objects, run};
 const MANIFEST: &str = "manifest.canter";
 
 /// Small enough that no honest request of a fuzzer reaches them by chance, so that memory stays small.
-const LIMITS: &str = r#"{"max_hits": 1000, "max_buckets": 1000, "max_aggregation_bytes": 10000000,
+pub(crate) const LIMITS: &str = r#"{"max_hits": 1000, "max_buckets": 1000, "max_aggregation_bytes": 10000000,
     "min_docs_per_leaf": 1}"#;
 
 /// The index in `index/`: written once by the builder, in two splits.
-fn index() -> &'static Objects {
+pub(crate) fn index() -> &'static Objects {
     static INDEX: OnceLock<Objects> = OnceLock::new();
     INDEX.get_or_init(|| {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -43,7 +43,7 @@ fn index() -> &'static Objects {
     })
 }
 
-fn no_cache(_: &str) -> Option<Vec<u8>> {
+pub(crate) fn no_cache(_: &str) -> Option<Vec<u8>> {
     None
 }
 

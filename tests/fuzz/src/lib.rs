@@ -5,8 +5,10 @@
 
 mod checks;
 mod edits;
+mod elastic;
 mod host;
 mod pages;
 
 pub use checks::{aggregations, cache_file, document, hostile_split, partial_entry, query, wire};
+pub use elastic::elastic;
 pub use pages::{filters, manifest_pages};

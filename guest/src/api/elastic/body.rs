@@ -11,8 +11,8 @@ use super::sort::Sort;
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
 use crate::request::{
-    AnswerForm, Counting, ElasticHits, GivenQuery, Highlight, Question, SearchRequest, SortKeySpec,
-    SortOrder, SortTarget, SourceFilter,
+    AnswerForm, Counting, ElasticHits, GivenQuery, Highlight, Question, Scroll, SearchRequest,
+    SortKeySpec, SortOrder, SortTarget, SourceFilter,
 };
 use crate::session::protocol::Budget;
 
@@ -102,6 +102,13 @@ pub(super) fn read_search(
     settings: &ApiSettings,
 ) -> Result<Search, SearchError> {
     let mut request = plain(settings)?;
+    if params.text("scroll").is_some() {
+        request.scroll = Some(Scroll {
+            after: None,
+            query: params.written(),
+            body: Value::from(body.map.clone()).to_string(),
+        });
+    }
     let query = query(&mut body, params)?;
     let aggs = match (body.take("aggs"), body.take("aggregations")) {
         (Some(_), Some(_)) => {
@@ -134,6 +141,20 @@ pub(super) fn read_search(
             return Err(wrong("search_after", "from must be 0 or absent"));
         }
         request.search_after = sort.after(&after)?;
+    }
+    if request.scroll.is_some() {
+        let is_stored =
+            |key: &SortKeySpec| key.target == SortTarget::Doc && key.order == SortOrder::Ascending;
+        let is_other = sort
+            .as_ref()
+            .is_some_and(|sort| !sort.keys.iter().all(is_stored));
+        if is_other || request.start_offset > 0 || !request.search_after.is_empty() {
+            return Err(wrong(
+                "scroll",
+                "a scroll goes through hits as they lie in the index: sort by _doc and leave out from; use \
+                 search_after for another order",
+            ));
+        }
     }
     let (source, fields) = shown(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
@@ -168,6 +189,7 @@ pub(super) fn read_search(
     let sort = sort.unwrap_or_else(|| Sort {
         // The best first, unless all are equally good: then as in the index's own order.
         keys: match score {
+            _ if request.scroll.is_some() => Vec::new(),
             Some(_) => Vec::new(),
             None => vec![SortKeySpec {
                 target: SortTarget::Score,

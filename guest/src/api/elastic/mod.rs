@@ -15,8 +15,10 @@ mod fields;
 mod many;
 mod params;
 mod routes;
+mod scroll;
 mod sort;
 
 pub(super) use call::ElasticCall;
 pub(crate) use errors::to_elastic;
 pub(super) use routes::read_elastic;
+pub(crate) use scroll::scroll_id;

@@ -49,6 +49,13 @@ impl UrlParams {
         })
     }
 
+    /// All of them again, as a URL has them.
+    pub(super) fn written(&self) -> String {
+        let mut written = form_urlencoded::Serializer::new(String::new());
+        written.extend_pairs(&self.given);
+        written.finish()
+    }
+
     /// A parameter as text.
     pub(super) fn text(&mut self, name: &'static str) -> Option<&str> {
         self.known.push(name);

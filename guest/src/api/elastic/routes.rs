@@ -6,6 +6,7 @@ use super::cluster;
 use super::errors::{Stage, elastic_response, error_response};
 use super::many::read_many;
 use super::params::UrlParams;
+use super::scroll::next_page;
 use crate::api::settings::ApiSettings;
 use crate::names::matches_pattern;
 use crate::request::GivenQuery;
@@ -18,6 +19,7 @@ enum Route<'p> {
     ClusterHealth,
     Nodes,
     Search(&'p str),
+    Scroll(Option<&'p str>),
     ManySearches(Option<&'p str>),
     Count(&'p str),
     Validate(&'p str),
@@ -47,6 +49,8 @@ fn route_of<'p>(
             (Route::Nodes, GET)
         }
         ["_search"] => (Route::Search(ALL), BOTH),
+        ["_search", "scroll"] => (Route::Scroll(None), &["GET", "POST", "DELETE"]),
+        ["_search", "scroll", id] => (Route::Scroll(Some(id)), &["GET", "POST", "DELETE"]),
         ["_msearch"] => (Route::ManySearches(None), BOTH),
         ["_count"] => (Route::Count(ALL), BOTH),
         ["_validate", "query"] => (Route::Validate(ALL), BOTH),
@@ -157,6 +161,25 @@ fn read(
             let search = read_search(&index, body, &mut params, common.is_pretty, settings)?;
             ElasticCall::search(index, search)
         }
+        Route::Scroll(id) => {
+            params.text("scroll");
+            let of_url = params.text("scroll_id").map(str::to_owned);
+            let mut body = Body::parse(&request.body)?;
+            body.take("scroll");
+            let of_body = body.take("scroll_id");
+            body.finish()?;
+            if request.method == "DELETE" {
+                // Nothing is kept, so that nothing has to be freed.
+                let freed = serde_json::json!({"succeeded": true, "num_freed": 1});
+                ElasticCall::Answered(elastic_response(200, &freed))
+            } else {
+                let id = id.map(str::to_owned).or(of_url);
+                let id = id.or_else(|| of_body?.as_str().map(str::to_owned));
+                let id = id.ok_or_else(|| SearchError::invalid("scroll_id is missing"))?;
+                let (index, search) = next_page(&id, common.is_pretty, settings)?;
+                ElasticCall::search(index, search)
+            }
+        }
         Route::Count(names) => {
             let index = one(names)?;
             let body = Body::parse(&request.body)?;
@@ -191,9 +214,10 @@ fn read(
             let mut body = Body::parse(&request.body)?;
             let fields = match (params.names("fields"), body.take("fields")) {
                 (Some(fields), _) => fields,
-                (None, Some(serde_json::Value::String(fields))) => {
-                    fields.split(',').map(|name| name.trim().to_owned()).collect()
-                }
+                (None, Some(serde_json::Value::String(fields))) => fields
+                    .split(',')
+                    .map(|name| name.trim().to_owned())
+                    .collect(),
                 (None, Some(fields)) => serde_json::from_value(fields)
                     .map_err(|_| SearchError::invalid("fields: this must be a list of names"))?,
                 (None, None) => vec!["*".to_owned()],

@@ -19,6 +19,8 @@ pub(crate) enum HitOrder {
     Place(SortOrder),
     /// By place in an index with one, so by time first: by document id within a split.
     Time(SortOrder),
+    /// As they lie in splits, one split after the other: what a scroll goes by.
+    Stored,
     /// By values, and where they are equal by place.
     Keys {
         /// At least one.
@@ -35,6 +37,9 @@ impl HitOrder {
     /// field, otherwise as they stand in the index. Places are never equal, so an order ends with
     /// `_doc` wherever it stands; without it, places run like the first key.
     pub(crate) fn of_request(request: &SearchRequest, timestamp_field: Option<&str>) -> Self {
+        if request.scroll.is_some() {
+            return Self::Stored;
+        }
         let after = &request.search_after;
         let keys = request.sort_keys().unwrap_or_default();
         let keys = keys.as_slice();
@@ -76,6 +81,7 @@ impl HitOrder {
     pub(crate) fn ties(&self) -> SortOrder {
         match self {
             Self::Place(order) | Self::Time(order) | Self::Keys { ties: order, .. } => *order,
+            Self::Stored => SortOrder::Ascending,
         }
     }
 
@@ -83,7 +89,7 @@ impl HitOrder {
     pub(crate) fn keys(&self) -> &[SortKeySpec] {
         match self {
             Self::Keys { keys, .. } => keys,
-            Self::Place(_) | Self::Time(_) => &[],
+            Self::Place(_) | Self::Time(_) | Self::Stored => &[],
         }
     }
 
@@ -128,12 +134,12 @@ impl TopHits {
             return Ok(Self::Nothing);
         }
         Ok(match order {
-            HitOrder::Place(SortOrder::Ascending) | HitOrder::Time(SortOrder::Ascending) => {
-                Self::First {
-                    window,
-                    docs: Vec::new(),
-                }
-            }
+            HitOrder::Place(SortOrder::Ascending)
+            | HitOrder::Time(SortOrder::Ascending)
+            | HitOrder::Stored => Self::First {
+                window,
+                docs: Vec::new(),
+            },
             HitOrder::Place(SortOrder::Descending) | HitOrder::Time(SortOrder::Descending) => {
                 Self::Last {
                     window,

@@ -28,7 +28,10 @@ impl Builder<'_> {
         {
             return self.across(&named, text, &words, others, is_lenient);
         }
-        let queries = self.one_each(&named, &wanted.leaf, is_lenient)?;
+        let queries = match self.one_each(&named, &wanted.leaf, is_lenient) {
+            Err(_) if wanted.is_lenient => Vec::new(),
+            queries => queries?,
+        };
         Ok(match wanted.combine {
             Combine::Best(others) | Combine::Cross(others) => self.best_of(queries, others),
             Combine::Sum => any_of(queries),
@@ -59,8 +62,8 @@ impl Builder<'_> {
             queries.retain(|query| !query.is::<EmptyQuery>());
         }
         match first_error {
-            // What makes sense for none of them is an error all the same, unless errors are not wanted.
-            Some(error) if queries.is_empty() && named.is_exact => Err(error),
+            // What makes sense for none of them is an error all the same.
+            Some(error) if queries.is_empty() => Err(error),
             _ => Ok(queries),
         }
     }

@@ -213,6 +213,7 @@ pub(super) struct Search<'a> {
     pub(super) num_hits: u64,
     pub(super) is_lower_bound: bool,
     pub(super) aggregations: Option<&'a str>,
+    pub(super) scroll_id: Option<&'a str>,
 }
 
 /// Puts an answer together. `hits` are JSON.
@@ -240,8 +241,11 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
         .map_or_else(String::new, |aggregations| {
             format!(",\"aggregations\":{aggregations}")
         });
+    let scroll_id = search.scroll_id.map_or_else(String::new, |id| {
+        format!("{},", entry("_scroll_id", &id.into()))
+    });
     format!(
-        "{{\"took\":{},\"timed_out\":{},\"_shards\":{shards},\"hits\":{{{total}\"max_score\":{max_score},\
+        "{{{scroll_id}\"took\":{},\"timed_out\":{},\"_shards\":{shards},\"hits\":{{{total}\"max_score\":{max_score},\
          \"hits\":[{}]}}{aggregations}}}",
         search.took_us / 1_000,
         search.timed_out,

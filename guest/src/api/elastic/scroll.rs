@@ -1,0 +1,72 @@
+//! Scrolling: all hits of a search, page by page, in the order in which they lie in the index.
+//!
+//! A scroll is a text that says the request and where the last page ended. Nothing is kept for it, so that it does not
+//! expire; it ends where the split that it stands in is merged into another, and says so.
+//!
+//! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-scroll>.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, Search, read_search};
+use super::params::UrlParams;
+use super::routes::one;
+use crate::SearchError;
+use crate::api::settings::ApiSettings;
+use crate::request::Scroll;
+use crate::session::protocol::HttpRequest;
+
+/// Longest text of a scroll, in bytes: with a longest query and what is around it.
+const MAX_LEN: usize = 256 * 1024;
+
+/// What a scroll's text says.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    index: String,
+    scroll: Scroll,
+}
+
+/// The text of a scroll that goes on behind a document of a split.
+pub(crate) fn scroll_id(index: &str, scroll: &Scroll, after: Option<(String, u32)>) -> String {
+    let written = Written {
+        index: index.to_owned(),
+        scroll: Scroll {
+            after: after.or_else(|| scroll.after.clone()),
+            ..scroll.clone()
+        },
+    };
+    let json = serde_json::to_string(&written).unwrap_or_default();
+    BASE64_URL_SAFE_NO_PAD.encode(json)
+}
+
+/// Reads the request for the next page, by the text of the last one.
+///
+/// # Errors
+/// If it is no such text, or the index is none that the caller may search.
+pub(super) fn next_page(
+    id: &str,
+    is_pretty: bool,
+    settings: &ApiSettings,
+) -> Result<(String, Search), SearchError> {
+    let invalid = || SearchError::invalid("scroll_id: this is no scroll of this server");
+    if id.len() > MAX_LEN {
+        return Err(invalid());
+    }
+    let json = BASE64_URL_SAFE_NO_PAD.decode(id).map_err(|_| invalid())?;
+    let written: Written = serde_json::from_slice(&json).map_err(|_| invalid())?;
+    let index = one(&written.index, settings, false)?;
+    let mut params = UrlParams::of(&HttpRequest {
+        method: String::new(),
+        path: String::new(),
+        query: written.scroll.query.clone(),
+        body: Vec::new(),
+    })?;
+    params.common()?;
+    let body = Body::parse(written.scroll.body.as_bytes())?;
+    let mut search = read_search(&index, body, &mut params, is_pretty, settings)?;
+    params.finish()?;
+    // Whatever else the text says: it goes on where it stands.
+    search.0.request.scroll = Some(written.scroll);
+    Ok((index, search))
+}
