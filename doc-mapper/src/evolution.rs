@@ -251,7 +251,7 @@ fn compare(place: &str, was: Option<&Value>, asked: Option<&Value>, found: &mut 
 /// The keys of both, sorted, each once.
 fn keys_of<'v>(was: &'v Map<String, Value>, asked: &'v Map<String, Value>) -> Vec<&'v String> {
     let mut keys: Vec<&String> = was.keys().chain(asked.keys()).collect();
-    keys.sort();
+    canter_sorting::sort(&mut keys);
     keys.dedup();
     keys
 }

@@ -144,7 +144,7 @@ impl DeletedDocs {
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let mut all: Vec<Range<u32>> = self.ranges.iter().chain(&other.ranges).cloned().collect();
-        all.sort_by_key(|range| range.start);
+        canter_sorting::sort_by_key(&mut all, |range| range.start);
         let mut union = Self::default();
         all.into_iter().for_each(|range| union.push(range));
         union

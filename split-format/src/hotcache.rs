@@ -29,7 +29,7 @@ impl Hotcache {
     /// Collects `(file_ord, start, bytes)`. Ranges of one file that overlap or touch become one.
     pub fn from_ranges(mut ranges: Vec<(u32, u64, Vec<u8>)>) -> Self {
         ranges.retain(|(_, _, bytes)| !bytes.is_empty());
-        ranges.sort_by_key(|(file_ord, start, _)| (*file_ord, *start));
+        canter_sorting::sort_by_key(&mut ranges, |(file_ord, start, _)| (*file_ord, *start));
         let mut merged: Vec<(u32, u64, Vec<u8>)> = Vec::new();
         for (file_ord, start, bytes) in ranges {
             if let Some((last_ord, last_start, last_bytes)) = merged.last_mut() {

@@ -160,7 +160,7 @@ fn sources_of(docs: &[DocIdentity]) -> Vec<SourceId> {
             sources.push(doc.source);
         }
     }
-    sources.sort_unstable();
+    canter_sorting::sort(&mut sources);
     sources.dedup();
     sources
 }

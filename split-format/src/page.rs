@@ -107,7 +107,9 @@ pub fn write_page(
     mut splits: Vec<PageSplit>,
     summary: Option<&Rollup>,
 ) -> Result<WrittenPage, FormatError> {
-    splits.sort_by(|left, right| left.entry.order().cmp(&right.entry.order()));
+    canter_sorting::sort_by(&mut splits, |left, right| {
+        left.entry.order().cmp(&right.entry.order())
+    });
     let mut heads = Vec::new();
     let mut offsets = Vec::new();
     for split in &splits {

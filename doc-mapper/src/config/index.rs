@@ -99,7 +99,7 @@ impl IndexConfig {
         kept_fields::add(&mut config)?;
         validate::index_config(&config)?;
         // Only now: until here errors point into the list by position.
-        config.doc_mapping.tag_fields.sort();
+        canter_sorting::sort(&mut config.doc_mapping.tag_fields);
         config.doc_mapping.tag_fields.dedup();
         Ok(config)
     }

@@ -190,7 +190,7 @@ pub(super) fn text_options(map: &MapReader<'_>, what: &str, search: &Search) -> 
         });
     }
     // Their order decides the numbers of fields, and JSON does not keep that of keys.
-    variants.sort_by(|left, right| left.name.cmp(&right.name));
+    canter_sorting::sort_by(&mut variants, |left, right| left.name.cmp(&right.name));
     let twice = variants
         .iter()
         .zip(variants.iter().skip(1))

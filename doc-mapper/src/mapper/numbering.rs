@@ -34,7 +34,9 @@ pub(super) enum Numbering<'s> {
 pub(super) fn in_order_of_addition(schema: &Schema, added: &[String]) -> Schema {
     let rank = |name: &str| added.iter().position(|path| path == name);
     let mut entries: Vec<&FieldEntry> = schema.fields().map(|(_, entry)| entry).collect();
-    entries.sort_by_key(|entry| rank(entry.name()).map_or(0, |place| place + 1));
+    canter_sorting::sort_by_key(&mut entries, |entry| {
+        rank(entry.name()).map_or(0, |place| place + 1)
+    });
     let mut builder = Schema::builder();
     for entry in entries {
         builder.add_field(entry.clone());

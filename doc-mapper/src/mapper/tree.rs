@@ -71,7 +71,9 @@ pub(crate) struct ObjectNode {
 impl ObjectNode {
     pub(crate) fn new(path: String, children: Vec<(String, Child)>) -> ObjectNode {
         let mut sorted: Vec<usize> = (0..children.len()).collect();
-        sorted.sort_by_key(|&i| children.get(i).map(|(name, _)| name.as_str()));
+        canter_sorting::sort_by_key(&mut sorted, |&i| {
+            children.get(i).map(|(name, _)| name.as_str())
+        });
         ObjectNode {
             path,
             children,

@@ -70,7 +70,7 @@ impl Aggregations {
         self.list
             .iter()
             .for_each(|aggregation| add_untyped(mapper, aggregation, &mut fields));
-        fields.sort();
+        canter_sorting::sort(&mut fields);
         fields.dedup();
         fields
     }

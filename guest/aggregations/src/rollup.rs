@@ -273,7 +273,7 @@ impl RolledUp<'_> {
             .field(&request.source.field)
             .filter(|_| is_plain)?;
         let mut order: Vec<usize> = (0..field.keys.len()).collect();
-        order.sort_by_key(|place| field.keys.get(*place));
+        canter_sorting::sort_by_key(&mut order, |place| field.keys.get(*place));
         let keys = order.iter().filter_map(|place| field.keys.get(*place));
         let keys: Vec<Key> = keys.map(|key| Key::Text(key.clone())).collect();
         let mut offsets = vec![0];

@@ -1,6 +1,6 @@
 //! Parameters of the API, from the URL and from a JSON body: each known by name and checked by type.
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::indexes::IndexFilter;
@@ -82,11 +82,10 @@ pub(super) fn search_parameters(
     };
     let budget = match given.take(BUDGET) {
         None => Budget::default(),
-        Some(budget) => Budget::deserialize(budget)
-            .map_err(|error| SearchError::invalid(format!("budget: {error}")))?,
+        Some(budget) => typed(&budget).map_err(|error| error.at("budget"))?,
     };
-    let mut search = SearchRequest::deserialize(Value::Object(given.values))
-        .map_err(|error| SearchError::invalid(format!("search request: {error}")))?;
+    let mut search: SearchRequest =
+        typed(&Value::Object(given.values)).map_err(|error| error.at("search request"))?;
     if settings.forced_filter.is_some() {
         check_filtered(form, budget)?;
     }
@@ -100,6 +99,13 @@ pub(super) fn search_parameters(
         form,
     };
     Ok((question, budget))
+}
+
+/// Reads a value as the type it stands for, by its text: types are then read from text alone, and what reads them is
+/// compiled once.
+pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, SearchError> {
+    serde_json::from_str(&value.to_string())
+        .map_err(|error| SearchError::invalid(error.to_string()))
 }
 
 /// Refuses what would tell a caller of documents that a forced filter hides: how many splits and requests a search

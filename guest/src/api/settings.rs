@@ -48,7 +48,7 @@ impl ApiSettings {
                 )));
             }
         }
-        settings.indexes.sort();
+        canter_sorting::sort(&mut settings.indexes);
         settings.indexes.dedup();
         if let Some(filter) = &settings.forced_filter {
             parse_filter(filter, &settings.limits)?;

@@ -59,7 +59,7 @@ impl<'s> Rounds<'s> {
         enough_hits: u64,
     ) -> Self {
         let mut waiting: Vec<&(u32, HeadSource)> = splits.to_vec();
-        waiting.sort_by_key(|(split_ord, source)| {
+        canter_sorting::sort_by_key(&mut waiting, |(split_ord, source)| {
             search_rank(source.entry.time_range, *split_ord, direction)
         });
         Self {
@@ -248,7 +248,9 @@ impl<'a> LeafSearch<'a> {
                 Err(error) => self.fail(candidate, error),
             }
         }
-        counted.sort_by_key(|(candidate, _)| candidate.search_rank(direction));
+        canter_sorting::sort_by_key(&mut counted, |(candidate, _)| {
+            candidate.search_rank(direction)
+        });
         counted
     }
 

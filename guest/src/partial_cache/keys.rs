@@ -1,5 +1,7 @@
 //! Keys of the partial-result cache: hashes of all that an entry depends on.
 
+use std::hash::{Hash, Hasher};
+
 use canter_split_format::{SplitEntry, TimeRange};
 use serde_json::Value;
 
@@ -9,6 +11,20 @@ use crate::request::{Limits, SearchRequest, TimeFilter};
 
 /// Hex digits of a key: 160 bits, so that no two requests ever share one.
 const KEY_LEN: usize = 40;
+
+/// What a query is hashed by.
+struct Bytes<'h>(&'h mut blake3::Hasher);
+
+impl Hasher for Bytes<'_> {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        // The key is what the other one comes to.
+        0
+    }
+}
 
 /// Hashes texts one after another; each begins with its length, so that none runs into the next.
 #[derive(Clone, Default)]
@@ -30,10 +46,10 @@ impl KeyHasher {
     fn add_request(&mut self, ast: &QueryNode, request: &SearchRequest, limits: &Limits) {
         // Every field is named, so that a new one is thought of here.
         let SearchRequest {
-            query,
+            // In the query as parsed.
+            query: _,
             search_field,
             aggs,
-            // In the query as parsed.
             forced_filter: _,
             // Only the whole answer depends on what these say of hits.
             max_hits: _,
@@ -55,8 +71,8 @@ impl KeyHasher {
             now_ms: _,
         } = request;
         self.add(&crate::version());
-        // Not its `Debug` form: that does not escape, so two queries may look the same.
-        self.add(&serde_json::to_string(ast).unwrap_or_else(|_| format!("{query:?}")));
+        // Not its `Debug` form: that of the grammar does not escape, so two queries may look the same.
+        ast.hash(&mut Bytes(&mut self.0));
         self.add(&format!("{search_field:?}"));
         let aggs = aggs.clone().map(with_sorted_keys);
         self.add(&aggs.unwrap_or(Value::Null).to_string());
@@ -197,7 +213,7 @@ fn with_sorted_keys(value: Value) -> Value {
                 .into_iter()
                 .map(|(key, value)| (key, with_sorted_keys(value)))
                 .collect();
-            fields.sort_by(|(left, _), (right, _)| left.cmp(right));
+            canter_sorting::sort_by(&mut fields, |(left, _), (right, _)| left.cmp(right));
             Value::Object(fields.into_iter().collect())
         }
         other => other,

@@ -101,7 +101,7 @@ pub(super) fn must_look_at(all: &[Counted], window: u64, direction: SortOrder) -
         SortOrder::Descending => !range.start_ns,
         SortOrder::Ascending => range.end_ns,
     };
-    best_first.sort_by_key(|(range, _)| best(*range));
+    canter_sorting::sort_by_key(&mut best_first, |(range, _)| best(*range));
     let mut num_found = 0u64;
     let mut bound = i64::MIN;
     for (range, num_hits) in &best_first {

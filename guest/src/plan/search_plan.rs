@@ -396,7 +396,9 @@ impl SearchPlan {
 
     /// Takes the splits that must be looked at into the plan, oldest first.
     fn choose(&mut self, mut found: Vec<(HeadSource, Counted)>, has_pages: bool, asked: &Asked) {
-        found.sort_by(|(left, _), (right, _)| left.entry.order().cmp(&right.entry.order()));
+        canter_sorting::sort_by(&mut found, |(left, _), (right, _)| {
+            left.entry.order().cmp(&right.entry.order())
+        });
         let counted: Vec<Counted> = found.iter().map(|(_, counted)| *counted).collect();
         // Without pages, all heads that are not at hand are one wave, which says more than this.
         let is_wanted = asked.must_look_at(&counted);

@@ -18,4 +18,4 @@ pub(crate) use needs::Needs;
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
 pub(crate) use scan::{Answers, DocTerms, Scan};
-pub(crate) use tree::QueryNode;
+pub(crate) use tree::{Factor, QueryNode};

@@ -116,7 +116,9 @@ impl RequiredTerms {
             Self::Any(parts) if parts.is_empty() => Self::Any(parts),
             other if !other.requires_something() => Self::Nothing,
             Self::All(mut parts) => {
-                parts.sort_by_key(|part| (part.num_terms(), Reverse(part.longest())));
+                canter_sorting::sort_by_key(&mut parts, |part| {
+                    (part.num_terms(), Reverse(part.longest()))
+                });
                 let parts = parts.into_iter().map(|part| part.within(left));
                 let parts = parts.filter(|part| *part != Self::Nothing);
                 let parts: Vec<Self> = parts.collect();

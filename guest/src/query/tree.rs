@@ -2,11 +2,12 @@
 //! DSL (`dsl`). Pruning, limits, cache keys and the query itself (`build`) come from this tree, so they are the same
 //! for both.
 
-use serde::Serialize;
+use std::hash::{Hash, Hasher};
+
 use tantivy_query_grammar::UserInputLeaf;
 
 /// A part of a query.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) enum QueryNode {
     /// Every document.
     All,
@@ -19,17 +20,27 @@ pub(crate) enum QueryNode {
     /// Parts that must, may or must not match.
     Bool(BoolNode),
     /// The same documents, with their scores times this.
-    Boost(Box<QueryNode>, f32),
+    Boost(Box<QueryNode>, Factor),
     /// The same documents, each with this score.
-    Constant(Box<QueryNode>, f32),
+    Constant(Box<QueryNode>, Factor),
     /// What any of these matches, with the score of the best, and of the others this part of theirs.
-    Best(Vec<QueryNode>, f32),
+    Best(Vec<QueryNode>, Factor),
     /// What the first matches, where the second does with its score times this.
-    Demoted(Box<QueryNode>, Box<QueryNode>, f32),
+    Demoted(Box<QueryNode>, Box<QueryNode>, Factor),
+}
+
+/// A score, or a factor for one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Factor(pub(crate) f32);
+
+impl Hash for Factor {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
 }
 
 /// What a clause means to the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Role {
     /// Must match, and counts for the score.
     Must,
@@ -42,7 +53,7 @@ pub(crate) enum Role {
 }
 
 /// Clauses.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub(crate) struct BoolNode {
     pub(crate) clauses: Vec<(Role, QueryNode)>,
     /// How many of the optional clauses must match. If it is not said: one, or none beside clauses that must.
@@ -52,7 +63,7 @@ pub(crate) struct BoolNode {
 /// How many of several clauses must match, by how many there are.
 ///
 /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-minimum-should-match>.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MinShould {
     /// With more clauses than so many, this share; the last that applies counts. What holds for any number stands
     /// with 0, or with nothing before it.
@@ -60,7 +71,7 @@ pub(crate) struct MinShould {
 }
 
 /// A number or a part of clauses; a negative one says how many may be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Share {
     /// So many.
     Count(i64),
@@ -69,7 +80,7 @@ pub(crate) enum Share {
 }
 
 /// What is looked for in a field.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) enum Leaf {
     /// As the query string says it.
     Text(UserInputLeaf),
@@ -101,7 +112,7 @@ pub(crate) enum Leaf {
 }
 
 /// A value of a JSON request as text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Given {
     pub(crate) text: String,
     /// Whether it was a number there.
@@ -109,7 +120,7 @@ pub(crate) struct Given {
 }
 
 /// A text that is cut into words.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) struct Match {
     /// None where the fields stand around it.
     pub(crate) field: Option<String>,
@@ -123,7 +134,7 @@ pub(crate) struct Match {
 }
 
 /// How the words of a text must be there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Words {
     /// All of them.
     All,
@@ -141,7 +152,7 @@ pub(crate) enum Words {
 }
 
 /// The form that a term has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PatternKind {
     /// It begins so.
     Prefix,
@@ -154,7 +165,7 @@ pub(crate) enum PatternKind {
 }
 
 /// How far a term may be from what is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fuzziness {
     /// Characters that are added, left out or changed.
     pub(crate) edits: Edits,
@@ -165,7 +176,7 @@ pub(crate) struct Fuzziness {
 }
 
 /// How many edits are allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Edits {
     /// So many, at most 2.
     Most(u8),
@@ -177,7 +188,7 @@ pub(crate) enum Edits {
 pub(crate) const AUTO: Edits = Edits::Auto(3, 6);
 
 /// An end of a range.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct End {
     pub(crate) given: Given,
     pub(crate) is_included: bool,
@@ -186,7 +197,7 @@ pub(crate) struct End {
 }
 
 /// A value between two.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Range {
     pub(crate) field: String,
     pub(crate) lower: Option<End>,
@@ -198,11 +209,11 @@ pub(crate) struct Range {
 }
 
 /// The same in several fields.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) struct InFields {
     /// Names with a factor for the score; `*` in a name stands for any text. None: the default fields of the request or
     /// the index.
-    pub(crate) fields: Vec<(String, f32)>,
+    pub(crate) fields: Vec<(String, Factor)>,
     pub(crate) combine: Combine,
     pub(crate) leaf: Leaf,
     /// Whether fields for which it makes no sense are left out.
@@ -210,14 +221,14 @@ pub(crate) struct InFields {
 }
 
 /// What the score is where several fields match.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Hash)]
 pub(crate) enum Combine {
     /// That of the best, and of the others this part.
-    Best(f32),
+    Best(Factor),
     /// The sum.
     Sum,
     /// Each word may be in another field: as if they were one.
-    Cross(f32),
+    Cross(Factor),
 }
 
 impl QueryNode {
@@ -241,7 +252,7 @@ impl QueryNode {
     pub(crate) fn boosted(self, boost: f32) -> Self {
         match boost {
             1.0 => self,
-            boost => Self::Boost(Box::new(self), boost),
+            boost => Self::Boost(Box::new(self), Factor(boost)),
         }
     }
 
@@ -250,8 +261,8 @@ impl QueryNode {
         match self {
             Self::All => Some(1.0),
             Self::Nothing => Some(0.0),
-            Self::Constant(_, score) => Some(*score),
-            Self::Boost(node, boost) => Some(node.constant_score()? * boost),
+            Self::Constant(_, score) => Some(score.0),
+            Self::Boost(node, boost) => Some(node.constant_score()? * boost.0),
             Self::Leaf(Leaf::Range(_) | Leaf::Terms { .. } | Leaf::Pattern { .. }) => Some(1.0),
             Self::Bool(node) => {
                 let clauses = node.clauses.iter();
@@ -272,7 +283,7 @@ impl QueryNode {
             Self::All | Self::Nothing => true,
             Self::Leaf(leaf) => leaf.names_its_field(),
             Self::Fields(fields) => {
-                let is_name = |(name, _): &(String, f32)| !name.contains('*');
+                let is_name = |(name, _): &(String, Factor)| !name.contains('*');
                 !fields.fields.is_empty() && fields.fields.iter().all(is_name)
             }
             Self::Bool(node) => node.clauses.iter().all(|(_, node)| node.names_its_fields()),

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use self::bounds::MAX_FIELDS;
 use crate::SearchError;
 use crate::leaf::SortValue;
-use crate::query::QueryNode;
+use crate::query::{Factor, QueryNode};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -246,7 +246,7 @@ impl SearchRequest {
         };
         let filter = parse_filter(filter, limits)?;
         // It decides what may be found, and not what is relevant.
-        let filter = QueryNode::Constant(Box::new(filter), 0.0);
+        let filter = QueryNode::Constant(Box::new(filter), Factor(0.0));
         Ok(QueryNode::all_of([filter, query]))
     }
 

@@ -31,7 +31,7 @@ pub(super) async fn fetch_docs<'a>(
     exchange: &Exchange,
 ) -> Result<Vec<Result<Document<'a>, SearchError>>, SearchError> {
     let mut needed: Vec<u32> = hits.iter().map(|hit| hit.split_ord).collect();
-    needed.sort_unstable();
+    canter_sorting::sort(&mut needed);
     needed.dedup();
     let mut failures = open_missing(&needed, sources, opened, mappers, exchange).await;
     let opened = &*opened;
@@ -96,7 +96,7 @@ fn by_place(hits: &[PartialHit]) -> BTreeMap<u32, Vec<(u32, usize)>> {
             .push((hit.doc, place));
     }
     for docs in places.values_mut() {
-        docs.sort_unstable();
+        canter_sorting::sort(docs);
     }
     places
 }

@@ -49,7 +49,7 @@ impl Merged {
     /// Brings the hits into their order and keeps those the request asks for.
     pub(crate) fn select(&mut self, order: &HitOrder, start_offset: usize, max_hits: usize) {
         let hits = &mut self.result.hits;
-        hits.sort_by(|left, right| compare_hits(left, right, order));
+        canter_sorting::sort_by(hits, |left, right| compare_hits(left, right, order));
         hits.drain(..start_offset.min(hits.len()));
         hits.truncate(max_hits);
     }

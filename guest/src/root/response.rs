@@ -312,7 +312,9 @@ pub(crate) async fn answer(
             }
         }
     }
-    failed_splits.sort_by(|left, right| left.split_id.cmp(&right.split_id));
+    canter_sorting::sort_by(&mut failed_splits, |left, right| {
+        left.split_id.cmp(&right.split_id)
+    });
     let body = Body {
         hits,
         num_hits: result.num_hits,

@@ -59,7 +59,7 @@ impl<'a> Table<'a> {
 
     pub(super) fn write(&self, out: &mut Writer) -> Result<(), FormatError> {
         let mut pages: Vec<&PageRef> = self.pages.iter().collect();
-        pages.sort_by(|left, right| left.order().cmp(&right.order()));
+        canter_sorting::sort_by(&mut pages, |left, right| left.order().cmp(&right.order()));
         let mut table = Writer::default();
         table.varint(pages.len() as u64);
         for page in pages {

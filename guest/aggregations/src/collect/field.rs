@@ -49,7 +49,7 @@ impl Field {
                 numbers,
             });
         }
-        columns.sort_by_key(|column| column.column_type);
+        canter_sorting::sort_by_key(&mut columns, |column| column.column_type);
         Ok(Self { columns })
     }
 }

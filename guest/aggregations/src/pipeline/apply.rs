@@ -218,7 +218,7 @@ fn sorted<'r>(
         values.is_empty() || !values.iter().all(is_nothing)
     };
     let (mut sortable, others): (Vec<_>, Vec<_>) = with_values.partition(is_sortable);
-    sortable.sort_by(|(left, _), (right, _)| {
+    canter_sorting::sort_by(&mut sortable, |(left, _), (right, _)| {
         let pairs = left.iter().zip(right).zip(descending);
         let mut orders =
             pairs.map(|((left, right), is_descending)| left.compare(right, *is_descending));

@@ -20,7 +20,7 @@ impl Pipeline {
 /// # Errors
 /// If some need each other.
 pub(super) fn ordered(mut pipelines: Vec<Pipeline>) -> Result<Vec<Pipeline>> {
-    pipelines.sort_by(|left, right| {
+    canter_sorting::sort_by(&mut pipelines, |left, right| {
         let key = |pipeline: &Pipeline| pipeline.what.turn();
         key(left)
             .cmp(&key(right))

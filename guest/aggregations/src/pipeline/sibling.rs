@@ -45,7 +45,7 @@ pub(super) fn computed(pipeline: &Pipeline, level: &Level<'_>) -> Value {
         }
         PipelineOf::PercentilesBucket { percents, is_keyed } => {
             let mut sorted: Vec<f64> = numbers().collect();
-            sorted.sort_by(f64::total_cmp);
+            canter_sorting::sort_by(&mut sorted, f64::total_cmp);
             by_number(percents, *is_keyed, |percent| nearest(&sorted, *percent))
         }
         _ => Value::Null,

@@ -175,8 +175,8 @@ impl Reader {
                 list.push(self.one(path, name, aggregation, (kind, body), depth)?);
             }
         }
-        list.sort_by(|left, right| left.name.cmp(&right.name));
-        drafts.sort_by(|left, right| left.name.cmp(right.name));
+        canter_sorting::sort_by(&mut list, |left, right| left.name.cmp(&right.name));
+        canter_sorting::sort_by(&mut drafts, |left, right| left.name.cmp(right.name));
         let pipelines = pipeline::read_level(&drafts, &list)?;
         Ok(Level {
             aggregations: list,
@@ -303,7 +303,7 @@ impl Reader {
                 if !named.is_empty() && named.len() <= bounds::MAX_LIST_LEN =>
             {
                 let mut named: Vec<(&String, &Value)> = named.iter().collect();
-                named.sort_by(|left, right| left.0.cmp(right.0));
+                canter_sorting::sort_by(&mut named, |left, right| left.0.cmp(right.0));
                 let mut filters = Vec::with_capacity(named.len());
                 for (name, query) in &named {
                     filters.push(self.filter(&format!("{path}.{name}"), query)?);

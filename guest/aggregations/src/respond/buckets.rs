@@ -116,7 +116,7 @@ impl Writer<'_> {
         self.add_buckets(row.aggregation, request.ranges.len())?;
         let mut order: Vec<usize> = (0..request.ranges.len()).collect();
         // By their beginnings, then by their ends; an open beginning is before all others, an open end after.
-        order.sort_by_key(|place| {
+        canter_sorting::sort_by_key(&mut order, |place| {
             let range = request.ranges.get(*place);
             let from = range.and_then(|range| range.from.clone());
             let to = range.and_then(|range| range.to.clone());

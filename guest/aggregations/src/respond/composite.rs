@@ -33,7 +33,9 @@ impl Writer<'_> {
             _ => &[],
         };
         let mut places: Vec<usize> = row.places().collect();
-        places.sort_by(|left, right| order.compare(keys_of(*left), keys_of(*right)));
+        canter_sorting::sort_by(&mut places, |left, right| {
+            order.compare(keys_of(*left), keys_of(*right))
+        });
         places.truncate(request.size);
         self.add_buckets(row.aggregation, places.len())?;
         let last = places.last().map(|place| {

@@ -136,14 +136,16 @@ fn listed<'r, T>(mut buckets: Vec<Bucket<'r>>, row: &request::Row<T>) -> Outcome
         HistogramOrder::Key {
             is_descending: true,
         } => buckets.reverse(),
-        HistogramOrder::Count { is_descending } => buckets.sort_by(|left, right| {
-            let order = left.doc_count.cmp(&right.doc_count);
-            if is_descending {
-                order.reverse()
-            } else {
-                order
-            }
-        }),
+        HistogramOrder::Count { is_descending } => {
+            canter_sorting::sort_by(&mut buckets, |left, right| {
+                let order = left.doc_count.cmp(&right.doc_count);
+                if is_descending {
+                    order.reverse()
+                } else {
+                    order
+                }
+            })
+        }
     }
     Outcome::Buckets(BucketList {
         buckets,

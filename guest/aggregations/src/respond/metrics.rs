@@ -181,7 +181,7 @@ impl<'a> Shown<'a> {
         if has_distribution && let Value::Object(fields) = &mut json {
             let mut shares: Vec<(char, f64)> = stats.distribution().collect();
             // The most frequent first; equals stay in the order of characters.
-            shares.sort_by(|(_, left), (_, right)| right.total_cmp(left));
+            canter_sorting::sort_by(&mut shares, |(_, left), (_, right)| right.total_cmp(left));
             let shares = shares.into_iter();
             let shares = shares.map(|(character, share)| (character.to_string(), float(share)));
             fields.insert("distribution".to_owned(), Value::Object(shares.collect()));

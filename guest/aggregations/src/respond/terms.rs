@@ -77,7 +77,7 @@ impl Writer<'_> {
                 .iter()
                 .fold(num_other, |sum, other| sum.saturating_add(other.count));
         }
-        candidates.sort_by(compare);
+        canter_sorting::sort_by(&mut candidates, compare);
         self.add_buckets(row.aggregation, candidates.len())?;
         if !self.has_pipelines && row.aggregation.inside.is_empty() {
             let mut text = String::new();
@@ -117,7 +117,7 @@ impl Writer<'_> {
             .places()
             .filter(|place| row.count(*place) <= request.max_doc_count);
         let mut places: Vec<usize> = places.collect();
-        places.sort_by_key(|place| (row.count(*place), *place));
+        canter_sorting::sort_by_key(&mut places, |place| (row.count(*place), *place));
         self.add_buckets(row.aggregation, places.len())?;
         let mut buckets = Vec::with_capacity(places.len());
         for place in places {

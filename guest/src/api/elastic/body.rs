@@ -3,12 +3,12 @@
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search>.
 
 use canter_aggregations::check_name;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::params::UrlParams;
 use super::sort::Sort;
 use crate::SearchError;
+use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
 use crate::request::{
     AnswerForm, Counting, ElasticHits, GivenQuery, Highlight, Question, Scroll, SearchRequest,
@@ -244,8 +244,7 @@ pub(super) fn read_count(
 
 /// A request that asks for everything.
 fn plain(settings: &ApiSettings) -> Result<SearchRequest, SearchError> {
-    let request = SearchRequest::deserialize(json!({}));
-    let mut request = request.map_err(|error| SearchError::internal(error.to_string()))?;
+    let mut request: SearchRequest = typed(&json!({}))?;
     request.forced_filter.clone_from(&settings.forced_filter);
     request.now_ms = settings.now_ms;
     Ok(request)

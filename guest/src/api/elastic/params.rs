@@ -120,7 +120,7 @@ impl UrlParams {
         let Some(unknown) = unknown.cloned() else {
             return Ok(());
         };
-        self.known.sort_unstable();
+        canter_sorting::sort(&mut self.known);
         self.known.dedup();
         Err(SearchError::invalid(format!(
             "request contains an unrecognized parameter: {unknown:?}; there are {}",

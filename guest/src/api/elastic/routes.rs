@@ -3,10 +3,11 @@
 use super::body::{Body, checked_names, query, read_count, read_search};
 use super::call::{ElasticCall, Which};
 use super::cluster;
-use super::errors::{Stage, elastic_response, error_response};
+use super::errors::{Stage, elastic_response, elastic_text, error_response};
 use super::many::read_many;
 use super::params::UrlParams;
 use super::scroll::next_page;
+use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
 use crate::names::matches_pattern;
 use crate::request::GivenQuery;
@@ -137,7 +138,7 @@ fn read(
     };
     let one = |names: &str| one(names, settings, common.ignores_unavailable);
     let call = match route {
-        Route::Info => ElasticCall::Answered(elastic_response(200, &cluster::info())),
+        Route::Info => ElasticCall::Answered(elastic_text(200, cluster::info())),
         Route::ClusterHealth => {
             for name in [
                 "wait_for_status",
@@ -147,13 +148,13 @@ fn read(
             ] {
                 params.text(name);
             }
-            ElasticCall::Answered(elastic_response(200, &cluster::health(&settings.indexes)))
+            ElasticCall::Answered(elastic_text(200, cluster::health(settings.indexes.len())))
         }
         Route::Nodes => {
             for name in ["filter_path", "flat_settings"] {
                 params.text(name);
             }
-            ElasticCall::Answered(elastic_response(200, &cluster::nodes()))
+            ElasticCall::Answered(elastic_text(200, cluster::nodes()))
         }
         Route::Search(names) => {
             let index = one(names)?;
@@ -218,7 +219,7 @@ fn read(
                     .split(',')
                     .map(|name| name.trim().to_owned())
                     .collect(),
-                (None, Some(fields)) => serde_json::from_value(fields)
+                (None, Some(fields)) => typed(&fields)
                     .map_err(|_| SearchError::invalid("fields: this must be a list of names"))?,
                 (None, None) => vec!["*".to_owned()],
             };

@@ -199,7 +199,9 @@ fn drop_late_hits(batch: &mut [UnplacedHits<'_>], order: &HitOrder, window: usiz
             hits.map(|hit| (hit, bucket_of(unplaced.split, hit.doc)))
         })
         .collect();
-    all.sort_by(|(left, _), (right, _)| compare_keys(left, right, order));
+    canter_sorting::sort_by(&mut all, |(left, _), (right, _)| {
+        compare_keys(left, right, order)
+    });
     let Some((last, _)) = window.checked_sub(1).and_then(|place| all.get(place)) else {
         return;
     };
@@ -215,7 +217,7 @@ fn drop_late_hits(batch: &mut [UnplacedHits<'_>], order: &HitOrder, window: usiz
             SortOrder::Ascending => bucket.end,
         })
         .collect();
-    sure_times.sort_unstable();
+    canter_sorting::sort(&mut sure_times);
     let sure_time = (window - 1)
         .checked_sub(num_before)
         .and_then(|place| sure_times.get(place).copied());
@@ -249,7 +251,9 @@ fn unsure_splits(batch: &[UnplacedHits<'_>], order: &HitOrder, elsewhere: &[Else
             })
         })
         .collect();
-    all.sort_by(|(left, _), (right, _)| compare_keys(left, right, order));
+    canter_sorting::sort_by(&mut all, |(left, _), (right, _)| {
+        compare_keys(left, right, order)
+    });
     let mut unsure = Unsure::default();
     for equal in all.chunk_by(|(left, _), (right, _)| compare_keys(left, right, order).is_eq()) {
         let buckets = equal.iter().map(|(_, bucket)| *bucket).collect();

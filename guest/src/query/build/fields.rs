@@ -6,14 +6,14 @@ use super::matching::so_many_of;
 use super::{Builder, all_of, any_of};
 use crate::SearchError;
 use crate::names::matches_pattern;
-use crate::query::tree::{Combine, InFields, Leaf, Match, Words};
+use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, Words};
 
 /// A pattern stands for at most so many fields.
 const MAX_FIELDS: usize = 64;
 
 /// Fields to look in.
 struct Named {
-    names: Vec<(String, f32)>,
+    names: Vec<(String, Factor)>,
     /// Whether somebody wrote these very names, and is to be told if they make no sense.
     is_exact: bool,
 }
@@ -26,14 +26,14 @@ impl Builder<'_> {
         if let (Combine::Cross(others), Leaf::Match(text)) = (wanted.combine, &wanted.leaf)
             && let Some(words) = self.common_words(&named, text)
         {
-            return self.across(&named, text, &words, others, is_lenient);
+            return self.across(&named, text, &words, others.0, is_lenient);
         }
         let queries = match self.one_each(&named, &wanted.leaf, is_lenient) {
             Err(_) if wanted.is_lenient => Vec::new(),
             queries => queries?,
         };
         Ok(match wanted.combine {
-            Combine::Best(others) | Combine::Cross(others) => self.best_of(queries, others),
+            Combine::Best(others) | Combine::Cross(others) => self.best_of(queries, others.0),
             Combine::Sum => any_of(queries),
         })
     }
@@ -49,8 +49,8 @@ impl Builder<'_> {
         let mut first_error = None;
         for (name, boost) in &named.names {
             match self.leaf(&leaf.in_field(name)) {
-                Ok(query) if self.scoring && *boost != 1.0 => {
-                    queries.push(Box::new(BoostQuery::new(query, *boost)));
+                Ok(query) if self.scoring && boost.0 != 1.0 => {
+                    queries.push(Box::new(BoostQuery::new(query, boost.0)));
                 }
                 Ok(query) => queries.push(query),
                 Err(error) if is_lenient => first_error = first_error.or(Some(error)),
@@ -139,12 +139,15 @@ impl Builder<'_> {
                      search_settings.default_search_fields",
                 )),
                 names => Ok(Named {
-                    names: names.iter().map(|name| (name.clone(), 1.0)).collect(),
+                    names: names
+                        .iter()
+                        .map(|name| (name.clone(), Factor(1.0)))
+                        .collect(),
                     is_exact: false,
                 }),
             };
         }
-        let mut names: Vec<(String, f32)> = Vec::new();
+        let mut names: Vec<(String, Factor)> = Vec::new();
         for (name, boost) in &wanted.fields {
             if !name.contains('*') {
                 names.push((name.clone(), *boost));

@@ -147,15 +147,15 @@ impl Builder<'_> {
             QueryNode::Boost(inner, boost) => {
                 let inner = self.node(inner)?;
                 Ok(match self.scoring {
-                    true => Box::new(BoostQuery::new(inner, *boost)),
+                    true => Box::new(BoostQuery::new(inner, boost.0)),
                     false => inner,
                 })
             }
-            QueryNode::Constant(inner, score) => self.constant(inner, *score),
+            QueryNode::Constant(inner, score) => self.constant(inner, score.0),
             QueryNode::Best(nodes, others) => {
                 let queries = nodes.iter().map(|node| self.node(node));
                 let queries = queries.collect::<Result<_, _>>()?;
-                Ok(self.best_of(queries, *others))
+                Ok(self.best_of(queries, others.0))
             }
             QueryNode::Demoted(positive, negative, factor) => {
                 let positive = self.node(positive)?;
@@ -165,7 +165,7 @@ impl Builder<'_> {
                     return Ok(positive);
                 }
                 let negative = self.without_scores(|builder| builder.node(negative))?;
-                Ok(Box::new(Demoted::new(positive, negative, *factor)))
+                Ok(Box::new(Demoted::new(positive, negative, factor.0)))
             }
         }
     }

@@ -6,7 +6,7 @@ use super::Reader;
 use super::params::{Params, wrong};
 use super::settings::min_should;
 use crate::SearchError;
-use crate::query::tree::{BoolNode, QueryNode, Role};
+use crate::query::tree::{BoolNode, Factor, QueryNode, Role};
 
 impl Reader<'_> {
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-bool-query>.
@@ -71,7 +71,10 @@ impl Reader<'_> {
         let factor = factor.ok_or_else(|| wrong(&params.path, "negative_boost is missing"))?;
         let boost = params.boost()?;
         params.finish()?;
-        Ok(QueryNode::Demoted(Box::new(positive), Box::new(negative), factor).boosted(boost))
+        Ok(
+            QueryNode::Demoted(Box::new(positive), Box::new(negative), Factor(factor))
+                .boosted(boost),
+        )
     }
 
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-constant-score-query>.
@@ -82,7 +85,7 @@ impl Reader<'_> {
         let filter = self.needed(&mut params, "filter")?;
         let boost = params.boost()?;
         params.finish()?;
-        Ok(QueryNode::Constant(Box::new(filter), boost))
+        Ok(QueryNode::Constant(Box::new(filter), Factor(boost)))
     }
 
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-dis-max-query>.
@@ -93,7 +96,7 @@ impl Reader<'_> {
         let others = params.factor("tie_breaker")?.unwrap_or(0.0);
         let boost = params.boost()?;
         params.finish()?;
-        Ok(QueryNode::Best(queries, others).boosted(boost))
+        Ok(QueryNode::Best(queries, Factor(others)).boosted(boost))
     }
 
     /// Objects in documents are flat here, so a nested query looks in all objects of a path at once.

@@ -5,7 +5,7 @@ use super::full_text::{no_slop, prefix_words, words};
 use super::params::{Params, wrong};
 use super::settings::{fuzziness, weighed};
 use crate::SearchError;
-use crate::query::tree::{Combine, InFields, Leaf, Match, QueryNode, Words};
+use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, QueryNode, Words};
 
 /// The types of the clause.
 #[derive(Clone, Copy, PartialEq)]
@@ -66,8 +66,8 @@ impl Reader<'_> {
         params.finish()?;
         let combine = match (kind, others) {
             (Kind::Most | Kind::BoolPrefix, None) => Combine::Sum,
-            (Kind::Cross, others) => Combine::Cross(others.unwrap_or(0.0)),
-            (_, others) => Combine::Best(others.unwrap_or(0.0)),
+            (Kind::Cross, others) => Combine::Cross(Factor(others.unwrap_or(0.0))),
+            (_, others) => Combine::Best(Factor(others.unwrap_or(0.0))),
         };
         let matched = Match {
             field: None,

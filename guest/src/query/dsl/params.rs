@@ -69,7 +69,7 @@ impl<'j> Params<'j> {
             None => Ok(()),
             Some((name, _)) => {
                 let mut known = self.known.clone();
-                known.sort_unstable();
+                canter_sorting::sort(&mut known);
                 known.dedup();
                 let known = known.join(", ");
                 Err(wrong(

@@ -13,12 +13,13 @@ use super::term_level::Ends;
 use crate::SearchError;
 use crate::query::grammar::parse_words;
 use crate::query::tree::{
-    AUTO, BoolNode, Combine, Edits, Fuzziness, Given, InFields, Leaf, Match, QueryNode, Range, Role,
+    AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, Given, InFields, Leaf, Match, QueryNode,
+    Range, Role,
 };
 
 /// What applies to all parts of a query string.
 struct Scope<'a> {
-    fields: Vec<(String, f32)>,
+    fields: Vec<(String, Factor)>,
     combine: Combine,
     is_lenient: bool,
     phrase_slop: u32,
@@ -64,7 +65,7 @@ impl Reader<'_> {
         let scope = Scope {
             fields: weighed(&format!("{}.fields", params.path), names)?,
             combine: match is_best {
-                true => Combine::Best(others),
+                true => Combine::Best(Factor(others)),
                 false => Combine::Sum,
             },
             is_lenient: params.flag("lenient")?.unwrap_or(false),
@@ -207,7 +208,7 @@ impl Scope<'_> {
             return self.range(field, lower, upper);
         }
         let fields = match name {
-            Some(name) if name.contains('*') || self.is_lenient => vec![(name, 1.0)],
+            Some(name) if name.contains('*') || self.is_lenient => vec![(name, Factor(1.0))],
             Some(_) => return Ok(QueryNode::Leaf(Leaf::Text(leaf))),
             None => self.fields.clone(),
         };

@@ -2,7 +2,7 @@
 
 use super::params::{Params, wrong};
 use crate::SearchError;
-use crate::query::tree::{AUTO, Edits, Fuzziness, MinShould, Share};
+use crate::query::tree::{AUTO, Edits, Factor, Fuzziness, MinShould, Share};
 
 /// How many clauses must match: `2`, `-1`, `75%`, `-25%`, `3<90%`, `2<-25% 9<-3`.
 pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, SearchError> {
@@ -85,14 +85,17 @@ pub(super) fn fuzziness(
 }
 
 /// Names of fields with factors for their scores: `title^3`.
-pub(super) fn weighed(path: &str, names: Vec<String>) -> Result<Vec<(String, f32)>, SearchError> {
+pub(super) fn weighed(
+    path: &str,
+    names: Vec<String>,
+) -> Result<Vec<(String, Factor)>, SearchError> {
     let weighed = names.into_iter().map(|name| {
         let Some((field, boost)) = name.rsplit_once('^') else {
-            return Ok((name, 1.0));
+            return Ok((name, Factor(1.0)));
         };
         let boost: Option<f32> = boost.parse().ok();
         match boost.filter(|boost| boost.is_finite() && *boost >= 0.0) {
-            Some(boost) => Ok((field.to_owned(), boost)),
+            Some(boost) => Ok((field.to_owned(), Factor(boost))),
             None => Err(wrong(
                 path,
                 format!("{name:?}: behind ^ stands a number, 0 or more"),

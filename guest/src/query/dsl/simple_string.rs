@@ -11,7 +11,7 @@ use super::settings::{min_should, needs_all, weighed};
 use crate::ErrorKind;
 use crate::SearchError;
 use crate::query::tree::{
-    BoolNode, Combine, Edits, Fuzziness, InFields, Leaf, Match, QueryNode, Role, Words,
+    BoolNode, Combine, Edits, Factor, Fuzziness, InFields, Leaf, Match, QueryNode, Role, Words,
 };
 
 /// Operators by the names that `flags` has for them.
@@ -71,7 +71,7 @@ impl Reader<'_> {
                 };
                 QueryNode::Fields(InFields {
                     fields: fields.clone(),
-                    combine: Combine::Best(1.0),
+                    combine: Combine::Best(Factor(1.0)),
                     leaf: Leaf::Match(matched),
                     is_lenient,
                 })

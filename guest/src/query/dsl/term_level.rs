@@ -10,7 +10,9 @@ use super::params::{Params, given, given_at, wrong};
 use super::settings::fuzziness;
 use super::{Reader, leaf};
 use crate::SearchError;
-use crate::query::tree::{AUTO, End, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range};
+use crate::query::tree::{
+    AUTO, End, Factor, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range,
+};
 
 const MILLISECOND_NS: i64 = 1_000_000;
 
@@ -72,7 +74,10 @@ impl Reader<'_> {
         let boost = params.boost()?;
         params.finish()?;
         let exists = Leaf::Text(UserInputLeaf::Exists { field });
-        Ok(QueryNode::Constant(Box::new(leaf(exists, 1.0)), boost))
+        Ok(QueryNode::Constant(
+            Box::new(leaf(exists, 1.0)),
+            Factor(boost),
+        ))
     }
 
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-prefix-query>.
@@ -303,7 +308,10 @@ fn pattern(
         pattern: text,
         case_insensitive,
     };
-    Ok(QueryNode::Constant(Box::new(leaf(pattern, 1.0)), boost))
+    Ok(QueryNode::Constant(
+        Box::new(leaf(pattern, 1.0)),
+        Factor(boost),
+    ))
 }
 
 fn check_flags(params: &mut Params<'_>) -> Result<(), SearchError> {

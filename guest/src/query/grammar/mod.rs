@@ -9,7 +9,8 @@ use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, UserI
 use self::depth::outline_of;
 use self::negative::parse_with_exponents;
 use super::tree::{
-    AUTO, BoolNode, Combine, Edits, Fuzziness, InFields, Leaf, Match, QueryNode, Role, Words,
+    AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, InFields, Leaf, Match, QueryNode, Role,
+    Words,
 };
 use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
@@ -74,7 +75,7 @@ fn node_of(ast: UserInputAst, role: Role) -> Result<QueryNode, SearchError> {
         UserInputAst::Boost(ast, boost) => {
             #[expect(clippy::cast_possible_truncation, reason = "scores are 32 bits wide")]
             let boost = boost.into_inner() as f32;
-            QueryNode::Boost(Box::new(node_of(*ast, role)?), boost)
+            QueryNode::Boost(Box::new(node_of(*ast, role)?), Factor(boost))
         }
         UserInputAst::Leaf(leaf) => {
             check_leaf(&leaf)?;

@@ -270,7 +270,7 @@ fn keep_page(tuples: &mut Vec<(Key, u32, u32)>, page: &Page) {
         (Key::Tuple(left), Key::Tuple(right)) => page.order.compare(left, right),
         (left, right) => left.cmp(right),
     };
-    tuples.sort_by(|left, right| {
+    canter_sorting::sort_by(tuples, |left, right| {
         left.1
             .cmp(&right.1)
             .then_with(|| compare(&left.0, &right.0))
