@@ -126,8 +126,8 @@ pub(crate) async fn explain(
 
 fn all_cached(plan: &SearchPlan) -> BTreeMap<u32, SplitFate> {
     let reason = "the partial-result cache has the whole answer";
-    plan.splits
-        .iter()
-        .map(|split| (split.split_ord, SplitFate::new(Decision::Cached, reason)))
-        .collect()
+    let splits = plan.splits.iter();
+    canter_sorting::map_of(
+        splits.map(|split| (split.split_ord, SplitFate::new(Decision::Cached, reason))),
+    )
 }

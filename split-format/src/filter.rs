@@ -250,8 +250,10 @@ pub(crate) fn write_scope(scope: &FilterScope, out: &mut Writer) {
 
 pub(crate) fn read_scope(reader: &mut Reader<'_>) -> Result<FilterScope, FormatError> {
     let num_fields = reader.count(1)?;
-    let fields = (0..num_fields).map(|_| reader.string().map(str::to_owned));
-    let fields = fields.collect::<Result<BTreeSet<String>, FormatError>>()?;
+    let mut fields: BTreeSet<String> = BTreeSet::new();
+    for _ in 0..num_fields {
+        fields.insert(reader.string()?.to_owned());
+    }
     let num_fields = reader.count(1)?;
     let default_fields = (0..num_fields).map(|_| reader.string().map(str::to_owned));
     let default_fields = default_fields.collect::<Result<Vec<String>, FormatError>>()?;

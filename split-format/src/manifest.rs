@@ -134,8 +134,9 @@ impl Manifest {
 
     /// Brings the splits into their one order: by latest, then earliest timestamp, then id.
     pub fn sort_splits(&mut self) {
-        self.splits
-            .sort_by(|left, right| left.order().cmp(&right.order()));
+        canter_sorting::sort_by(&mut self.splits, |left, right| {
+            left.order().cmp(&right.order())
+        });
     }
 
     /// Number of documents of all live splits that are not deleted.
@@ -216,11 +217,8 @@ impl ManifestFile {
             left.len() <= MAX_NEWEST / 3 && heads_len(left) <= INLINE_BUDGET_WITH_PAGES / 2
         };
         let num_taken = (0..=splits.len()).find(are_few).unwrap_or(splits.len());
-        let taken: BTreeSet<String> = splits
-            .iter()
-            .take(num_taken)
-            .map(|split| split.id.clone())
-            .collect();
+        let taken = splits.iter().take(num_taken);
+        let taken = canter_sorting::set_of(taken.map(|split| split.id.clone()));
         self.take_splits(|split| taken.contains(&split.id))
     }
 

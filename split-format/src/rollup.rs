@@ -172,9 +172,9 @@ impl Rollup {
         let fields = self.fields.iter().map(|field| {
             let counts = field.counts_in(0..self.num_docs.len());
             let totals = field.keys.iter().cloned().zip(counts);
-            (field.name.clone(), totals.collect())
+            (field.name.clone(), canter_sorting::map_of(totals))
         });
-        fields.collect()
+        canter_sorting::map_of(fields)
     }
 
     /// Width of a bucket in nanoseconds. Bucket `k` covers `k * width .. (k + 1) * width`.
@@ -279,7 +279,7 @@ fn common_fields(rollups: &[&Rollup], num_buckets: usize) -> Vec<FieldRollup> {
     };
     let mut common = Vec::new();
     for field in &first.fields {
-        let mut keys: BTreeSet<&String> = field.keys.iter().collect();
+        let mut keys: BTreeSet<&String> = canter_sorting::set_of(&field.keys);
         let everywhere = others.iter().all(|rollup| match rollup.field(&field.name) {
             Some(found) => {
                 keys.extend(&found.keys);

@@ -35,5 +35,5 @@ pub(super) async fn look_up_splits(
             fits.then_some((*split_ord, answer))
         }
     });
-    join_all(lookups).await.into_iter().flatten().collect()
+    canter_sorting::map_of(join_all(lookups).await.into_iter().flatten())
 }

@@ -1,6 +1,5 @@
 //! One split on its way through the phases of a leaf search.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use canter_aggregations::{FromHead, Partial};
@@ -80,7 +79,7 @@ impl Candidate {
         if !needs.fast_fields.is_empty() && num_bytes < MIN_COLUMN_BYTES {
             return Ok(true);
         }
-        let terms: BTreeSet<&Term> = required.terms().into_iter().collect();
+        let terms = canter_sorting::set_of(required.terms());
         let lookups = terms.into_iter().map(async |term| {
             let inverted_index = split.segment().inverted_index(term.field())?;
             let num_docs = inverted_index.doc_freq_async(term).await?;
@@ -88,7 +87,7 @@ impl Candidate {
         });
         let absent = try_join_all(lookups).await;
         let absent = absent.map_err(|error| split.error(error))?;
-        let absent: BTreeSet<&Term> = absent.into_iter().flatten().collect();
+        let absent = canter_sorting::set_of(absent.into_iter().flatten());
         Ok(required.may_be_had(&|term| !absent.contains(term)))
     }
 

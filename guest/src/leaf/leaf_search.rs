@@ -1,6 +1,6 @@
 //! Running a query over the splits of one leaf.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use canter_aggregations::{Aggregations, Merger};
@@ -437,7 +437,7 @@ impl<'a> LeafSearch<'a> {
 
     /// All splits of the plan but these.
     fn elsewhere(&self, here: &[&Candidate]) -> Vec<Elsewhere> {
-        let here: BTreeSet<u32> = here.iter().map(|candidate| candidate.split_ord).collect();
+        let here = canter_sorting::set_of(here.iter().map(|candidate| candidate.split_ord));
         (0..)
             .zip(&self.leaf.time_ranges)
             .filter(|(split_ord, _)| !here.contains(split_ord))
@@ -450,9 +450,9 @@ impl<'a> LeafSearch<'a> {
 
     pub(super) fn merge_hits(&mut self, mut hits: Vec<PartialHit>, order: &HitOrder) {
         self.result.hits.append(&mut hits);
-        self.result
-            .hits
-            .sort_by(|left, right| compare_hits(left, right, order));
+        canter_sorting::sort_by(&mut self.result.hits, |left, right| {
+            compare_hits(left, right, order)
+        });
         self.result.hits.truncate(self.prepared.window);
     }
 }

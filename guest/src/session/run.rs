@@ -45,10 +45,8 @@ fn facts_of(
 }
 
 fn sources_of(splits: Vec<PlannedSplit>) -> BTreeMap<u32, HeadSource> {
-    splits
-        .into_iter()
-        .map(|split| (split.split_ord, split.source))
-        .collect()
+    let splits = splits.into_iter();
+    canter_sorting::map_of(splits.map(|split| (split.split_ord, split.source)))
 }
 
 /// How planning ends.

@@ -52,10 +52,10 @@ impl SplitBody {
     ) -> Self {
         let ranges = hotcache.ranges().to_vec();
         let bytes = OwnedBytes::new(hotcache.into_bytes());
-        let hot = ranges
-            .into_iter()
-            .map(|range| ((range.file_ord, range.start), bytes.slice(range.bytes)))
-            .collect();
+        let ranges = ranges.into_iter();
+        let hot = canter_sorting::map_of(
+            ranges.map(|range| ((range.file_ord, range.start), bytes.slice(range.bytes))),
+        );
         Self {
             split_id: split_id.to_owned(),
             object: canter_split_format::split_object(split_id),
@@ -142,7 +142,7 @@ impl SplitBody {
 
     /// The blocks that are here, by the first of each run.
     pub(crate) fn runs(&self) -> BTreeSet<u64> {
-        self.lock().runs.keys().copied().collect()
+        canter_sorting::set_of(self.lock().runs.keys().copied())
     }
 
     /// Lets go of all blocks but those of these runs.

@@ -1,7 +1,5 @@
 //! Transposing filters: what a page's writer makes of those of its splits.
 
-use std::collections::BTreeSet;
-
 use super::transposed::{block_checksum, field_bit, splits_hash};
 use super::{BLOCK_LEN, FilterGroup, FiltersRef, MAX_LOG2_NUM_BLOCKS, SplitFilter};
 use crate::FormatError;
@@ -91,7 +89,7 @@ fn join_small_groups(filters: &mut [Option<SplitFilter>]) -> Vec<u32> {
         }
     }
     let sizes = filters.iter().flatten();
-    let sizes: BTreeSet<u32> = sizes.map(|filter| filter.log2_num_blocks).collect();
+    let sizes = canter_sorting::set_of(sizes.map(|filter| filter.log2_num_blocks));
     sizes.into_iter().collect()
 }
 

@@ -46,7 +46,8 @@ pub(super) fn write(
 ) -> Result<Vec<u8>, FormatError> {
     let mut out = Writer::default();
     let filters = splits.iter().filter_map(|split| split.filter.as_ref());
-    let scopes: BTreeSet<&FilterScope> = filters.map(|filter| filter.scope()).collect();
+    let scopes: BTreeSet<&FilterScope> =
+        canter_sorting::set_of(filters.map(|filter| filter.scope()));
     out.varint(scopes.len() as u64);
     for scope in &scopes {
         write_scope(scope, &mut out);
@@ -221,8 +222,10 @@ fn read_totals(reader: &mut Reader<'_>) -> Result<Totals, FormatError> {
     for _ in 0..num_fields {
         let field = reader.string()?.to_owned();
         let num_values = reader.count(2)?;
-        let counts = (0..num_values).map(|_| Ok((reader.string()?.to_owned(), reader.varint()?)));
-        let counts = counts.collect::<Result<BTreeMap<String, u64>, FormatError>>()?;
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for _ in 0..num_values {
+            counts.insert(reader.string()?.to_owned(), reader.varint()?);
+        }
         totals.insert(field, counts);
     }
     Ok(totals)

@@ -1,7 +1,5 @@
 //! Words and phrases: `word`, `field:word`, `field:"a phrase"`, `field:"a phra"*`, `field:wor*`.
 
-use std::collections::BTreeSet;
-
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{
@@ -278,7 +276,7 @@ pub(super) fn text_of<'t>(field: &ResolvedField<'_>, term: &'t Term) -> &'t str 
 }
 
 fn repeats_a_word(terms: &[(usize, Term)]) -> bool {
-    let words: BTreeSet<&Term> = terms.iter().map(|(_, term)| term).collect();
+    let words = canter_sorting::set_of(terms.iter().map(|(_, term)| term));
     words.len() < terms.len()
 }
 

@@ -112,7 +112,7 @@ impl Collect for Strings {
                     .map(|key| size_of::<Key>() + key.heap_bytes())
                     .sum(),
             )?;
-            let texts: BTreeMap<u64, Key> = raw.into_iter().zip(texts).collect();
+            let texts: BTreeMap<u64, Key> = canter_sorting::map_of(raw.into_iter().zip(texts));
             let table = &self.table;
             let buckets = table.parents.iter().zip(&table.columns).zip(&table.codes);
             for (((group, of), code), count) in buckets.zip(&table.counts) {
