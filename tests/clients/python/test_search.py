@@ -215,6 +215,36 @@ def test_filters_do_not_count_for_scores(client):
     assert {hit["_score"] for hit in found["hits"]["hits"]} == {1.5}
 
 
+def test_scores_are_made_of_those_of_their_parts(client):
+    def scores(query):
+        found = client.search(index="logs", query=query, size=ALL, sort=["_score"], source=["id"])["hits"]["hits"]
+        return {hit["_source"]["id"]: hit["_score"] for hit in found}
+
+    def same(query, expected):
+        found = scores(query)
+        assert found.keys() == expected.keys()
+        assert all(found[number] == pytest.approx(score, rel=1e-3) for number, score in expected.items())
+
+    a, b = {"match": {"message": "disk"}}, {"match": {"title": "disk request"}}
+    of_a, of_b = scores(a), scores(b)
+    assert 0 < len(of_a) < len(of_b) and len(set(of_b.values())) > 1
+    either = {number: (of_a.get(number, 0), of_b.get(number, 0)) for number in of_a.keys() | of_b.keys()}
+    same({"bool": {"should": [a, b]}}, {number: x + y for number, (x, y) in either.items()})
+    best = {number: max(x, y) + 0.3 * min(x, y) for number, (x, y) in either.items()}
+    same({"dis_max": {"queries": [a, b], "tie_breaker": 0.3}}, best)
+    text = {"query": "disk", "fields": ["message", "title"]}
+    of_title = scores({"match": {"title": "disk"}})
+    both = {number: (of_a.get(number, 0), of_title.get(number, 0)) for number in of_a.keys() | of_title.keys()}
+    same({"multi_match": text}, {number: max(pair) for number, pair in both.items()})
+    same({"multi_match": {**text, "type": "most_fields"}}, {number: sum(pair) for number, pair in both.items()})
+    same({"multi_match": {**text, "fields": ["message^2"]}}, {number: 2 * x for number, x in of_a.items()})
+    same({"bool": {"must": a, "filter": b, "boost": 2}}, {number: 2 * of_a[number] for number in of_a if number in of_b})
+    lower = {number: x * (0.5 if number in of_title else 1) for number, x in of_a.items()}
+    same({"boosting": {"positive": a, "negative": {"match": {"title": "disk"}}, "negative_boost": 0.5}}, lower)
+    same({"constant_score": {"filter": a, "boost": 1.25}}, dict.fromkeys(of_a, 1.25))
+    same({"bool": {"must": a, "must_not": {"match": {"title": "disk"}}}}, {n: x for n, x in of_a.items() if n not in of_title})
+
+
 def test_up_to_three_keys_sort_and_their_values_are_shown(client, docs):
     sort = [{"level": "asc"}, {"latency": {"order": "desc"}}, {"id": "asc"}]
     found = client.search(index="logs", size=200, sort=sort)["hits"]["hits"]

@@ -1,6 +1,7 @@
 //! The query builder: a query's tree + doc mapper → tantivy query + needs.
 
 mod automaton;
+mod best;
 mod default_fields;
 mod demoted;
 mod exact;
@@ -22,11 +23,11 @@ pub(crate) use automaton::TermAutomaton;
 use canter_doc_mapper::DocMapper;
 use tantivy::Term;
 use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, EmptyQuery, Occur,
-    Query,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
 use tantivy_query_grammar::UserInputLeaf;
 
+use self::best::Best;
 use self::default_fields::in_default_fields;
 use self::demoted::Demoted;
 use self::excluded::excluded;
@@ -182,7 +183,7 @@ impl Builder<'_> {
     /// What any of these matches, with the score of the best, and of the others this part of theirs.
     pub(super) fn best_of(&self, queries: Vec<Box<dyn Query>>, others: f32) -> Box<dyn Query> {
         match self.scoring && queries.len() > 1 {
-            true => Box::new(DisjunctionMaxQuery::with_tie_breaker(queries, others)),
+            true => Box::new(Best::new(queries, others)),
             false => any_of(queries),
         }
     }
