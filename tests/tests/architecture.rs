@@ -85,7 +85,8 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 
 #[test]
 fn imports_go_down_only() {
-    let layers: [&[&str]; 7] = [
+    let layers: [&[&str]; 8] = [
+        &["canter-sorting"],
         &[
             "canter-split-format",
             "canter-stores",

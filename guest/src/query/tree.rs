@@ -330,10 +330,10 @@ impl Leaf {
 impl MinShould {
     /// How many of `num_clauses` must match; possibly more than there are.
     pub(crate) fn of(&self, num_clauses: usize) -> usize {
-        let rules = self.rules.iter();
+        let mut rules = self.rules.iter();
         let applies =
             |(more_than, _): &&(usize, Share)| *more_than == 0 || num_clauses > *more_than;
-        let Some((_, share)) = rules.filter(applies).next_back() else {
+        let Some((_, share)) = rules.rfind(applies) else {
             // No rule reaches so few: all of them.
             return num_clauses;
         };

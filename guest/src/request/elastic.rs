@@ -21,7 +21,7 @@ pub(crate) struct ElasticHits {
     /// Whether only the number of hits is wanted, as `_count` answers.
     pub(crate) is_count: bool,
     /// Fields that hits show as lists of values, and how dates are written in them.
-    pub(crate) fields: Vec<(String, Option<String>)>,
+    pub(crate) fields: Vec<NamedField>,
     /// The passages that match.
     pub(crate) highlight: Option<Highlight>,
 }
@@ -35,6 +35,9 @@ pub(crate) struct Scroll {
     pub(crate) query: String,
     pub(crate) body: String,
 }
+
+/// The name of a field, in which `*` stands for any text, and how its dates are written.
+pub(crate) type NamedField = (String, Option<String>);
 
 /// How passages that match are shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

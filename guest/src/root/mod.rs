@@ -7,5 +7,6 @@ mod pretty;
 mod response;
 mod snippets;
 
+pub(crate) use elastic::put;
 pub(crate) use merge::Merged;
 pub(crate) use response::{CachedAnswer, PlanFacts, answer, answer_from_cache, to_json};

@@ -40,6 +40,10 @@ impl<'a> Checker<'a> {
             (true, Ok(body)) if body.as_object().is_some_and(|body| body.len() == 1) => {
                 body["message"].as_str().unwrap_or_default().to_owned()
             }
+            // Elasticsearch's form.
+            (true, Ok(body)) if body["error"].is_object() || body["error"].is_string() => {
+                body.to_string()
+            }
             (true, _) => return Some(format!("no error object: {}", answer.shortened(500))),
         };
         let mut missing = request.expected.contains.iter();

@@ -207,6 +207,10 @@ impl Entry {
             fields.insert("aggs".to_owned(), aggregations);
         }
         if let Some(query) = &self.oracle_query {
+            // The oracle knows no DSL.
+            if fields.get("query").is_some_and(Value::is_object) {
+                fields.insert("query".to_owned(), json!(query));
+            }
             fields.insert("oracle_query".to_owned(), json!(query));
         }
         Ok(request)

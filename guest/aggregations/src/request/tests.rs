@@ -245,7 +245,7 @@ fn what_is_no_aggregation_is_refused() {
             json!({"composite": {"size": 2, "after": {"s": []}, "sources": [{"s": {"terms": {"field": "f"}}}]}}),
             "aggs.a.composite.after",
         ),
-        (json!({"filter": {"term": {"f": "x"}}}), "aggs.a.filter"),
+        (json!({"filter": ["level:error"]}), "aggs.a.filter"),
         (
             json!({"filters": {"filters": {}}}),
             "aggs.a.filters.filters",

@@ -11,8 +11,8 @@ use crate::SearchError;
 use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
 use crate::request::{
-    AnswerForm, Counting, ElasticHits, GivenQuery, Highlight, Question, Scroll, SearchRequest,
-    SortKeySpec, SortOrder, SortTarget, SourceFilter,
+    AnswerForm, Counting, ElasticHits, GivenQuery, Highlight, NamedField, Question, Scroll,
+    SearchRequest, SortKeySpec, SortOrder, SortTarget, SourceFilter,
 };
 use crate::session::protocol::Budget;
 
@@ -335,7 +335,7 @@ fn with_post_filter(
 fn shown(
     body: &mut Body,
     params: &mut UrlParams,
-) -> Result<(SourceFilter, Vec<(String, Option<String>)>), SearchError> {
+) -> Result<(SourceFilter, Vec<NamedField>), SearchError> {
     let mut source = SourceFilter::default();
     let of_url = params.text("_source").map(str::to_owned);
     let of_url = of_url.map(|text| match text.as_str() {
@@ -404,10 +404,7 @@ fn shown(
 }
 
 /// `["a", {"field": "b", "format": "epoch_millis"}]`
-fn named_fields(
-    key: &str,
-    json: Option<Value>,
-) -> Result<Vec<(String, Option<String>)>, SearchError> {
+fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, SearchError> {
     let fields = match json {
         None => return Ok(Vec::new()),
         Some(Value::Array(fields)) => fields,

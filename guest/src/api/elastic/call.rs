@@ -11,7 +11,7 @@ use super::many::{OneOfMany, run_many};
 use crate::api::indexes::manifests;
 use crate::api::settings::ApiSettings;
 use crate::request::Question;
-use crate::root::to_json;
+use crate::root::{put, to_json};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{Budget, HttpResponse, Outcome};
 use crate::session::run;
@@ -102,8 +102,8 @@ impl ElasticCall {
                 let shards = json!({"total": 1, "successful": 1, "failed": 0});
                 let mut answer = json!({"_shards": shards, "valid": problem.is_none()});
                 if let Some(problem) = problem {
-                    answer["explanations"] =
-                        json!([{"index": index, "valid": false, "error": problem.message}]);
+                    let why = json!([{"index": index, "valid": false, "error": problem.message}]);
+                    put(&mut answer, "explanations", why);
                 }
                 Outcome::Http(elastic_response(200, &answer))
             }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::http::json_response;
+use crate::root::put;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
@@ -64,7 +65,7 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
         }),
         _ => cause.clone(),
     };
-    whole["root_cause"] = json!([cause]);
+    put(&mut whole, "root_cause", json!([cause]));
     (status, json!({"error": whole, "status": status}))
 }
 

@@ -8,6 +8,7 @@ use tantivy::schema::DateTimePrecision;
 
 use crate::SearchError;
 use crate::names::matches_pattern;
+use crate::root::put;
 
 /// A field as Elasticsearch would have it.
 pub(super) struct Described {
@@ -124,13 +125,16 @@ pub(super) fn field_mappings(config: &Value, patterns: &str) -> Result<Value, Se
     Ok(found.into())
 }
 
+/// In which indexes a field has a type, and whether it can be searched and aggregated in all of them.
+type Caps<'a> = (Vec<&'a str>, bool, bool);
+
 /// `_field_caps` of several indexes.
 pub(super) fn field_caps(
     indexes: &[(String, Value)],
     patterns: &[String],
 ) -> Result<Value, SearchError> {
-    // By name and type: in which indexes, and whether it can be searched and aggregated in all of them.
-    let mut caps: BTreeMap<String, BTreeMap<&str, (Vec<&str>, bool, bool)>> = BTreeMap::new();
+    // By name and type.
+    let mut caps: BTreeMap<String, BTreeMap<&str, Caps<'_>>> = BTreeMap::new();
     for (name, config) in indexes {
         for field in described(config)? {
             if !patterns
@@ -161,7 +165,7 @@ pub(super) fn field_caps(
                 "aggregatable": aggregatable,
             });
             if !is_one {
-                cap["indices"] = of.into();
+                put(&mut cap, "indices", of.into());
             }
             kinds.insert(kind.to_owned(), cap);
         }

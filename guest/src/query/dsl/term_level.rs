@@ -137,7 +137,7 @@ impl Reader<'_> {
         let lower = ends.one_of(&mut params, "gte", "gt", true)?;
         let upper = ends.one_of(&mut params, "lte", "lt", false)?;
         // The old way to write them.
-        let (lower, upper) = ends.from_and_to(&mut params, lower, upper)?;
+        let (lower, upper) = ends.old_names(&mut params, lower, upper)?;
         match params.text("relation")?.as_deref() {
             None | Some("intersects" | "INTERSECTS") => {}
             Some(other) => {
@@ -188,7 +188,7 @@ impl Ends<'_> {
         }
     }
 
-    fn from_and_to(
+    fn old_names(
         &self,
         params: &mut Params<'_>,
         lower: Option<End>,

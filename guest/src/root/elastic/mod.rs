@@ -267,6 +267,13 @@ fn max_score(hits: &[String]) -> Value {
     scores.reduce(f64::max).map_or(Value::Null, number)
 }
 
+/// Puts a value under a key of an object.
+pub(crate) fn put(object: &mut Value, key: &str, value: Value) {
+    if let Value::Object(object) = object {
+        object.insert(key.to_owned(), value);
+    }
+}
+
 fn shards(search: &Search<'_>) -> Value {
     let num_failed = search.missing.len() as u64;
     let mut shards = json!({
@@ -283,7 +290,7 @@ fn shards(search: &Search<'_>) -> Value {
                 "reason": {"type": "exception", "reason": split.message()},
             })
         });
-        shards["failures"] = failures.collect();
+        put(&mut shards, "failures", failures.collect());
     }
     shards
 }
