@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
-use tantivy::query::{
-    BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
-};
+use tantivy::query::{BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 
 use super::build::{Builder, any_of};
 use super::default_fields::in_default_fields;
+use super::matching::PhraseOf;
 use super::needs::TermRange;
 use super::range::{build_equal, build_second, is_timestamp};
 use super::scan::Wanted;
@@ -221,10 +220,7 @@ fn words(
         return Ok(Box::new(query));
     }
     refuse_repeated(literal, &terms)?;
-    Ok(Box::new(PhraseQuery::new_with_offset_and_slop(
-        terms,
-        literal.slop,
-    )))
+    Ok(Box::new(PhraseOf::new(terms, literal.slop)))
 }
 
 /// A phrase in a field that is not indexed.

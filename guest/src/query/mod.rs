@@ -6,6 +6,7 @@ mod default_fields;
 mod depth;
 mod excluded;
 mod literal;
+mod matching;
 mod needs;
 mod negative;
 mod range;
@@ -16,6 +17,7 @@ mod value;
 mod wildcard;
 
 pub(crate) use build::{BuiltQuery, QueryShape, build_query, parse_query};
+pub(crate) use matching::compile;
 pub(crate) use needs::Needs;
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};

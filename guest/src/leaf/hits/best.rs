@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 use std::ops::{Range, RangeInclusive};
 
 use canter_aggregations::FullColumn;
+use canter_matching::{Bits, WINDOW_LEN};
 use tantivy::{DocId, Score};
 
 use super::sort_key::{KeyReader, Rank};
@@ -17,6 +18,9 @@ use crate::session::Interrupt;
 
 /// So many documents are looked at together: the better the hits already are, the fewer of these are.
 const AT_ONCE: u32 = 4096;
+
+/// With so many documents of a window, it is faster to look at all of its values.
+const MANY: u32 = WINDOW_LEN / 16;
 
 /// The best documents by sort keys: a heap with the worst on top.
 pub(in crate::leaf) struct BestByKeys {
@@ -96,6 +100,39 @@ impl BestByKeys {
         if self.waiting.len() >= AT_ONCE as usize {
             return self.flush();
         }
+        Ok(())
+    }
+
+    /// Takes the documents of a window behind all that came before.
+    ///
+    /// # Errors
+    /// A damaged column.
+    pub(in crate::leaf) fn collect_window(
+        &mut self,
+        first: DocId,
+        found: &Bits,
+    ) -> tantivy::Result<()> {
+        let num_docs = found.count();
+        if num_docs < MANY {
+            let mut docs = Vec::new();
+            found.list(first, &mut docs);
+            return self.collect_list(&docs);
+        }
+        self.flush()?;
+        let end = first.saturating_add(WINDOW_LEN);
+        let Some((column, wanted)) = self.wanted(&(first..end)) else {
+            self.collect_selected(first, found.words());
+            return Ok(());
+        };
+        if !overlaps(&wanted, &column.bounds()) {
+            return Ok(());
+        }
+        let (docs, mut words) = (first..end.min(column.num_docs()), Vec::new());
+        column.select(docs, &wanted, &mut words)?;
+        for (word, found) in words.iter_mut().zip(found.words()) {
+            *word &= found;
+        }
+        self.collect_selected(first, &words);
         Ok(())
     }
 
@@ -228,21 +265,23 @@ impl BestByKeys {
 
     /// As [`Self::collect_each`], of the documents from `first` on whose bit is set.
     fn collect_selected(&mut self, first: DocId, words: &[u64]) {
-        let words = (0u32..).zip(words);
-        let docs = words.flat_map(|(ord, word)| {
-            let base = first.saturating_add(ord.saturating_mul(u64::BITS));
-            let bits = (0..u64::BITS).filter(move |bit| word >> bit & 1 == 1);
-            let bits = match *word {
-                0 => None,
-                _ => Some(bits),
-            };
-            bits.into_iter()
-                .flatten()
-                .map(move |bit| base.saturating_add(bit))
-        });
-        let docs: Vec<DocId> = docs.collect();
+        let docs: Vec<DocId> = docs_of(first, words).collect();
         self.collect_each(docs.into_iter());
     }
+}
+
+/// The documents from `first` on whose bit is set.
+pub(super) fn docs_of(first: DocId, words: &[u64]) -> impl Iterator<Item = DocId> + '_ {
+    let words = (0u32..).zip(words);
+    words.flat_map(move |(ord, word)| {
+        let base = first.saturating_add(ord.saturating_mul(u64::BITS));
+        let mut left = *word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left.wrapping_sub(1);
+            Some(base.saturating_add(bit))
+        })
+    })
 }
 
 fn overlaps(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> bool {
