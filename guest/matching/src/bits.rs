@@ -71,6 +71,7 @@ impl Bits {
     }
 
     /// How many there are.
+    #[inline(never)]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
@@ -92,7 +93,7 @@ impl Bits {
     }
 
     /// The first place from this one on.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn next(&self, place: u32) -> Option<u32> {
         let at = place / 64;
         let (first, rest) = self.0.get(at as usize..)?.split_first()?;

@@ -12,6 +12,9 @@
 //! Parts say nothing of documents that are not wanted: what the rarest of several words has not is not looked for among
 //! the others, and blocks without a wanted document are not decoded.
 //!
+//! What is a loop over documents is a function of its own (`inline(never)`): where several are parts of one function,
+//! the compiler of WebAssembly finds no registers for them, and what they count waits in memory.
+//!
 //! It reads the bytes of tantivy's posting lists and positions, and knows no terms, no fields and no queries.
 
 #![cfg_attr(

@@ -68,6 +68,7 @@ impl Phrase {
     }
 
     /// As [`PostingList::find`].
+    #[inline(never)]
     pub(crate) fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) {
         *found = wanted.clone();
         if self.words.is_empty() {
@@ -96,6 +97,7 @@ impl Phrase {
     }
 
     /// Whether the document that so many others are before, of those that have all words, has them beside each other.
+    #[inline(never)]
     fn is_in(&mut self, ord: usize) -> bool {
         let Some((first, others)) = self.words.split_first_mut() else {
             return false;

@@ -70,6 +70,7 @@ impl PositionList {
         }
     }
 
+    #[inline(never)]
     fn unpack(&mut self, block: usize) {
         if block < self.block {
             (self.block, self.offset) = (0, 0);

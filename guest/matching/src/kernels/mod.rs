@@ -12,6 +12,7 @@ const AT_ONCE: usize = 16;
 
 /// Sets the bits of ascending documents, none before `first` or beyond the window. What stands in a word behind the first
 /// document's is replaced, not added to: lists are marked from their beginning to their end.
+#[inline(never)]
 pub(crate) fn mark(docs: &[u32], first: u32, words: &mut [u64; NUM_WORDS]) {
     let Some(start) = docs.first() else {
         return;
@@ -36,6 +37,7 @@ pub(crate) fn mark(docs: &[u32], first: u32, words: &mut [u64; NUM_WORDS]) {
 }
 
 /// Sets the bits of ascending documents among others, of as many words as there are.
+#[inline(never)]
 pub(crate) fn mark_more(docs: &[u32], words: &mut [u64]) {
     let (mut at, mut word) = (0, 0);
     for doc in docs {
@@ -61,6 +63,7 @@ fn place(doc: u32, first: u32) -> (usize, u32) {
 }
 
 /// Fills `docs` with the documents whose bits are set, as many as there is room for.
+#[inline(never)]
 pub(crate) fn list(words: &[u64; NUM_WORDS], first: u32, docs: &mut [u32]) {
     let mut room = docs;
     let mut base = first;
@@ -84,6 +87,7 @@ pub(crate) fn list(words: &[u64; NUM_WORDS], first: u32, docs: &mut [u32]) {
 
 /// The ordinals of the documents whose bits are set, among those given, none of which is before `first` or beyond the
 /// window. Returns how many these are.
+#[inline(never)]
 pub(crate) fn select(
     docs: &[u32],
     first: u32,
@@ -109,6 +113,7 @@ pub(crate) fn select(
 }
 
 /// How many of a block's ascending documents stand before `doc`.
+#[inline(never)]
 pub(crate) fn rank(docs: &[u32; 128], doc: u32) -> usize {
     let mut at = 0;
     for step in [64, 32, 16, 8, 4, 2, 1] {

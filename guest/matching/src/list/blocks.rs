@@ -117,6 +117,7 @@ impl PostingList {
     }
 
     /// Goes on to the first block that does not end before a document.
+    #[inline(never)]
     pub(crate) fn seek_block(&mut self, doc: u32) {
         while self.entry.last < doc {
             self.next_block();
@@ -177,6 +178,7 @@ impl PostingList {
         &self.docs
     }
 
+    #[inline(never)]
     fn load(&mut self) -> usize {
         if let Some(len) = self.len {
             return len;
@@ -213,6 +215,7 @@ impl PostingList {
 
     /// Where the positions of each document of the block begin, counted from the list's first, and behind these where
     /// the last one's end: replaces `starts`.
+    #[inline(never)]
     pub(crate) fn position_starts(&mut self, starts: &mut PositionStarts) {
         starts.first = self.num_positions;
         starts.block = Some(self.block);
@@ -275,6 +278,12 @@ impl PositionStarts {
     /// Whether they are those of a block.
     pub(crate) fn is_of(&self, block: u32) -> bool {
         self.block == Some(block)
+    }
+
+    /// Adds those of some documents of the block, each of which so many more are before.
+    #[inline(never)]
+    pub(crate) fn add(&self, ords: &[u8], before: u8, places: &mut Vec<(u64, u32)>) {
+        places.extend(ords.iter().map(|ord| self.of(before.saturating_add(*ord))));
     }
 
     /// Where the positions of a document of the block begin, and how many they are.

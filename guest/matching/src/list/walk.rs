@@ -14,6 +14,7 @@ const FEW: u32 = 6;
 
 impl PostingList {
     /// The first document from `doc` on.
+    #[inline(never)]
     pub(crate) fn next_doc(&mut self, doc: u32) -> u32 {
         self.seek_block(doc);
         let docs = self.padded();
@@ -53,6 +54,7 @@ impl PostingList {
 
     /// Sets the bits of the wanted documents that are in the list, of a window that begins with `first`. What it says of
     /// others means nothing.
+    #[inline(never)]
     pub fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) {
         found.clear();
         self.for_each_block(first, wanted, |list, places, are_many| {
@@ -76,6 +78,7 @@ impl PostingList {
 
     /// Says of each wanted document where its positions begin and how many it has: replaces `places`. All of them are in
     /// the list.
+    #[inline(never)]
     pub(crate) fn find_positions(
         &mut self,
         first: u32,
@@ -94,9 +97,8 @@ impl PostingList {
                 let mut ords = [0; BLOCK_LEN as usize];
                 let docs = within(docs, first, &block);
                 let num_found = kernels::select(docs, first, &wanted.0, &mut ords);
-                let ords = ords.get(..num_found).unwrap_or_default().iter();
-                let before = u8::try_from(before).unwrap_or_default();
-                places.extend(ords.map(|ord| starts.of(before.saturating_add(*ord))));
+                let ords = ords.get(..num_found).unwrap_or_default();
+                starts.add(ords, u8::try_from(before).unwrap_or_default(), places);
                 return;
             }
             let docs = list.padded();
