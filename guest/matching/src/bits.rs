@@ -134,10 +134,16 @@ impl Bits {
 
     /// The documents, where the window begins with `first`: replaces `docs`.
     pub fn list(&self, first: u32, docs: &mut Vec<u32>) {
-        docs.clear();
-        docs.resize(self.count() as usize, 0);
-        kernels::list(&self.0, first, docs);
+        list(&self.0, first, docs);
     }
+}
+
+/// The documents whose bits are set in words that begin with `first`: replaces `docs`.
+pub fn list(words: &[u64], first: u32, docs: &mut Vec<u32>) {
+    let num_docs: u32 = words.iter().map(|word| word.count_ones()).sum();
+    docs.clear();
+    docs.resize(num_docs as usize, 0);
+    kernels::list(words, first, docs);
 }
 
 /// The bits of a word that begins with the place `first` for a range of places.

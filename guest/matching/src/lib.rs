@@ -36,7 +36,7 @@ mod phrase;
 mod positions;
 mod set;
 
-pub use bits::{Bits, WINDOW_LEN};
+pub use bits::{Bits, WINDOW_LEN, list};
 pub use list::{PostingList, Recorded};
 pub use matcher::{Matcher, Part};
 pub use phrase::{Phrase, PhraseWord};

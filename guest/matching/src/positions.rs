@@ -13,7 +13,7 @@ use tantivy_common::OwnedBytes;
 use crate::list::{Vints, read_vint};
 
 /// Positions of a full block.
-const BLOCK_LEN: u64 = 128;
+const BLOCK_LEN: usize = 128;
 
 /// The positions of one term. Reading goes forward best.
 pub struct PositionList {
@@ -22,7 +22,7 @@ pub struct PositionList {
     /// Which block is unpacked, where it begins, and its numbers.
     block: usize,
     offset: usize,
-    numbers: Box<[u32; BLOCK_LEN as usize]>,
+    numbers: Box<[u32; BLOCK_LEN]>,
     is_unpacked: bool,
 }
 
@@ -44,7 +44,7 @@ impl PositionList {
             blocks,
             block: 0,
             offset: 0,
-            numbers: Box::new([0; BLOCK_LEN as usize]),
+            numbers: Box::new([0; BLOCK_LEN]),
             is_unpacked: false,
         })
     }
@@ -52,11 +52,12 @@ impl PositionList {
     /// What stands at one place.
     #[inline]
     pub(crate) fn get(&mut self, place: u64) -> u32 {
-        let block = usize::try_from(place / BLOCK_LEN).unwrap_or(usize::MAX);
+        let len = BLOCK_LEN as u64;
+        let block = usize::try_from(place / len).unwrap_or(usize::MAX);
         if block != self.block || !self.is_unpacked {
             self.unpack(block);
         }
-        let at = usize::try_from(place % BLOCK_LEN).unwrap_or_default();
+        let at = usize::try_from(place % len).unwrap_or_default();
         self.numbers.get(at).copied().unwrap_or_default()
     }
 

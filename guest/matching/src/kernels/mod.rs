@@ -64,7 +64,7 @@ fn place(doc: u32, first: u32) -> (usize, u32) {
 
 /// Fills `docs` with the documents whose bits are set, as many as there is room for.
 #[inline(never)]
-pub(crate) fn list(words: &[u64; NUM_WORDS], first: u32, docs: &mut [u32]) {
+pub(crate) fn list(words: &[u64], first: u32, docs: &mut [u32]) {
     let mut room = docs;
     let mut base = first;
     for word in words {

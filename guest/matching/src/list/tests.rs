@@ -182,7 +182,7 @@ proptest! {
             let start = ranks[1].saturating_sub(every as usize);
             prop_assert_eq!(&last[..], &expected[start..ranks[1]]);
             // Wanted ones.
-            let is_wanted = |doc: u32| doc % every == 0;
+            let is_wanted = |doc: u32| doc.is_multiple_of(every);
             let mut matcher = Matcher::Term(Box::new(list));
             let wanted: Vec<u32> = expected.into_iter().filter(|doc| range.contains(doc) && is_wanted(*doc)).collect();
             prop_assert_eq!(found(&mut matcher, range.clone(), is_wanted), wanted);
@@ -217,7 +217,7 @@ proptest! {
             prop_assert!(expected.is_empty());
             return Ok(());
         };
-        let is_wanted = |doc: u32| doc % every == 0;
+        let is_wanted = |doc: u32| doc.is_multiple_of(every);
         let expected: Vec<u32> = expected.into_iter().filter(|doc| is_wanted(*doc)).collect();
         let mut matcher = Matcher::Phrase(Box::new(Phrase::new(words)));
         prop_assert_eq!(found(&mut matcher, 0..docs.len() as u32, is_wanted), expected);

@@ -4,11 +4,10 @@
 //! alone, many at a time: with as many hits as are wanted, only a value at least as good as the worst one's can
 //! change anything.
 
-use std::collections::BinaryHeap;
 use std::ops::{Range, RangeInclusive};
 
 use canter_aggregations::FullColumn;
-use canter_matching::{Bits, WINDOW_LEN};
+use canter_matching::{Bits, WINDOW_LEN, list};
 use tantivy::{DocId, Score};
 
 use super::sort_key::{KeyReader, Rank};
@@ -22,19 +21,27 @@ const AT_ONCE: u32 = 4096;
 /// With so many documents of a window, it is faster to look at all of its values.
 const MANY: u32 = WINDOW_LEN / 16;
 
-/// The best documents by sort keys: a heap with the worst on top.
+/// So many more than are wanted are kept until the worst of them go.
+const MIN_ROOM: usize = 64;
+
+/// The best documents by sort keys.
+///
+/// A heap would have the worst of them at hand, and be put in order for each that comes; here the worse half goes at
+/// once when there is no more room.
 pub(in crate::leaf) struct BestByKeys {
     window: usize,
     keys: Vec<(KeyReader, SortOrder)>,
     ties: SortOrder,
-    heap: BinaryHeap<Candidate>,
+    /// The best, in no order, and others that came before better ones.
+    kept: Vec<Candidate>,
+    /// What does not go before it is none of the best; `None` before there are enough.
+    worst: Option<Candidate>,
     /// Documents that wait until there are enough of them to be looked at.
     waiting: Vec<DocId>,
 }
 
-/// Ordered by rank, then place (within a split, documents stand by their places), so that the heap's top is the worst
-/// one kept.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+/// Ordered by rank, then place (within a split, documents stand by their places), the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     ranks: [Rank; 2],
     place: u32,
@@ -61,7 +68,8 @@ impl BestByKeys {
             window,
             keys,
             ties,
-            heap: BinaryHeap::new(),
+            kept: Vec::new(),
+            worst: None,
             waiting: Vec::new(),
         }
     }
@@ -82,12 +90,26 @@ impl BestByKeys {
             doc,
             score_bits: score.to_bits(),
         };
-        if self.heap.len() < self.window {
-            self.heap.push(candidate);
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && candidate < *worst
-        {
-            *worst = candidate;
+        if self.worst.is_some_and(|worst| candidate >= worst) {
+            return;
+        }
+        self.kept.push(candidate);
+        let room = match self.worst {
+            None => 0,
+            Some(_) => self.window.max(MIN_ROOM),
+        };
+        if self.kept.len() >= self.window.saturating_add(room) {
+            self.drop_worst();
+        }
+    }
+
+    /// Lets those go that are none of the best.
+    fn drop_worst(&mut self) {
+        let last = self.window.saturating_sub(1);
+        if self.kept.len() > last {
+            self.kept.select_nth_unstable(last);
+            self.kept.truncate(self.window);
+            self.worst = self.kept.last().copied();
         }
     }
 
@@ -180,9 +202,10 @@ impl BestByKeys {
     pub(in crate::leaf) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         self.flush()?;
         let keys = self.keys;
-        self.heap
-            .into_sorted_vec()
-            .into_iter()
+        let mut best = self.kept;
+        best.sort_unstable();
+        best.truncate(self.window);
+        best.into_iter()
             .map(|candidate| {
                 let score = Score::from_bits(candidate.score_bits);
                 let values = keys
@@ -226,13 +249,14 @@ impl BestByKeys {
 
     /// The column of the first key and the codes in it that may change the hits, for documents of a range; `None` if
     /// all may.
-    fn wanted(&self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
+    fn wanted(&mut self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
+        // The fewer are let in the better, but looking for the worst is not for nothing.
+        if self.kept.len() > self.window.saturating_add(self.window / 4) {
+            self.drop_worst();
+        }
         let (key, order) = self.keys.first()?;
         let column = key.full()?;
-        let worst = self
-            .heap
-            .peek()
-            .filter(|_| self.heap.len() >= self.window)?;
+        let worst = self.worst?;
         let ([(_, _, rank), _], code) = (worst.ranks, |rank: u64| match order {
             SortOrder::Ascending => rank,
             SortOrder::Descending => !rank,
@@ -265,23 +289,10 @@ impl BestByKeys {
 
     /// As [`Self::collect_each`], of the documents from `first` on whose bit is set.
     fn collect_selected(&mut self, first: DocId, words: &[u64]) {
-        let docs: Vec<DocId> = docs_of(first, words).collect();
+        let mut docs = Vec::new();
+        list(words, first, &mut docs);
         self.collect_each(docs.into_iter());
     }
-}
-
-/// The documents from `first` on whose bit is set.
-pub(super) fn docs_of(first: DocId, words: &[u64]) -> impl Iterator<Item = DocId> + '_ {
-    let words = (0u32..).zip(words);
-    words.flat_map(move |(ord, word)| {
-        let base = first.saturating_add(ord.saturating_mul(u64::BITS));
-        let mut left = *word;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros())?;
-            left &= left.wrapping_sub(1);
-            Some(base.saturating_add(bit))
-        })
-    })
 }
 
 fn overlaps(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> bool {

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use canter_matching::Bits;
+use canter_matching::{Bits, list};
 use tantivy::{DocId, Score};
 
-use super::best::{BestByKeys, docs_of};
+use super::best::BestByKeys;
 use super::sort_key::KeyReader;
 use crate::leaf::partial::{HitPlace, PartialHit};
 use crate::request::{SortKeySpec, SortOrder, SortTarget};
@@ -215,14 +215,18 @@ impl TopHits {
                 let base =
                     first.saturating_add(u32::try_from(from).unwrap_or_default() * u64::BITS);
                 let words = words.get(from..).unwrap_or_default();
-                docs.extend(docs_of(base, words));
+                let mut here = Vec::new();
+                list(words, base, &mut here);
+                docs.extend(here);
                 let excess = docs.len().saturating_sub(*window);
                 docs.drain(..excess);
                 Ok(())
             }
             Self::First { window, docs } => {
                 let room = window.saturating_sub(docs.len());
-                docs.extend(docs_of(first, found.words()).take(room));
+                let mut here = Vec::new();
+                found.list(first, &mut here);
+                docs.extend(here.into_iter().take(room));
                 Ok(())
             }
         }
