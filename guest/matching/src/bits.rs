@@ -50,18 +50,20 @@ impl Bits {
         }
     }
 
-    /// Takes a document out.
-    #[inline]
-    pub(crate) fn remove(&mut self, place: u32) {
-        if let Some(word) = self.0.get_mut((place / 64) as usize) {
-            *word &= !(1 << (place % 64));
-        }
-    }
-
     /// Adds the documents at a range of places.
     pub fn insert_range(&mut self, places: Range<u32>) {
-        for (word, first) in self.0.iter_mut().zip((0..).step_by(64)) {
-            *word |= ones(&places, first);
+        let (start, end) = (places.start / 64, places.end / 64);
+        if start < end {
+            // All but the last word of the range, and maybe its first, are whole.
+            let whole = self
+                .0
+                .get_mut(places.start.div_ceil(64) as usize..end as usize);
+            whole.unwrap_or_default().fill(u64::MAX);
+        }
+        for at in [start, end] {
+            if let Some(word) = self.0.get_mut(at as usize) {
+                *word |= ones(&places, at * 64);
+            }
         }
     }
 

@@ -86,13 +86,16 @@ impl Phrase {
             let places = &mut word.places;
             places.find_positions(first, found, &mut word.starts, &mut word.found);
         }
-        let (mut ord, mut place) = (0, found.next(0));
-        while let Some(at) = place {
-            if !self.is_in(ord) {
-                found.remove(at);
+        let mut ord = 0;
+        for word in found.0.iter_mut() {
+            let mut left = *word;
+            while left != 0 {
+                if !self.is_in(ord) {
+                    *word &= !(left & left.wrapping_neg());
+                }
+                ord += 1;
+                left &= left.wrapping_sub(1);
             }
-            ord += 1;
-            place = found.next(at + 1);
         }
     }
 

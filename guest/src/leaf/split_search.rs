@@ -258,7 +258,11 @@ impl SplitTask<'_> {
     }
 
     fn run_unscored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
-        let mut matcher = compile(self.built.query.as_ref(), &self.split.searcher)?;
+        let mut matcher = compile(
+            self.built.query.as_ref(),
+            &self.split.searcher,
+            self.interrupt,
+        )?;
         if let Matcher::Term(list) = &mut matcher
             && self.split.deleted.is_none()
             && collectors.top_hits.is_in_order()

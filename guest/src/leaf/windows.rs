@@ -33,7 +33,7 @@ impl<'a> Windows<'a> {
         docs: Range<DocId>,
         interrupt: &'a Interrupt,
     ) -> tantivy::Result<Self> {
-        let matcher = compile(query.query.as_ref(), &split.searcher)?;
+        let matcher = compile(query.query.as_ref(), &split.searcher, interrupt)?;
         Ok(Self::of(matcher, split, docs, interrupt))
     }
 

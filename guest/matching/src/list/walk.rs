@@ -10,7 +10,7 @@ use crate::bits::{Bits, WINDOW_LEN};
 use crate::kernels;
 
 /// So few wanted documents of a block are looked for one by one.
-const FEW: u32 = 6;
+const FEW: u32 = 10;
 
 impl PostingList {
     /// The first document from `doc` on.

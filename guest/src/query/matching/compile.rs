@@ -11,13 +11,18 @@ use super::phrase::PhraseOf;
 use super::scorer::ScorerPart;
 use crate::query::columns::{ColumnQuery, FullRange};
 use crate::query::excluded::Excluded;
+use crate::session::Interrupt;
 
 /// What finds the documents of a split's one segment. Everything that the query reads must be there.
 ///
 /// # Errors
-/// What tantivy says; a read that missed.
-pub(crate) fn compile(query: &dyn Query, searcher: &Searcher) -> tantivy::Result<Matcher> {
-    of_query(query, &mut PostingFiles::new(searcher), searcher)
+/// What tantivy says; a read that missed; if it is time to stop.
+pub(crate) fn compile(
+    query: &dyn Query,
+    searcher: &Searcher,
+    interrupt: &Interrupt,
+) -> tantivy::Result<Matcher> {
+    of_query(query, &mut PostingFiles::new(searcher, interrupt), searcher)
 }
 
 fn of_query(

@@ -1,14 +1,17 @@
 //! The bytes of posting lists and positions, which tantivy's readers keep to themselves.
 
+use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use canter_matching::{PhraseWord, PositionList, PostingList, Recorded, Union};
-use tantivy::directory::{CompositeFile, FileSlice};
+use tantivy::directory::{CompositeFile, FileSlice, OwnedBytes};
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Directory as _, SegmentReader, TantivyError, Term};
-use tantivy::{Searcher, directory::OwnedBytes};
+use tantivy::{Directory as _, HasLen as _, Searcher, SegmentReader, TantivyError, Term};
 use tantivy_fst::Regex;
+
+use crate::session::Interrupt;
 
 /// A field's posting lists begin with the number of its words.
 const HEADER_LEN: usize = 8;
@@ -16,15 +19,17 @@ const HEADER_LEN: usize = 8;
 /// The files of a segment in which terms are looked up, opened when they are first asked for.
 pub(super) struct PostingFiles<'s> {
     searcher: &'s Searcher,
+    interrupt: &'s Interrupt,
     pub(super) segment: &'s SegmentReader,
     postings: Option<CompositeFile>,
     positions: Option<CompositeFile>,
 }
 
 impl<'s> PostingFiles<'s> {
-    pub(super) fn new(searcher: &'s Searcher) -> Self {
+    pub(super) fn new(searcher: &'s Searcher, interrupt: &'s Interrupt) -> Self {
         Self {
             searcher,
+            interrupt,
             segment: searcher.segment_reader(0),
             postings: None,
             positions: None,
@@ -68,13 +73,14 @@ impl<'s> PostingFiles<'s> {
     /// The documents of all terms of a field that an automaton takes.
     ///
     /// # Errors
-    /// A read that missed; damage.
+    /// A read that missed; damage; if it is time to stop.
     pub(super) fn docs_of_all(&mut self, regex: &Regex, field: Field) -> tantivy::Result<Union> {
         let inverted_index = self.segment.inverted_index(field)?;
         let mut union = Union::new(self.segment.max_doc());
         let terms = inverted_index.terms().search(regex).without_keys();
         let mut terms = terms.into_stream()?;
         while terms.advance() {
+            self.interrupt.check_tantivy()?;
             union.add(&mut self.list(field, terms.value())?);
         }
         Ok(union)
@@ -119,17 +125,13 @@ fn opened<'f>(
         .ok_or_else(|| TantivyError::InternalError("a file was opened and is not there".to_owned()))
 }
 
-fn read(
-    file: &CompositeFile,
-    field: Field,
-    range: std::ops::Range<usize>,
-) -> tantivy::Result<OwnedBytes> {
+fn read(file: &CompositeFile, field: Field, range: Range<usize>) -> tantivy::Result<OwnedBytes> {
     let damaged = || {
         let message = "a posting list lies outside its field's";
-        std::io::Error::new(std::io::ErrorKind::InvalidData, message)
+        io::Error::new(io::ErrorKind::InvalidData, message)
     };
     let lists: FileSlice = file.open_read(field).ok_or_else(damaged)?;
-    if range.start > range.end || range.end > tantivy::HasLen::len(&lists) {
+    if range.start > range.end || range.end > lists.len() {
         return Err(damaged().into());
     }
     Ok(lists.read_bytes_slice(range)?)
