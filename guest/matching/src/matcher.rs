@@ -63,7 +63,7 @@ impl Matcher {
         if excluded.is_empty() && parts.len() < 2 {
             return parts.pop().unwrap_or(Self::Everything);
         }
-        parts.sort_by_key(Self::estimate);
+        let parts = rarest_first(parts, Self::estimate);
         Self::All(Box::new(AllOf { parts, excluded }))
     }
 
@@ -166,6 +166,17 @@ impl AllOf {
         }
         Ok(())
     }
+}
+
+/// Puts those first of which there are few. The library's sort would be longer than all else here.
+pub(crate) fn rarest_first<T>(items: Vec<T>, estimate: impl Fn(&T) -> u32) -> Vec<T> {
+    let mut sorted: Vec<(u32, T)> = Vec::with_capacity(items.len());
+    for item in items {
+        let num_docs = estimate(&item);
+        let behind = sorted.partition_point(|(other, _)| *other <= num_docs);
+        sorted.insert(behind, (num_docs, item));
+    }
+    sorted.into_iter().map(|(_, item)| item).collect()
 }
 
 fn find_any(parts: &mut [Matcher], first: u32, wanted: &Bits, found: &mut Bits) -> io::Result<()> {

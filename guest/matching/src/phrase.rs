@@ -2,6 +2,7 @@
 
 use crate::bits::Bits;
 use crate::list::{PositionStarts, PostingList};
+use crate::matcher::rarest_first;
 use crate::positions::PositionList;
 
 /// Words that stand beside each other.
@@ -47,10 +48,8 @@ impl Phrase {
             starts: PositionStarts::default(),
             found: Vec::new(),
         });
-        let mut words: Vec<Word> = words.collect();
-        words.sort_by_key(|word| word.docs.num_docs());
         Self {
-            words,
+            words: rarest_first(words.collect(), |word: &Word| word.docs.num_docs()),
             possible: Vec::new(),
             here: Vec::new(),
         }
