@@ -113,11 +113,14 @@ impl Bits {
         None
     }
 
-    /// Leaves those only that are in another too.
-    pub fn intersect(&mut self, other: &Self) {
+    /// Leaves those only that are in another too. Whether there are any.
+    pub fn intersect(&mut self, other: &Self) -> bool {
+        let mut all = 0;
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word &= other;
+            all |= *word;
         }
+        all != 0
     }
 
     /// Adds those of another.

@@ -148,12 +148,20 @@ impl Matcher {
 
 impl AllOf {
     fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) -> io::Result<()> {
+        let mut parts = self.parts.iter_mut();
+        match parts.next() {
+            Some(rarest) => {
+                rarest.find(first, wanted, found)?;
+                if !found.intersect(wanted) {
+                    return Ok(());
+                }
+            }
+            None => *found = wanted.clone(),
+        }
         let mut one = Bits::default();
-        *found = wanted.clone();
-        for part in &mut self.parts {
+        for part in parts {
             part.find(first, found, &mut one)?;
-            found.intersect(&one);
-            if found.is_empty() {
+            if !found.intersect(&one) {
                 return Ok(());
             }
         }

@@ -69,15 +69,19 @@ impl Phrase {
     /// As [`PostingList::find`].
     #[inline(never)]
     pub(crate) fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) {
-        *found = wanted.clone();
-        if self.words.is_empty() {
+        let mut words = self.words.iter_mut();
+        let Some(rarest) = words.next() else {
             found.clear();
+            return;
+        };
+        rarest.docs.find(first, wanted, found);
+        if !found.intersect(wanted) {
+            return;
         }
         let mut with_word = Bits::default();
-        for word in &mut self.words {
+        for word in words {
             word.docs.find(first, found, &mut with_word);
-            found.intersect(&with_word);
-            if found.is_empty() {
+            if !found.intersect(&with_word) {
                 return;
             }
         }

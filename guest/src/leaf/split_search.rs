@@ -69,11 +69,10 @@ const TERM_AT_ONCE: u32 = 4096;
 impl Collectors {
     /// Takes the documents of a window.
     fn collect_window(&mut self, first: DocId, found: &Bits) -> canter_aggregations::Result<()> {
-        let num_docs = found.count();
-        if num_docs == 0 {
+        if found.is_empty() {
             return Ok(());
         }
-        self.num_hits += u64::from(num_docs);
+        self.num_hits += u64::from(found.count());
         self.top_hits.collect_window(first, found)?;
         if self.listed.is_some() || self.aggregations.is_some() {
             let mut docs = std::mem::take(&mut self.window_docs);

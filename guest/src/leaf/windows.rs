@@ -19,6 +19,8 @@ pub(super) struct Windows<'a> {
     next: DocId,
     end: DocId,
     wanted: Bits,
+    /// Whether these are all of a window.
+    is_whole: bool,
     interrupt: &'a Interrupt,
 }
 
@@ -51,6 +53,7 @@ impl<'a> Windows<'a> {
             next: docs.start / u64::BITS * u64::BITS,
             end: docs.end,
             wanted: Bits::default(),
+            is_whole: false,
             interrupt,
         }
     }
@@ -66,13 +69,19 @@ impl<'a> Windows<'a> {
         };
         let end = first.saturating_add(WINDOW_LEN);
         self.next = end;
-        self.wanted.clear();
         let left = self.live.get(self.num_passed..).unwrap_or_default();
         self.num_passed += left.iter().take_while(|docs| docs.end <= first).count();
         let left = self.live.get(self.num_passed..).unwrap_or_default();
-        for docs in left.iter().take_while(|docs| docs.start < end) {
-            let (from, to) = (docs.start.max(first), docs.end.min(end));
-            self.wanted.insert_range(from - first..to - first);
+        let is_whole = left
+            .first()
+            .is_some_and(|docs| docs.start <= first && end <= docs.end);
+        if !(is_whole && self.is_whole) {
+            self.wanted.clear();
+            for docs in left.iter().take_while(|docs| docs.start < end) {
+                let (from, to) = (docs.start.max(first), docs.end.min(end));
+                self.wanted.insert_range(from - first..to - first);
+            }
+            self.is_whole = is_whole;
         }
         if self.wanted.is_empty() {
             found.clear();
