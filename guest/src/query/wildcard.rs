@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use canter_doc_mapper::tokenizers::Letters;
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
-use tantivy::query::{EmptyQuery, Query};
+use tantivy::query::{EmptyQuery, Query, RegexQuery};
 
 mod compiled;
 
 use self::compiled::compiled;
 use super::build::Builder;
 use super::literal::{has_nothing, resolve};
-use super::matching::PatternOf;
 use super::scan::Wanted;
 use super::value::json_base_term;
 use crate::SearchError;
@@ -178,7 +177,7 @@ fn automaton(
         .needs
         .automata
         .push((field.field, Arc::clone(&regex)));
-    Ok(Box::new(PatternOf::new(regex, field.field)))
+    Ok(Box::new(RegexQuery::from_regex(regex, field.field)))
 }
 
 fn push_escaped(pattern: &mut String, character: char) {

@@ -6,23 +6,17 @@ use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, EnableScoring, Occur, Q
 
 use super::column::ColumnPart;
 use super::file::PostingFiles;
-use super::pattern::PatternOf;
 use super::phrase::PhraseOf;
 use super::scorer::ScorerPart;
 use crate::query::columns::{ColumnQuery, FullRange};
 use crate::query::excluded::Excluded;
-use crate::session::Interrupt;
 
 /// What finds the documents of a split's one segment. Everything that the query reads must be there.
 ///
 /// # Errors
-/// What tantivy says; a read that missed; if it is time to stop.
-pub(crate) fn compile(
-    query: &dyn Query,
-    searcher: &Searcher,
-    interrupt: &Interrupt,
-) -> tantivy::Result<Matcher> {
-    of_query(query, &mut PostingFiles::new(searcher, interrupt), searcher)
+/// What tantivy says; a read that missed.
+pub(crate) fn compile(query: &dyn Query, searcher: &Searcher) -> tantivy::Result<Matcher> {
+    of_query(query, &mut PostingFiles::new(searcher), searcher)
 }
 
 fn of_query(
@@ -55,10 +49,6 @@ fn of_query(
         && let Some(matcher) = of_phrase(query, files)?
     {
         return Ok(matcher);
-    }
-    if let Some(query) = query.downcast_ref::<PatternOf>() {
-        let docs = files.docs_of_all(&query.regex, query.field)?;
-        return Ok(Matcher::Union(docs));
     }
     if let Some(query) = query.downcast_ref::<ColumnQuery>() {
         match query.full_range(files.segment)? {

@@ -6,10 +6,8 @@
 mod column;
 mod compile;
 mod file;
-mod pattern;
 mod phrase;
 mod scorer;
 
 pub(crate) use compile::compile;
-pub(super) use pattern::PatternOf;
 pub(super) use phrase::PhraseOf;
