@@ -34,14 +34,12 @@ mod list;
 mod matcher;
 mod phrase;
 mod positions;
-mod set;
 
 pub use bits::{Bits, WINDOW_LEN, list};
 pub use list::{PostingList, Recorded};
 pub use matcher::{Matcher, Part};
 pub use phrase::{Phrase, PhraseWord};
 pub use positions::PositionList;
-pub use set::Union;
 
 /// Behind the last document.
 pub const NO_DOC: u32 = u32::MAX;

@@ -6,7 +6,6 @@ use crate::NO_DOC;
 use crate::bits::{Bits, WINDOW_LEN};
 use crate::list::PostingList;
 use crate::phrase::Phrase;
-use crate::set::Union;
 
 /// A part of a query that somebody else knows how to look up.
 pub trait Part {
@@ -38,8 +37,6 @@ pub enum Matcher {
     All(Box<AllOf>),
     /// Those that match any part.
     Any(Vec<Matcher>),
-    /// Those of any of many terms.
-    Union(Union),
     /// Anything else.
     Part(Box<dyn Part>),
 }
@@ -89,7 +86,6 @@ impl Matcher {
             Self::Any(parts) => parts
                 .iter()
                 .fold(0, |sum, part| sum.saturating_add(part.estimate())),
-            Self::Union(union) => union.estimate(),
             Self::Part(part) => part.estimate(),
         }
     }
@@ -109,7 +105,6 @@ impl Matcher {
                 let nexts = parts.iter_mut().map(|part| part.next(doc));
                 nexts.min().unwrap_or(NO_DOC)
             }
-            Self::Union(union) => union.next(doc),
             Self::Part(part) => part.next(doc),
         }
     }
@@ -127,7 +122,6 @@ impl Matcher {
             Self::Phrase(phrase) => phrase.find(first, wanted, found),
             Self::All(all) => all.find(first, wanted, found)?,
             Self::Any(parts) => find_any(parts, first, wanted, found)?,
-            Self::Union(union) => union.find(first, found),
             Self::Part(part) => part.find(first, wanted, found)?,
         }
         Ok(())

@@ -257,11 +257,7 @@ impl SplitTask<'_> {
     }
 
     fn run_unscored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
-        let mut matcher = compile(
-            self.built.query.as_ref(),
-            &self.split.searcher,
-            self.interrupt,
-        )?;
+        let mut matcher = compile(self.built.query.as_ref(), &self.split.searcher)?;
         if let Matcher::Term(list) = &mut matcher
             && self.split.deleted.is_none()
             && collectors.top_hits.is_in_order()

@@ -35,7 +35,7 @@ impl<'a> Windows<'a> {
         docs: Range<DocId>,
         interrupt: &'a Interrupt,
     ) -> tantivy::Result<Self> {
-        let matcher = compile(query.query.as_ref(), &split.searcher, interrupt)?;
+        let matcher = compile(query.query.as_ref(), &split.searcher)?;
         Ok(Self::of(matcher, split, docs, interrupt))
     }
 

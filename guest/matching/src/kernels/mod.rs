@@ -36,25 +36,6 @@ pub(crate) fn mark(docs: &[u32], first: u32, words: &mut [u64; NUM_WORDS]) {
     rest.iter().for_each(|doc| mark(*doc));
 }
 
-/// Sets the bits of ascending documents among others, of as many words as there are.
-#[inline(never)]
-pub(crate) fn mark_more(docs: &[u32], words: &mut [u64]) {
-    let (mut at, mut word) = (0, 0);
-    for doc in docs {
-        let next = (doc / 64) as usize;
-        if next != at {
-            if let Some(to) = words.get_mut(at) {
-                *to |= word;
-            }
-            (at, word) = (next, 0);
-        }
-        word |= 1 << (doc % 64);
-    }
-    if let Some(to) = words.get_mut(at) {
-        *to |= word;
-    }
-}
-
 /// The word of a document, and its bit there.
 #[inline(always)]
 fn place(doc: u32, first: u32) -> (usize, u32) {
@@ -148,11 +129,6 @@ mod tests {
             let mut found = vec![0; docs.len()];
             list(&words, first, &mut found);
             prop_assert_eq!(&found, &docs);
-            let mut more = vec![0; (first as usize + 8192) / 64];
-            mark_more(behind, &mut more);
-            mark_more(before, &mut more);
-            prop_assert!(more[..first as usize / 64].iter().all(|word| *word == 0));
-            prop_assert_eq!(&more[first as usize / 64..], &words[..]);
             prop_assert_eq!(words.iter().map(|word| word.count_ones()).sum::<u32>() as usize, docs.len());
 
             let wanted: Vec<u32> = marked.iter().map(|place| first + place).collect();

@@ -125,9 +125,9 @@ fn takes<A: Automaton>(automaton: &A, term: &[u8]) -> bool {
 
 /// The documents with a term that an automaton takes.
 #[derive(Clone, Debug)]
-pub(in crate::query) struct AutomatonQuery {
-    pub(in crate::query) field: Field,
-    pub(in crate::query) automaton: TermAutomaton,
+pub(super) struct AutomatonQuery {
+    pub(super) field: Field,
+    pub(super) automaton: TermAutomaton,
 }
 
 impl Query for AutomatonQuery {

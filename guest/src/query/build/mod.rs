@@ -18,7 +18,6 @@ pub(super) use value::{
     decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound, parse_scalar,
 };
 
-pub(super) use automaton::AutomatonQuery;
 pub(crate) use automaton::TermAutomaton;
 pub(super) use excluded::Excluded;
 

@@ -8,20 +8,15 @@ use super::column::ColumnPart;
 use super::file::PostingFiles;
 use super::phrase::PhraseOf;
 use super::scorer::ScorerPart;
-use crate::query::build::{AutomatonQuery, Excluded, TermAutomaton};
+use crate::query::build::Excluded;
 use crate::query::columns::{ColumnQuery, FullRange};
-use crate::session::Interrupt;
 
 /// What finds the documents of a split's one segment. Everything that the query reads must be there.
 ///
 /// # Errors
-/// What tantivy says; a read that missed; if it is time to stop.
-pub(crate) fn compile(
-    query: &dyn Query,
-    searcher: &Searcher,
-    interrupt: &Interrupt,
-) -> tantivy::Result<Matcher> {
-    of_query(query, &mut PostingFiles::new(searcher, interrupt), searcher)
+/// What tantivy says; a read that missed.
+pub(crate) fn compile(query: &dyn Query, searcher: &Searcher) -> tantivy::Result<Matcher> {
+    of_query(query, &mut PostingFiles::new(searcher), searcher)
 }
 
 fn of_query(
@@ -54,13 +49,6 @@ fn of_query(
         && let Some(matcher) = of_phrase(query, files)?
     {
         return Ok(matcher);
-    }
-    if let Some(query) = query.downcast_ref::<AutomatonQuery>() {
-        let docs = match &query.automaton {
-            TermAutomaton::Regex(regex) => files.docs_of_all(regex.as_ref(), query.field)?,
-            TermAutomaton::Near(near) => files.docs_of_all(near.as_ref(), query.field)?,
-        };
-        return Ok(Matcher::Union(docs));
     }
     if let Some(query) = query.downcast_ref::<ColumnQuery>() {
         match query.full_range(files.segment)? {

@@ -4,14 +4,11 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use canter_matching::{PhraseWord, PositionList, PostingList, Recorded, Union};
+use canter_matching::{PhraseWord, PositionList, PostingList, Recorded};
 use tantivy::directory::{CompositeFile, FileSlice, OwnedBytes};
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Directory as _, HasLen as _, Searcher, SegmentReader, TantivyError, Term};
-use tantivy_fst::Automaton;
-
-use crate::session::Interrupt;
 
 /// A field's posting lists begin with the number of its words.
 const HEADER_LEN: usize = 8;
@@ -19,17 +16,15 @@ const HEADER_LEN: usize = 8;
 /// The files of a segment in which terms are looked up, opened when they are first asked for.
 pub(super) struct PostingFiles<'s> {
     searcher: &'s Searcher,
-    interrupt: &'s Interrupt,
     pub(super) segment: &'s SegmentReader,
     postings: Option<CompositeFile>,
     positions: Option<CompositeFile>,
 }
 
 impl<'s> PostingFiles<'s> {
-    pub(super) fn new(searcher: &'s Searcher, interrupt: &'s Interrupt) -> Self {
+    pub(super) fn new(searcher: &'s Searcher) -> Self {
         Self {
             searcher,
-            interrupt,
             segment: searcher.segment_reader(0),
             postings: None,
             positions: None,
@@ -68,29 +63,6 @@ impl<'s> PostingFiles<'s> {
             positions: PositionList::open(bytes)?,
             behind,
         }))
-    }
-
-    /// The documents of all terms of a field that an automaton takes.
-    ///
-    /// # Errors
-    /// A read that missed; damage; if it is time to stop.
-    pub(super) fn docs_of_all<A: Automaton>(
-        &mut self,
-        automaton: &A,
-        field: Field,
-    ) -> tantivy::Result<Union>
-    where
-        A::State: Clone,
-    {
-        let inverted_index = self.segment.inverted_index(field)?;
-        let mut union = Union::new(self.segment.max_doc());
-        let terms = inverted_index.terms().search(automaton).without_keys();
-        let mut terms = terms.into_stream()?;
-        while terms.advance() {
-            self.interrupt.check_tantivy()?;
-            union.add(&mut self.list(field, terms.value())?);
-        }
-        Ok(union)
     }
 
     fn term_info(&self, term: &Term) -> tantivy::Result<Option<TermInfo>> {
