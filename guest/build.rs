@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// What the guest is made from, relative to this package. A test compares the list with the packages of
 /// this workspace that the guest depends on.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 17] = [
     "Cargo.toml",
     "src",
     "aggregations/Cargo.toml",
@@ -21,6 +21,8 @@ const SOURCES: [&str; 15] = [
     "datasketches/src",
     "sorting/Cargo.toml",
     "sorting/src",
+    "matching/Cargo.toml",
+    "matching/src",
     "../doc-mapper/Cargo.toml",
     "../doc-mapper/src",
     "../split-format/Cargo.toml",

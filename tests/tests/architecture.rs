@@ -95,7 +95,7 @@ fn imports_go_down_only() {
             "datasketches",
         ],
         &["canter-doc-mapper"],
-        &["canter-aggregations"],
+        &["canter-aggregations", "canter-matching"],
         &["canter-guest", "canter-kernels"],
         &[
             "canter-guest-component",

@@ -21,7 +21,10 @@ pub(crate) fn differences<const L: usize>(
 }
 
 /// Turns what [`differences`] returns into the numbers again.
-#[inline(always)]
+///
+/// Each round is written out: in a loop, WebAssembly asks in each round whether it is to stop, and what it would have to
+/// save for that waits in memory, the sums too.
+#[inline(never)]
 pub(crate) fn add_up<const L: usize, V: Lanes<L>>(
     block: &mut [[u32; L]; ROUNDS],
     before: u32,
@@ -29,10 +32,17 @@ pub(crate) fn add_up<const L: usize, V: Lanes<L>>(
 ) {
     let mut sums = V::splat(before);
     let step = V::splat(step);
-    for words in block {
-        sums = V::from_words(*words).wrapping_add(step).running_sum(sums);
-        *words = sums.into_words();
+    macro_rules! rounds {
+        ($($round:literal)*) => {
+            $(
+                if let Some(words) = block.get_mut($round) {
+                    sums = V::from_words(*words).wrapping_add(step).running_sum(sums);
+                    *words = sums.into_words();
+                }
+            )*
+        };
     }
+    rounds!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 }
 
 /// Bits of the greatest number.

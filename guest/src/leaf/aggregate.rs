@@ -2,10 +2,10 @@
 //! queries of ours.
 
 use canter_aggregations::{Aggregations, BitSet, FromHead};
-use tantivy::query::EnableScoring;
-use tantivy::{COLLECT_BLOCK_BUFFER_LEN, TERMINATED};
+use canter_matching::Bits;
 
 use super::times::Within;
+use super::windows::Windows;
 use crate::SearchError;
 use crate::query::{BuiltQuery, Needs, build_query};
 use crate::request::{Limits, SearchRequest};
@@ -65,19 +65,12 @@ pub(super) fn matching(
     filter: &BuiltQuery,
     interrupt: &Interrupt,
 ) -> tantivy::Result<BitSet> {
-    let segment = split.segment();
-    let mut set = BitSet::new(segment.max_doc());
-    let scoring = EnableScoring::disabled_from_searcher(&split.searcher);
-    let mut scorer = filter.query.weight(scoring)?.scorer(segment, 1.0)?;
-    let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
-    while scorer.doc() != TERMINATED {
-        interrupt.check_tantivy()?;
-        let num_docs = scorer.fill_buffer(&mut buffer);
-        let docs = buffer.get(..num_docs).unwrap_or(&buffer);
-        docs.iter().for_each(|doc| set.insert(*doc));
-        if num_docs < COLLECT_BLOCK_BUFFER_LEN {
-            break;
-        }
+    let num_docs = split.segment().max_doc();
+    let mut set = BitSet::new(num_docs);
+    let mut windows = Windows::open(split, filter, 0..num_docs, interrupt)?;
+    let mut found = Bits::default();
+    while let Some(first) = windows.next(&mut found)? {
+        set.insert_words(first / u64::BITS, found.words());
     }
     Ok(set)
 }

@@ -21,6 +21,7 @@ mod split_search;
 mod statistics;
 mod term_docs;
 mod times;
+mod windows;
 
 pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use hits::HitOrder;

@@ -3,16 +3,18 @@
 use std::ops::{Bound, Range};
 
 use canter_aggregations::{Aggregations, Collector, FromHead, Partial, Ranked, Split};
+use canter_matching::{Bits, Matcher, PostingList};
 use canter_split_format::DeletedDocs;
 use tantivy::query::{EnableScoring, Scorer};
-use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, TERMINATED};
+use tantivy::{DocId, TERMINATED};
 
 use super::aggregate::matching;
 use super::hits::{HitOrder, TopHits};
 use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::term_docs::TermDocs;
-use crate::query::{BuiltQuery, QueryShape};
+use super::windows::Windows;
+use crate::query::{BuiltQuery, QueryShape, compile};
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
@@ -54,17 +56,32 @@ struct Collectors {
     listed: Option<DeletedDocs>,
     /// Documents for the aggregations, which take more of them at once.
     waiting: Vec<DocId>,
+    /// Those of the window that is taken.
+    window_docs: Vec<DocId>,
 }
 
 /// So many documents go to the aggregations at once.
 const AGGREGATED_AT_ONCE: usize = 4096;
 
+/// So many documents of a term are taken at once.
+const TERM_AT_ONCE: u32 = 4096;
+
 impl Collectors {
-    fn collect(&mut self, docs: &[DocId]) -> canter_aggregations::Result<()> {
-        self.num_hits += docs.len() as u64;
-        self.top_hits.collect(docs)?;
-        self.list(docs);
-        self.aggregate(docs)
+    /// Takes the documents of a window.
+    fn collect_window(&mut self, first: DocId, found: &Bits) -> canter_aggregations::Result<()> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.num_hits += u64::from(found.count());
+        self.top_hits.collect_window(first, found)?;
+        if self.listed.is_some() || self.aggregations.is_some() {
+            let mut docs = std::mem::take(&mut self.window_docs);
+            found.list(first, &mut docs);
+            self.list(&docs);
+            self.aggregate(&docs)?;
+            self.window_docs = docs;
+        }
+        Ok(())
     }
 
     fn list(&mut self, docs: &[DocId]) {
@@ -122,6 +139,7 @@ impl SplitTask<'_> {
             aggregations,
             listed: self.lists_documents.then(DeletedDocs::default),
             waiting: Vec::new(),
+            window_docs: Vec::new(),
         };
         if self.order.needs_scores() {
             self.run_scored(&mut collectors)?;
@@ -239,27 +257,47 @@ impl SplitTask<'_> {
     }
 
     fn run_unscored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
-        let scoring = EnableScoring::disabled_from_searcher(&self.split.searcher);
-        let mut scorer = self.scorer(scoring)?;
-        let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
-        let mut live: Vec<DocId> = Vec::new();
-        loop {
-            self.interrupt.check_tantivy()?;
-            let num_docs = scorer.fill_buffer(&mut buffer);
-            let docs = buffer.get(..num_docs).unwrap_or(&buffer);
-            let in_range = docs.partition_point(|doc| *doc < self.docs.end);
-            let found = docs.get(..in_range).unwrap_or(docs);
-            if self.split.deleted.is_none() {
-                collectors.collect(found)?;
-            } else {
-                live.clear();
-                live.extend(found.iter().filter(|doc| self.split.is_live(**doc)));
-                collectors.collect(&live)?;
-            }
-            if num_docs < COLLECT_BLOCK_BUFFER_LEN || in_range < num_docs {
-                return Ok(());
-            }
+        let mut matcher = compile(self.built.query.as_ref(), &self.split.searcher)?;
+        if let Matcher::Term(list) = &mut matcher
+            && self.split.deleted.is_none()
+            && collectors.top_hits.is_in_order()
+        {
+            return self.run_term(list, collectors);
         }
+        let docs = self.docs.clone();
+        let mut windows = Windows::of(matcher, self.split, docs, self.interrupt);
+        let mut found = Bits::default();
+        while let Some(first) = windows.next(&mut found)? {
+            collectors.collect_window(first, &found)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the documents of one term, as its list has them.
+    fn run_term(
+        &self,
+        list: &mut PostingList,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
+        let ranks = list.rank(self.docs.start)..list.rank(self.docs.end);
+        collectors.num_hits += u64::from(ranks.end.saturating_sub(ranks.start));
+        let mut docs = Vec::new();
+        list.docs_by_rank(collectors.top_hits.ranks_of(&ranks), &mut docs);
+        collectors.top_hits.collect(&docs)?;
+        if collectors.listed.is_none() && collectors.aggregations.is_none() {
+            return Ok(());
+        }
+        let mut from = ranks.start;
+        while from < ranks.end {
+            self.interrupt.check_tantivy()?;
+            // Blocks of the list, as many as the aggregations take at once.
+            let to = (from / TERM_AT_ONCE + 1).saturating_mul(TERM_AT_ONCE);
+            list.docs_by_rank(from..to.min(ranks.end), &mut docs);
+            collectors.list(&docs);
+            collectors.aggregate(&docs)?;
+            from = to;
+        }
+        Ok(())
     }
 
     fn run_scored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use tantivy::Term;
-use tantivy::query::{
-    BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
-};
+use tantivy::query::{BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, Query, TermQuery};
+
+use crate::query::matching::PhraseOf;
 
 /// What a split must have for a document of it to match. Asking for less is always right.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +29,8 @@ pub(crate) fn required_terms(query: &dyn Query, most_terms: usize) -> RequiredTe
 fn of_query(query: &dyn Query) -> RequiredTerms {
     if let Some(query) = query.downcast_ref::<TermQuery>() {
         RequiredTerms::Term(query.term().clone())
-    } else if let Some(query) = query.downcast_ref::<PhraseQuery>() {
-        all_of(query.phrase_terms())
+    } else if let Some(query) = query.downcast_ref::<PhraseOf>() {
+        all_of(query.terms())
     } else if let Some(query) = query.downcast_ref::<PhrasePrefixQuery>() {
         // Without its last word, which is the beginning of others.
         all_of(query.phrase_terms())

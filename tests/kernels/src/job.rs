@@ -5,6 +5,7 @@ use std::hint::black_box;
 use bitpacking::{BitPacker, BitPacker1x, BitPacker4x};
 
 use crate::kernels::{self, Tally};
+use crate::matching;
 
 /// One of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +38,17 @@ pub enum Kernel {
     CountBytes,
     /// How often each code occurs among unpacked ones.
     Tally,
+    /// Ascending documents as bits.
+    Mark,
+    /// Bits as documents.
+    List,
+    /// Which of a block's documents have a bit.
+    Among,
 }
 
 impl Kernel {
     /// All of them; a module knows each by its place.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::Block,
         Self::SortedBlock,
         Self::StrictlySortedBlock,
@@ -56,6 +63,9 @@ impl Kernel {
         Self::CountNarrow,
         Self::CountBytes,
         Self::Tally,
+        Self::Mark,
+        Self::List,
+        Self::Among,
     ];
 
     /// The widest rows that it takes.
@@ -65,6 +75,7 @@ impl Kernel {
             Self::CountNarrow => 4,
             Self::CountBytes => 8,
             Self::Tally => 16,
+            Self::Mark | Self::List | Self::Among => 8,
             _ => 32,
         }
     }
@@ -161,7 +172,38 @@ impl Job {
                 tally.finish();
                 counts
             }
+            Kernel::Mark => {
+                let mut words = [0; matching::NUM_WORDS];
+                matching::mark(&self.docs(data), self.first, &mut words);
+                words.to_vec()
+            }
+            Kernel::List => {
+                let mut docs = vec![0; len.min(64 * matching::NUM_WORDS)];
+                matching::list(&words(data), self.first, &mut docs);
+                docs.into_iter().map(u64::from).collect()
+            }
+            Kernel::Among => {
+                let (docs, words) = (self.docs(data), words(data));
+                let mut ords = [0; 128];
+                let blocks = docs.chunks(128).flat_map(|docs| {
+                    let num_found = matching::select(docs, self.first, &words, &mut ords);
+                    let ords = ords.iter().take(num_found);
+                    ords.map(|ord| u64::from(*ord)).collect::<Vec<_>>()
+                });
+                blocks.collect()
+            }
         }
+    }
+
+    /// Ascending documents of a window, as far apart as the bytes say.
+    fn docs(&self, data: &[u8]) -> Vec<u32> {
+        let greatest = (1u32 << self.width.min(8)) - 1;
+        let places = data.iter().scan(0u32, |place, byte| {
+            *place += 1 + (u32::from(*byte) & greatest);
+            Some(*place - 1)
+        });
+        let places = places.take_while(|place| *place < 64 * matching::NUM_WORDS as u32);
+        places.map(|place| self.first.wrapping_add(place)).collect()
     }
 
     fn numbers(&self, data: &[u8]) -> Vec<u32> {
@@ -192,6 +234,15 @@ impl Job {
         BitPacker4x.compress_strictly_sorted(Some(self.first), &numbers, sorted, width);
         packed.into_iter().map(u64::from).collect()
     }
+}
+
+/// The bytes as the words of a window, with zeros behind them.
+fn words(data: &[u8]) -> [u64; matching::NUM_WORDS] {
+    let mut words = [0; matching::NUM_WORDS];
+    for (word, bytes) in words.iter_mut().zip(data.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
 }
 
 /// A block's numbers, and how many bytes it had.

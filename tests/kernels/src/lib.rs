@@ -17,6 +17,12 @@ mod job;
     reason = "a part of another crate, of which jobs are not all"
 )]
 mod kernels;
+#[path = "../../../guest/matching/src/kernels/mod.rs"]
+#[allow(
+    dead_code,
+    reason = "a part of another crate, of which jobs are not all"
+)]
+mod matching;
 #[cfg(not(target_arch = "wasm32"))]
 mod module;
 

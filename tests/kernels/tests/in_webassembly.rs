@@ -119,4 +119,7 @@ each_is_the_same_in_webassembly! {
     counting_narrow_rows: CountNarrow,
     counting_bytes: CountBytes,
     counting_unpacked_rows: Tally,
+    marking_documents: Mark,
+    listing_marked_documents: List,
+    finding_marked_documents: Among,
 }

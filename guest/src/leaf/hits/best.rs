@@ -5,10 +5,10 @@
 //! change anything.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::ops::{Range, RangeInclusive};
 
 use canter_aggregations::FullColumn;
+use canter_matching::{Bits, WINDOW_LEN, list};
 use tantivy::{DocId, Score};
 
 use super::sort_key::{KeyReader, Presence, Rank};
@@ -19,21 +19,32 @@ use crate::session::Interrupt;
 /// So many documents are looked at together: the better the hits already are, the fewer of these are.
 const AT_ONCE: u32 = 4096;
 
-/// The best documents by sort keys: a heap with the worst on top.
+/// With so many documents of a window, it is faster to look at all of its values.
+const MANY: u32 = WINDOW_LEN / 16;
+
+/// So many more than are wanted are kept until the worst of them go.
+const MIN_ROOM: usize = 64;
+
+/// The best documents by sort keys.
+///
+/// A heap would have the worst of them at hand, and be put in order for each that comes; here the worse half goes at
+/// once when there is no more room.
 pub(in crate::leaf) struct BestByKeys {
     window: usize,
     keys: Vec<(KeyReader, SortKeySpec)>,
     ties: SortOrder,
     /// Only what comes behind these values is kept, if there are any.
     after: Vec<SortValue>,
-    heap: BinaryHeap<Candidate>,
+    /// The best, in no order, and others that came before better ones.
+    kept: Vec<Candidate>,
+    /// What does not go before it is none of the best; `None` before there are enough.
+    worst: Option<Candidate>,
     /// Documents that wait until there are enough of them to be looked at.
     waiting: Vec<DocId>,
 }
 
-/// Ordered by rank, then place (within a split, documents stand by their places), so that the heap's top is the worst
-/// one kept.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+/// Ordered by rank, then place (within a split, documents stand by their places), the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     ranks: [Rank; MAX_SORT_KEYS],
     place: u32,
@@ -62,7 +73,8 @@ impl BestByKeys {
             keys,
             ties,
             after,
-            heap: BinaryHeap::new(),
+            kept: Vec::new(),
+            worst: None,
             waiting: Vec::new(),
         }
     }
@@ -89,14 +101,28 @@ impl BestByKeys {
             doc,
             score_bits: score.to_bits(),
         };
-        if self.heap.len() < self.window {
-            self.heap.push(candidate);
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && candidate < *worst
-        {
-            *worst = candidate;
+        if self.worst.is_some_and(|worst| candidate >= worst) {
+            return Ok(());
+        }
+        self.kept.push(candidate);
+        let room = match self.worst {
+            None => 0,
+            Some(_) => self.window.max(MIN_ROOM),
+        };
+        if self.kept.len() >= self.window.saturating_add(room) {
+            self.drop_worst();
         }
         Ok(())
+    }
+
+    /// Lets those go that are none of the best.
+    fn drop_worst(&mut self) {
+        let last = self.window.saturating_sub(1);
+        if self.kept.len() > last {
+            self.kept.select_nth_unstable(last);
+            self.kept.truncate(self.window);
+            self.worst = self.kept.last().copied();
+        }
     }
 
     /// Whether a document comes behind the hits that there were before.
@@ -121,6 +147,38 @@ impl BestByKeys {
         if self.waiting.len() >= AT_ONCE as usize {
             return self.flush();
         }
+        Ok(())
+    }
+
+    /// Takes the documents of a window behind all that came before.
+    ///
+    /// # Errors
+    /// A damaged column.
+    pub(in crate::leaf) fn collect_window(
+        &mut self,
+        first: DocId,
+        found: &Bits,
+    ) -> tantivy::Result<()> {
+        let num_docs = found.count();
+        if num_docs < MANY {
+            let mut docs = Vec::new();
+            found.list(first, &mut docs);
+            return self.collect_list(&docs);
+        }
+        self.flush()?;
+        let end = first.saturating_add(WINDOW_LEN);
+        let Some((column, wanted)) = self.wanted(&(first..end)) else {
+            return self.collect_selected(first, found.words());
+        };
+        if !overlaps(&wanted, &column.bounds()) {
+            return Ok(());
+        }
+        let (docs, mut words) = (first..end.min(column.num_docs()), Vec::new());
+        column.select(docs, &wanted, &mut words)?;
+        for (word, found) in words.iter_mut().zip(found.words()) {
+            *word &= found;
+        }
+        self.collect_selected(first, &words)?;
         Ok(())
     }
 
@@ -168,9 +226,10 @@ impl BestByKeys {
     pub(in crate::leaf) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         self.flush()?;
         let keys = self.keys;
-        self.heap
-            .into_sorted_vec()
-            .into_iter()
+        let mut best = self.kept;
+        best.sort_unstable();
+        best.truncate(self.window);
+        best.into_iter()
             .map(|candidate| {
                 let score = Score::from_bits(candidate.score_bits);
                 let values = keys
@@ -214,13 +273,14 @@ impl BestByKeys {
 
     /// The column of the first key and the codes in it that may change the hits, for documents of a range; `None` if
     /// all may.
-    fn wanted(&self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
+    fn wanted(&mut self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
+        // The fewer are let in the better, but looking for the worst is not for nothing.
+        if self.kept.len() > self.window.saturating_add(self.window / 4) {
+            self.drop_worst();
+        }
         let (key, SortKeySpec { order, .. }) = self.keys.first()?;
         let column = key.full()?;
-        let worst = self
-            .heap
-            .peek()
-            .filter(|_| self.heap.len() >= self.window)?;
+        let worst = self.worst?;
         let ([(_, _, rank), ..], code) = (worst.ranks, |rank: u64| match order {
             SortOrder::Ascending => rank,
             SortOrder::Descending => !rank,
@@ -256,19 +316,8 @@ impl BestByKeys {
 
     /// As [`Self::collect_each`], of the documents from `first` on whose bit is set.
     fn collect_selected(&mut self, first: DocId, words: &[u64]) -> tantivy::Result<()> {
-        let words = (0u32..).zip(words);
-        let docs = words.flat_map(|(ord, word)| {
-            let base = first.saturating_add(ord.saturating_mul(u64::BITS));
-            let bits = (0..u64::BITS).filter(move |bit| word >> bit & 1 == 1);
-            let bits = match *word {
-                0 => None,
-                _ => Some(bits),
-            };
-            bits.into_iter()
-                .flatten()
-                .map(move |bit| base.saturating_add(bit))
-        });
-        let docs: Vec<DocId> = docs.collect();
+        let mut docs = Vec::new();
+        list(words, first, &mut docs);
         self.collect_each(docs.into_iter())
     }
 }

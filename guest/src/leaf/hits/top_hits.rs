@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use canter_matching::{Bits, list};
 use tantivy::{DocId, Score};
 
 use super::best::BestByKeys;
@@ -161,6 +162,27 @@ impl TopHits {
         })
     }
 
+    /// Whether the hits are those that stand first, or last.
+    pub(in crate::leaf) fn is_in_order(&self) -> bool {
+        !matches!(self, Self::Best(_))
+    }
+
+    /// Which documents of so many are among the hits, if that is so.
+    pub(in crate::leaf) fn ranks_of(&self, ranks: &Range<u32>) -> Range<u32> {
+        let most = |window: usize| u32::try_from(window).unwrap_or(u32::MAX);
+        match self {
+            Self::Nothing | Self::Best(_) => ranks.end..ranks.end,
+            Self::First { window, .. } => {
+                let end = ranks.start.saturating_add(most(*window));
+                ranks.start..end.min(ranks.end)
+            }
+            Self::Last { window, .. } => {
+                let start = ranks.end.saturating_sub(most(*window));
+                start.max(ranks.start)..ranks.end
+            }
+        }
+    }
+
     /// Takes documents in ascending order.
     ///
     /// # Errors
@@ -184,6 +206,48 @@ impl TopHits {
             Self::Best(best) => best.collect_list(docs)?,
         }
         Ok(())
+    }
+
+    /// Takes the documents of a window behind all that came before.
+    ///
+    /// # Errors
+    /// A damaged column.
+    pub(in crate::leaf) fn collect_window(
+        &mut self,
+        first: DocId,
+        found: &Bits,
+    ) -> tantivy::Result<()> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::First { window, docs } if docs.len() >= *window => Ok(()),
+            Self::Best(best) => best.collect_window(first, found),
+            Self::Last { window, docs } => {
+                // The last ones only, if they are enough.
+                let words = found.words();
+                let mut num_docs = 0;
+                let is_enough = |word: &u64| {
+                    num_docs += word.count_ones() as usize;
+                    num_docs >= *window
+                };
+                let from = words.iter().rposition(is_enough).unwrap_or_default();
+                let base =
+                    first.saturating_add(u32::try_from(from).unwrap_or_default() * u64::BITS);
+                let words = words.get(from..).unwrap_or_default();
+                let mut here = Vec::new();
+                list(words, base, &mut here);
+                docs.extend(here);
+                let excess = docs.len().saturating_sub(*window);
+                docs.drain(..excess);
+                Ok(())
+            }
+            Self::First { window, docs } => {
+                let room = window.saturating_sub(docs.len());
+                let mut here = Vec::new();
+                found.list(first, &mut here);
+                docs.extend(here.into_iter().take(room));
+                Ok(())
+            }
+        }
     }
 
     /// Takes a range of documents behind all that came before.

@@ -6,14 +6,15 @@
 //! scorer stands first.
 
 use tantivy::query::{
-    BooleanQuery, BoostQuery, EnableScoring, Explanation, PhrasePrefixQuery, PhraseQuery, Query,
-    Scorer, Weight,
+    BooleanQuery, BoostQuery, EnableScoring, Explanation, PhrasePrefixQuery, Query, Scorer, Weight,
 };
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
+use crate::query::matching::PhraseOf;
+
 /// The query as it may stand where it must not match.
 pub(super) fn excluded(query: Box<dyn Query>) -> Box<dyn Query> {
-    let may_hold_a_phrase = query.is::<PhraseQuery>()
+    let may_hold_a_phrase = query.is::<PhraseOf>()
         || query.is::<PhrasePrefixQuery>()
         || query.is::<BooleanQuery>()
         || query.is::<BoostQuery>();
@@ -23,9 +24,17 @@ pub(super) fn excluded(query: Box<dyn Query>) -> Box<dyn Query> {
     }
 }
 
+/// A query of which only the plain steps are visible.
 #[derive(Debug)]
-struct Excluded {
+pub(in crate::query) struct Excluded {
     query: Box<dyn Query>,
+}
+
+impl Excluded {
+    /// What it keeps from sight.
+    pub(in crate::query) fn inner(&self) -> &dyn Query {
+        self.query.as_ref()
+    }
 }
 
 impl Clone for Excluded {

@@ -2,9 +2,7 @@
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
-use tantivy::query::{
-    BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
-};
+use tantivy::query::{BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 
@@ -14,6 +12,7 @@ use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
 use super::{Builder, any_of};
 use crate::SearchError;
+use crate::query::matching::PhraseOf;
 use crate::query::needs::TermRange;
 use crate::query::scan::Wanted;
 
@@ -219,10 +218,7 @@ pub(super) fn words(
         return Ok(Box::new(query));
     }
     refuse_repeated(literal, &terms)?;
-    Ok(Box::new(PhraseQuery::new_with_offset_and_slop(
-        terms,
-        literal.slop,
-    )))
+    Ok(Box::new(PhraseOf::new(terms, literal.slop)))
 }
 
 /// A phrase in a field that is not indexed.

@@ -19,6 +19,7 @@ pub(super) use value::{
 };
 
 pub(crate) use automaton::TermAutomaton;
+pub(super) use excluded::Excluded;
 
 use canter_doc_mapper::DocMapper;
 use tantivy::Term;

@@ -29,6 +29,50 @@ impl ColumnQuery {
     }
 }
 
+/// Codes that are looked for, which may be none.
+type WantedCodes = Option<RangeInclusive<u64>>;
+
+/// What of a column in which every document has one value is within a range.
+pub(in crate::query) enum FullRange {
+    Nothing,
+    Everything,
+    /// The documents with codes within these.
+    Codes(FullColumn, RangeInclusive<u64>),
+}
+
+impl ColumnQuery {
+    /// The codes that are looked for, if the column has one for each document.
+    ///
+    /// # Errors
+    /// Damage; a read that missed.
+    pub(in crate::query) fn full_range(
+        &self,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<Option<FullRange>> {
+        for handle in reader.fast_fields().dynamic_column_handles(&self.column)? {
+            if let Some(range) = self.range.codes(&handle)? {
+                let column = FullColumn::open(&handle)?;
+                return Ok(column.map(|column| FullRange::new(column, range)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl FullRange {
+    fn new(column: FullColumn, range: WantedCodes) -> Self {
+        let (min, max) = column.bounds().into_inner();
+        let range = range.filter(|range| {
+            range.start() <= range.end() && *range.start() <= max && *range.end() >= min
+        });
+        match range {
+            None => Self::Nothing,
+            Some(range) if *range.start() <= min && *range.end() >= max => Self::Everything,
+            Some(range) => Self::Codes(column, range),
+        }
+    }
+}
+
 impl Query for ColumnQuery {
     fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         Ok(Box::new(self.clone()))
@@ -65,29 +109,14 @@ impl ValueRange {
         handle: &DynamicColumnHandle,
         boost: Score,
     ) -> tantivy::Result<Option<Box<dyn Scorer>>> {
-        let column_type = handle.column_type();
-        let range = match (self, column_type) {
-            (Self::Numbers(range), ColumnType::I64 | ColumnType::U64 | ColumnType::F64) => {
-                range.for_type(column_type)
-            }
-            (Self::Mapped(wanted, range), _) if *wanted == column_type => Some(range.clone()),
-            (Self::Addresses(range), ColumnType::IpAddr) => {
-                return Ok(match handle.open()? {
-                    DynamicColumn::IpAddr(column) => {
-                        Some(scorer(column, Some(range.clone()), boost))
-                    }
-                    _ => None,
-                });
-            }
-            (Self::Text(lower, upper), ColumnType::Str) => match handle.open()? {
-                DynamicColumn::Str(column) => ordinals(column.dictionary(), lower, upper)?,
+        if let (Self::Addresses(range), ColumnType::IpAddr) = (self, handle.column_type()) {
+            return Ok(match handle.open()? {
+                DynamicColumn::IpAddr(column) => Some(scorer(column, Some(range.clone()), boost)),
                 _ => None,
-            },
-            (Self::Bytes(lower, upper), ColumnType::Bytes) => match handle.open()? {
-                DynamicColumn::Bytes(column) => ordinals(column.dictionary(), lower, upper)?,
-                _ => None,
-            },
-            _ => return Ok(None),
+            });
+        }
+        let Some(range) = self.codes(handle)? else {
+            return Ok(None);
         };
         if let Some(column) = FullColumn::open(handle)? {
             return full_scorer(column, range, boost).map(Some);
@@ -96,27 +125,41 @@ impl ValueRange {
             .open_u64_lenient()?
             .map(|column| scorer(column, range, boost)))
     }
+
+    /// The codes of a column that are within the range, which may be none; `None` if the column is of another kind, or
+    /// has addresses.
+    fn codes(&self, handle: &DynamicColumnHandle) -> tantivy::Result<Option<WantedCodes>> {
+        let column_type = handle.column_type();
+        Ok(match (self, column_type) {
+            (Self::Numbers(range), ColumnType::I64 | ColumnType::U64 | ColumnType::F64) => {
+                Some(range.for_type(column_type))
+            }
+            (Self::Mapped(wanted, range), _) if *wanted == column_type => Some(Some(range.clone())),
+            (Self::Text(lower, upper), ColumnType::Str) => Some(match handle.open()? {
+                DynamicColumn::Str(column) => ordinals(column.dictionary(), lower, upper)?,
+                _ => None,
+            }),
+            (Self::Bytes(lower, upper), ColumnType::Bytes) => Some(match handle.open()? {
+                DynamicColumn::Bytes(column) => ordinals(column.dictionary(), lower, upper)?,
+                _ => None,
+            }),
+            _ => None,
+        })
+    }
 }
 
 /// The documents of a column that has one value for each.
 fn full_scorer(
     column: FullColumn,
-    range: Option<RangeInclusive<u64>>,
+    range: WantedCodes,
     boost: Score,
 ) -> tantivy::Result<Box<dyn Scorer>> {
-    let (min, max) = column.bounds().into_inner();
-    let Some(range) = range.filter(|range| {
-        range.start() <= range.end() && *range.start() <= max && *range.end() >= min
-    }) else {
-        return Ok(Box::new(EmptyScorer));
-    };
-    if *range.start() <= min && *range.end() >= max {
-        return Ok(Box::new(ConstScorer::new(
-            AllScorer::new(column.num_docs()),
-            boost,
-        )));
-    }
-    Ok(Box::new(ScanFull::open(column, range, boost)?))
+    let num_docs = column.num_docs();
+    Ok(match FullRange::new(column, range) {
+        FullRange::Nothing => Box::new(EmptyScorer),
+        FullRange::Everything => Box::new(ConstScorer::new(AllScorer::new(num_docs), boost)),
+        FullRange::Codes(column, range) => Box::new(ScanFull::open(column, range, boost)?),
+    })
 }
 
 /// The ordinals of the terms within the bounds.

@@ -10,6 +10,6 @@ mod scan_full;
 mod term_ranges;
 mod value_range;
 
-pub(super) use column_query::ColumnQuery;
+pub(super) use column_query::{ColumnQuery, FullRange};
 pub(super) use term_ranges::term_ranges;
 pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};

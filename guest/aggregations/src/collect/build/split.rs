@@ -36,6 +36,14 @@ impl BitSet {
         }
     }
 
+    /// Adds those whose bits are set in words, the first of which are those of so many words' documents on.
+    pub fn insert_words(&mut self, first: u32, words: &[u64]) {
+        let there = self.0.get_mut(first as usize..).unwrap_or_default();
+        for (to, from) in there.iter_mut().zip(words) {
+            *to |= from;
+        }
+    }
+
     /// Whether a document is in it.
     pub fn contains(&self, doc: u32) -> bool {
         let word = self.0.get((doc / 64) as usize).copied().unwrap_or_default();

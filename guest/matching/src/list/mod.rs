@@ -1,0 +1,13 @@
+//! A posting list: blocks of 128 documents, and a skip list that says where each ends.
+
+mod blocks;
+mod open;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use blocks::PostingList;
+pub(crate) use blocks::{PositionStarts, Vints};
+pub use open::Recorded;
+pub(crate) use open::read_vint;

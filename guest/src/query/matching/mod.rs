@@ -1,0 +1,13 @@
+//! A query without scores as a tree of parts that are asked for a window of documents at a time.
+//!
+//! Words and phrases are looked up by `canter-matching`, ranges over full columns by their bits, and everything else goes
+//! on as tantivy's scorer does it, document by document.
+
+mod column;
+mod compile;
+mod file;
+mod phrase;
+mod scorer;
+
+pub(crate) use compile::compile;
+pub(super) use phrase::PhraseOf;
