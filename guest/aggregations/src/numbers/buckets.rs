@@ -240,7 +240,7 @@ impl Pages {
                 occurring.map(|(bucket, count)| (if negative { -bucket } else { bucket }, *count)),
             );
         }
-        pairs.sort_unstable_by_key(|pair| pair.0);
+        canter_sorting::sort_by_key(&mut pairs, |pair| pair.0);
         pairs
     }
 }

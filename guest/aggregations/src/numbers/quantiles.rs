@@ -352,7 +352,7 @@ impl QuantileSketch {
         for (value, _) in &mut distances {
             *value = (*value - median).abs();
         }
-        distances.sort_unstable_by(|left, right| left.0.total_cmp(&right.0));
+        canter_sorting::sort_by(&mut distances, |left, right| left.0.total_cmp(&right.0));
         let smallest = distances.first().map_or(0.0, |pair| pair.0);
         let largest = distances.last().map_or(0.0, |pair| pair.0);
         Points {

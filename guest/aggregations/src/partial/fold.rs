@@ -26,7 +26,7 @@ fn fold_buckets(buckets: &Buckets, map: &[Option<u32>], len: usize) -> Buckets {
             rows.push((into, id, place));
         }
     }
-    rows.sort_unstable();
+    canter_sorting::sort(&mut rows);
     let mut offsets = Vec::with_capacity(len.saturating_add(1));
     let mut inner: Vec<Option<u32>> = vec![None; buckets.ids.len()];
     let mut ids = Vec::new();

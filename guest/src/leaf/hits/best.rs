@@ -227,7 +227,7 @@ impl BestByKeys {
         self.flush()?;
         let keys = self.keys;
         let mut best = self.kept;
-        best.sort_unstable();
+        canter_sorting::sort(&mut best);
         best.truncate(self.window);
         best.into_iter()
             .map(|candidate| {

@@ -212,7 +212,7 @@ impl Collect for AutoDates {
             kept.push((place, ord, *count));
         }
         let mut sorted = starts.clone();
-        sorted.sort_unstable();
+        canter_sorting::sort(&mut sorted);
         sorted.dedup();
         let found = kept
             .into_iter()

@@ -142,7 +142,7 @@ mod tests {
                 CalendarUnit::Minute, CalendarUnit::Hour, CalendarUnit::Day, CalendarUnit::Week, CalendarUnit::Month,
             ])),
         ) {
-            times.sort_unstable();
+            canter_sorting::sort(&mut times);
             times.iter_mut().for_each(|time| *time *= unit_ns);
             let zone = Zone::parse(zone).unwrap();
             let second_ns = 1_000_000_000;

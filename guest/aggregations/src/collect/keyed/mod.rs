@@ -223,7 +223,7 @@ pub(in crate::collect) fn all_keys(
         of_columns.push((codes, of_column));
     }
     if !keys.is_sorted_by(|left, right| left < right) {
-        keys.sort();
+        canter_sorting::sort(&mut keys);
         keys.dedup();
     }
     let columns = of_columns.into_iter().map(|(codes, of_column)| {

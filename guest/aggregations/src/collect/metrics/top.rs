@@ -126,7 +126,7 @@ impl Collect for Top {
             let shown = fields.iter().map(|field| {
                 let mut keys = keys_of(field, doc, codes)?;
                 if *of == TopOf::Metrics {
-                    keys.sort();
+                    canter_sorting::sort(&mut keys);
                     keys.truncate(1);
                 }
                 Ok(keys)
