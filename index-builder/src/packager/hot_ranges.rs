@@ -2,7 +2,7 @@
 //!
 //! 1. What opening the segment reads: file footers, dictionary indexes; and where stored documents are.
 //! 2. Small dictionaries whole, so that looking up a keyword (or saying that it does not occur)
-//!    costs no read.
+//!    costs no read; of the others the terms that many documents hold.
 //! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
 //! 4. Tiny columns, and the documents' identities where they are tiny.
 
@@ -11,16 +11,15 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE};
-use tantivy::schema::IndexRecordOption;
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
+use super::dictionaries::SMALL_DICTIONARY_NUM_BYTES;
 use super::hot_columns::touch_columns;
 use super::recording_directory::RecordingDirectory;
 use super::segment_files::{META, SegmentFiles};
 use crate::BuildError;
 
-/// A dictionary up to this size is kept in the head.
-const SMALL_DICTIONARY_BYTES: usize = 8 * 1024;
 /// A posting list up to this size may be kept in the head …
 const SHORT_POSTINGS_BYTES: usize = 2 * 1024;
 /// … as long as all of them together stay below this.
@@ -93,7 +92,7 @@ pub(crate) fn open_recording(
         hot: Vec::new(),
         num_columns_outside_head: 0,
     };
-    let mut trial = touch_all(trial, &index)?;
+    let mut trial = touch_all(trial, &index, files.hot_terms())?;
     trial.hot.extend(tiny_identities(files));
     trial.hot.extend(document_index(files));
     Ok(trial)
@@ -112,8 +111,16 @@ fn document_index(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
 }
 
 /// Reads what queries of any kind read before they know what they look for.
-fn touch_all(mut trial: Trial, index: &Index) -> tantivy::Result<Trial> {
+fn touch_all(
+    mut trial: Trial,
+    index: &Index,
+    hot_terms: &[(Field, Vec<u8>)],
+) -> tantivy::Result<Trial> {
     let segment = &trial.segment;
+    for (field, term) in hot_terms {
+        // Looking a term up reads its block, and what is read now is in the head.
+        segment.inverted_index(*field)?.terms().get(term)?;
+    }
     let mut short_postings: Vec<(u32, Range<usize>)> = Vec::new();
     for (field, entry) in segment.schema().fields() {
         if !entry.is_indexed() {
@@ -122,7 +129,7 @@ fn touch_all(mut trial: Trial, index: &Index) -> tantivy::Result<Trial> {
         let inverted_index = segment.inverted_index(field)?;
         let dictionary = inverted_index.terms();
         let whole: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
-        if dictionary.file_slice_for_range(whole, None).len() > SMALL_DICTIONARY_BYTES {
+        if dictionary.file_slice_for_range(whole, None).len() > SMALL_DICTIONARY_NUM_BYTES {
             continue;
         }
         // Streaming a whole dictionary reads all its blocks, which is what puts them in the head.

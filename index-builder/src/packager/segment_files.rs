@@ -9,11 +9,11 @@ use canter_split_format::{
 use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
 use tantivy::index::SegmentComponent;
-use tantivy::schema::Schema;
+use tantivy::schema::{Field, Schema};
 use tantivy::store::StoreWriter;
 
 use super::StoredDocuments;
-use super::dictionaries::with_long_blocks;
+use super::dictionaries::{Dictionaries, made_anew};
 use crate::BuildError;
 
 /// The id that every packaged segment carries. Part of the split format.
@@ -30,6 +30,7 @@ pub(crate) const META: &str = "meta.json";
 /// The files of one segment, and the metadata that names it.
 pub(crate) struct SegmentFiles {
     files: Vec<(&'static str, OwnedBytes)>,
+    hot_terms: Vec<(Field, Vec<u8>)>,
     num_docs: u64,
 }
 
@@ -52,15 +53,18 @@ impl SegmentFiles {
             META,
             OwnedBytes::new(normalised_meta(directory, &segment_id, mapper)?),
         )];
+        let mut hot_terms = Vec::new();
         for extension in EXTENSIONS {
             if extension == STORE {
                 files.push((extension, empty_store(mapper)?));
                 continue;
             }
             if extension == TERM
-                && let Some(bytes) = with_long_blocks(&index.segment(segment.clone()))?
+                && let Some(made) = made_anew(&index.segment(segment.clone()))?
             {
-                files.push((extension, bytes));
+                let Dictionaries { file, hot } = made;
+                files.push((extension, file));
+                hot_terms = hot;
                 continue;
             }
             let path = format!("{segment_id}.{extension}");
@@ -76,6 +80,7 @@ impl SegmentFiles {
         }
         Ok(Self {
             files,
+            hot_terms,
             num_docs: u64::from(segment.max_doc()),
         })
     }
@@ -135,6 +140,11 @@ impl SegmentFiles {
             .zip(&self.files)
             .find(|(_, (file, _))| *file == name)
             .map(|(file_ord, (_, bytes))| (file_ord, bytes.clone()))
+    }
+
+    /// A term of each dictionary block that belongs into the head.
+    pub(super) fn hot_terms(&self) -> &[(Field, Vec<u8>)] {
+        &self.hot_terms
     }
 
     pub(crate) fn num_docs(&self) -> u64 {
