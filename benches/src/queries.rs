@@ -91,7 +91,10 @@ pub fn budget_queries() -> Vec<Query> {
         classic_term(),
         classic_histogram(),
         body_term(),
-        Query::new("body:terminating", json!({"query": "body:terminating", "max_hits": 10})),
+        Query::new(
+            "body:terminating",
+            json!({"query": "body:terminating", "max_hits": 10}),
+        ),
         Query::new("body:\"exception while serving\"", phrase),
         Query::new("body:ioexc*", prefix),
         Query::new("* sorted by tenant_id", sorted),

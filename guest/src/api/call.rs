@@ -58,7 +58,7 @@ impl Call {
             ["api", "v1", "indexes"]
             | ["api", "v1", "indexes", _]
             | ["health", "livez" | "readyz"] => &["GET"],
-            ["api", "v1", _, "search"] => &["GET", "POST"],
+            ["api", "v1", _, "search"] | ["api", "v1", "indexes", _, "search"] => &["GET", "POST"],
             _ => {
                 let message = format!("there is nothing at {}; {PATHS}", request.path);
                 return Ok(Self::Answered(message_response(404, &message)));
@@ -75,7 +75,7 @@ impl Call {
                 index: known(index, settings)?,
                 is_pretty: index_parameters(request, false)?.is_pretty,
             },
-            [_, _, index, ..] => {
+            [_, _, "indexes", index, "search"] | [_, _, index, ..] => {
                 let index = known(index, settings)?;
                 let (question, budget) = search_parameters(request, settings)?;
                 Self::Search {

@@ -49,6 +49,17 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("fields.toml", include_str!("requests/fields.toml")),
     ("api.toml", include_str!("requests/api.toml")),
+    ("grafana/10.toml", include_str!("requests/grafana/10.toml")),
+    ("grafana/11.toml", include_str!("requests/grafana/11.toml")),
+    (
+        "grafana/11_queries.toml",
+        include_str!("requests/grafana/11_queries.toml"),
+    ),
+    ("grafana/12.toml", include_str!("requests/grafana/12.toml")),
+    (
+        "grafana/quickwit_plugin.toml",
+        include_str!("requests/grafana/quickwit_plugin.toml"),
+    ),
     ("living.toml", include_str!("requests/living.toml")),
     ("stores.toml", include_str!("requests/stores.toml")),
     ("audit_d2.toml", include_str!("requests/audit_d2.toml")),

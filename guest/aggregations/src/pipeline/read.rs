@@ -223,7 +223,10 @@ fn moving_fn(body: &Body<'_>) -> Result<PipelineOf> {
     };
     let shift = match body.get("shift") {
         None => 0,
-        Some(shift) => match shift.as_i64() {
+        Some(shift) => match shift
+            .as_i64()
+            .or_else(|| shift.as_str()?.trim().parse().ok())
+        {
             Some(shift) => shift,
             None => return Err(body.invalid("shift", "this must be a whole number")),
         },

@@ -50,12 +50,13 @@ impl<'a> Body<'a> {
         Ok(field)
     }
 
-    /// A whole number from `least` to `most`.
+    /// A whole number from `least` to `most`, or a text with one: what is typed into an editor is sent as text.
     pub(crate) fn count(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        let Some(count) = value.as_u64() else {
+        let text = || value.as_str()?.trim().parse().ok();
+        let Some(count) = value.as_u64().or_else(text) else {
             return Err(self.invalid(name, "this must be a whole number, 0 or more"));
         };
         if count > most {

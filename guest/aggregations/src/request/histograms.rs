@@ -241,17 +241,12 @@ fn row<T: Copy + PartialOrd>(
         }
     };
     let hard_bounds = read("hard_bounds")?;
-    let extended_bounds = read("extended_bounds")?;
-    if let Some((first, last)) = extended_bounds {
-        if min_doc_count > 0 {
-            return Err(body.invalid(
-                "extended_bounds",
-                "a min_doc_count above 0 leaves out the buckets that these would add",
-            ));
-        }
-        if hard_bounds.is_some_and(|(least, most)| first < least || last > most) {
-            return Err(body.invalid("extended_bounds", "these must lie within hard_bounds"));
-        }
+    // With a least count they add nothing, because what they add is empty.
+    let extended_bounds = read("extended_bounds")?.filter(|_| min_doc_count == 0);
+    if let (Some((first, last)), Some((least, most))) = (extended_bounds, hard_bounds)
+        && (first < least || last > most)
+    {
+        return Err(body.invalid("extended_bounds", "these must lie within hard_bounds"));
     }
     Ok(Row {
         min_doc_count,

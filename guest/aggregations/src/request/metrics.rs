@@ -134,9 +134,7 @@ pub(crate) fn sigma(body: &Body<'_>) -> Result<f64> {
 pub(crate) fn percents(body: &Body<'_>) -> Result<Vec<f64>> {
     let mut percents = Vec::new();
     for percent in body.list("percents")?.into_iter().flatten() {
-        let percent = percent
-            .as_f64()
-            .filter(|percent| (0.0..=100.0).contains(percent));
+        let percent = number_of(percent).filter(|percent| (0.0..=100.0).contains(percent));
         let Some(percent) = percent else {
             return Err(body.invalid("percents", "each must be a number from 0 to 100"));
         };

@@ -260,6 +260,11 @@ fn metric_order(body: &Body<'_>, target: &str, inside: &[Aggregation]) -> Result
             property: "_count".to_owned(),
         });
     }
+    // `metric[property]` is another way to write `metric.property`.
+    let dotted = rest
+        .strip_suffix(']')
+        .map(|rest| rest.replacen('[', ".", 1));
+    let rest = dotted.as_deref().unwrap_or(rest);
     // A name may have dots in it.
     let whole = level
         .iter()

@@ -26,6 +26,31 @@ fn refused(aggregation: Value, place: &str) {
 }
 
 #[test]
+fn what_grafana_types_is_taken() {
+    let deviation = json!({"extended_stats": {"field": "f"}});
+    for aggregations in [
+        json!({"a": {"terms": {"field": "f", "size": "5", "min_doc_count": "1"}}}),
+        json!({"a": {"histogram": {"field": "f", "interval": "10", "min_doc_count": " 0 "}}}),
+        json!({"a": {"percentiles": {"field": "f", "percents": ["25", "99.9"]}}}),
+        json!({"": {"terms": {"field": "f"}}}),
+        json!({"a": {"terms": {"field": "f", "order": {"1[std_deviation]": "asc"}},
+                     "aggs": {"1": deviation}}}),
+        json!({"a": {"histogram": {"field": "f", "interval": 1, "min_doc_count": 2,
+                                   "extended_bounds": {"min": 0, "max": 5}}}}),
+    ] {
+        check(&aggregations).unwrap();
+    }
+    refused(
+        json!({"terms": {"field": "f", "size": "5x"}}),
+        "aggs.a.terms.size",
+    );
+    refused(
+        json!({"terms": {"field": "f", "order": {"1[std_deviation": "asc"}}, "aggs": {"1": deviation}}),
+        "aggs.a.terms.order",
+    );
+}
+
+#[test]
 fn numbers_have_bounds() {
     let huge = 1_000_000_000_000u64;
     for (aggregation, place) in [

@@ -24,6 +24,16 @@ pub(crate) struct Which {
     pub(super) is_pretty: bool,
 }
 
+/// What is found where no index is searched.
+pub(super) fn found_nothing(counts: bool) -> &'static str {
+    match counts {
+        true => r#"{"count":0,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0}}"#,
+        false => {
+            r#"{"took":0,"timed_out":false,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0},"hits":{"total":{"value":0,"relation":"eq"},"max_score":0.0,"hits":[]}}"#
+        }
+    }
+}
+
 /// What a request asks for.
 #[derive(Debug)]
 pub(crate) enum ElasticCall {
@@ -66,6 +76,11 @@ impl ElasticCall {
             question: Box::new(question),
             budget,
         }
+    }
+
+    /// A search of no index, or with `counts` a count.
+    pub(super) fn nothing(counts: bool) -> Self {
+        Self::Answered(elastic_text(200, found_nothing(counts).to_owned()))
     }
 
     /// What the request asks its host to keep to.

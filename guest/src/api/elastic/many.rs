@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value};
 
 use super::body::{Body, read_search};
+use super::call::found_nothing;
 use super::errors::{Stage, error_body};
 use super::params::UrlParams;
 use super::routes::one;
@@ -22,15 +23,16 @@ const MAX_SEARCHES: usize = 500;
 /// So many are carried out at once; each may hold its part of the memory.
 const AT_ONCE: usize = 4;
 
-/// A search of a list, or what is wrong with it.
-pub(crate) type OneOfMany = Result<(String, Box<Question>), SearchError>;
+/// A search of a list, or what is wrong with it; `None` if it is of no index.
+pub(crate) type OneOfMany = Result<Option<(String, Box<Question>)>, SearchError>;
 
 /// Keys of a header that change nothing of an answer.
-const WITHOUT_EFFECT: [&str; 9] = [
+const WITHOUT_EFFECT: [&str; 10] = [
     "allow_no_indices",
     "allow_partial_search_results",
     "ccs_minimize_roundtrips",
     "expand_wildcards",
+    "ignore_throttled",
     "max_concurrent_shard_requests",
     "preference",
     "request_cache",
@@ -106,7 +108,9 @@ fn read_one(
             }
         }
     }
-    let index = one(&names, settings, ignores_unavailable)?;
+    let Some(index) = one(&names, settings, ignores_unavailable)? else {
+        return Ok(None);
+    };
     let mut params = UrlParams::of(&HttpRequest {
         method: String::new(),
         path: String::new(),
@@ -117,7 +121,7 @@ fn read_one(
         body: Vec::new(),
     })?;
     let (question, _) = read_search(&index, Body::parse(body)?, &mut params, false, settings)?;
-    Ok((index, Box::new(question)))
+    Ok(Some((index, Box::new(question))))
 }
 
 /// Carries the searches out, some at once, and puts their answers together.
@@ -138,16 +142,18 @@ pub(super) async fn run_many(searches: Vec<OneOfMany>, exchange: &Exchange) -> S
 }
 
 async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String {
+    let with_status = |json: String| match json.strip_suffix('}') {
+        Some(json) => format!("{json},\"status\":200}}"),
+        None => json,
+    };
     let (index, mut question) = match search {
-        Ok(search) => search,
+        Ok(Some(search)) => search,
+        Ok(None) => return with_status(found_nothing(false).to_owned()),
         Err(error) => return error_body(&error, Stage::Reading, false).1.to_string(),
     };
     question.limits.max_resident_bytes /= at_once.max(1);
     match run::search(*question, exchange.of_index(&index)).await {
-        Ok(Outcome::Response(json)) => match json.strip_suffix('}') {
-            Some(json) => format!("{json},\"status\":200}}"),
-            None => json,
-        },
+        Ok(Outcome::Response(json)) => with_status(json),
         Ok(_) => {
             let error = SearchError::internal("a search of many did not end with its answer");
             error_body(&error, Stage::Searching, false).1.to_string()

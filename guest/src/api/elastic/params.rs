@@ -12,12 +12,13 @@ pub(super) struct UrlParams {
 }
 
 /// Parameters that say how an answer is laid out or routed in a cluster, and nothing of what is in it.
-const WITHOUT_EFFECT: [&str; 15] = [
+const WITHOUT_EFFECT: [&str; 16] = [
     "allow_partial_search_results",
     "batched_reduce_size",
     "ccs_minimize_roundtrips",
     "error_trace",
     "human",
+    "ignore_throttled",
     "include_named_queries_score",
     "local",
     "master_timeout",

@@ -157,7 +157,9 @@ fn read(
             ElasticCall::Answered(elastic_text(200, cluster::nodes()))
         }
         Route::Search(names) => {
-            let index = one(names)?;
+            let Some(index) = one(names)? else {
+                return Ok(ElasticCall::nothing(false));
+            };
             let body = Body::parse(&request.body)?;
             let search = read_search(&index, body, &mut params, common.is_pretty, settings)?;
             ElasticCall::search(index, search)
@@ -182,13 +184,15 @@ fn read(
             }
         }
         Route::Count(names) => {
-            let index = one(names)?;
+            let Some(index) = one(names)? else {
+                return Ok(ElasticCall::nothing(true));
+            };
             let body = Body::parse(&request.body)?;
             let search = read_count(&index, body, &mut params, common.is_pretty, settings)?;
             ElasticCall::search(index, search)
         }
         Route::Validate(names) => {
-            let index = one(names)?;
+            let index = one(names)?.ok_or_else(|| no_index(names))?;
             let mut body = Body::parse(&request.body)?;
             params.flag("explain")?;
             params.flag("rewrite")?;
@@ -326,10 +330,7 @@ pub(super) fn resolve(
             .filter(|name| matches_pattern(pattern, name));
         let matching: Vec<&String> = matching.collect();
         if matching.is_empty() && !is_pattern && !ignores_unavailable {
-            return Err(SearchError::new(
-                ErrorKind::NotFound,
-                format!("no such index [{part}]"),
-            ));
+            return Err(no_index(part));
         }
         for name in matching {
             if !found.contains(name) {
@@ -340,22 +341,24 @@ pub(super) fn resolve(
     Ok(found)
 }
 
-/// The one index that names and patterns stand for.
+pub(super) fn no_index(name: &str) -> SearchError {
+    SearchError::new(ErrorKind::NotFound, format!("no such index [{name}]"))
+}
+
+/// The one index that names and patterns stand for; `None` if there is none, and that is no error: patterns may
+/// stand for nothing, and names if what is unavailable is to be ignored.
 ///
 /// # Errors
-/// If they stand for none or for several.
+/// If they stand for several, or one is named that there is not.
 pub(super) fn one(
     names: &str,
     settings: &ApiSettings,
     ignores_unavailable: bool,
-) -> Result<String, SearchError> {
+) -> Result<Option<String>, SearchError> {
     let mut found = resolve(names, settings, ignores_unavailable)?;
     match (found.pop(), found.is_empty()) {
-        (Some(only), true) => Ok(only),
-        (None, _) => Err(SearchError::new(
-            ErrorKind::NotFound,
-            format!("no such index [{names}]"),
-        )),
+        (Some(only), true) => Ok(Some(only)),
+        (None, _) => Ok(None),
         (Some(last), false) => {
             found.push(last);
             Err(SearchError::invalid(format!(

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Search, read_search};
 use super::params::UrlParams;
-use super::routes::one;
+use super::routes::{no_index, one};
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
 use crate::request::Scroll;
@@ -55,7 +55,7 @@ pub(super) fn next_page(
     }
     let json = BASE64_URL_SAFE_NO_PAD.decode(id).map_err(|_| invalid())?;
     let written: Written = serde_json::from_slice(&json).map_err(|_| invalid())?;
-    let index = one(&written.index, settings, false)?;
+    let index = one(&written.index, settings, false)?.ok_or_else(|| no_index(&written.index))?;
     let mut params = UrlParams::of(&HttpRequest {
         method: String::new(),
         path: String::new(),

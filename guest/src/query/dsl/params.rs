@@ -172,7 +172,8 @@ impl<'j> Params<'j> {
         let found = choices
             .iter()
             .find(|(choice, _)| choice.eq_ignore_ascii_case(&text));
-        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let names = choices.iter().map(|(name, _)| *name);
+        let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
         found.map(|(_, value)| Some(*value)).ok_or_else(|| {
             wrong(
                 &format!("{}.{name}", self.path),

@@ -35,7 +35,8 @@ pub(super) fn needs_all(
     params: &mut Params<'_>,
     name: &'static str,
 ) -> Result<Option<bool>, SearchError> {
-    params.choice(name, &[("or", false), ("and", true)])
+    // Quickwit's plugin for Grafana leaves it empty.
+    params.choice(name, &[("or", false), ("and", true), ("", false)])
 }
 
 /// `0`, `1`, `2`, `AUTO` or `AUTO:3,6`.

@@ -1,6 +1,7 @@
 //! What can be told of a query from its text, before it is parsed: how deep it nests, since the grammar recurses
 //! at every bracket and every `NOT`, and a stack that is used up cannot be caught; how many terms it has; and the
-//! same query with spaces wherever it has whitespace between its parts.
+//! same query with spaces wherever it has whitespace between its parts, and without backslashes that the grammar
+//! would leave in words.
 //!
 //! The grammar takes a tab for a part of a field's name: it reads on to the end of the text at every word,
 //! and takes minutes for what takes milliseconds with spaces.
@@ -20,8 +21,13 @@ pub(super) struct Outline {
     /// parse or repeats itself: the grammar drops a clause that is there already.
     pub(super) num_leaves: usize,
     /// The query with a space for each whitespace character that is not in quotes, escaped or in an expression.
+    /// Backslashes are gone where they only say that the next character is itself, which the grammar knows of some
+    /// characters only; [`MARK`] stands for those without which that character would be an operator.
     pub(super) text: String,
 }
+
+/// Stands before a character that is no operator. No text has it: Unicode sets it aside for programs.
+pub(super) const MARK: char = '\u{FDD0}';
 
 pub(super) fn outline_of(query: &str) -> Outline {
     let text = text_of(query);
@@ -33,7 +39,7 @@ pub(super) fn outline_of(query: &str) -> Outline {
             _ => text.deepest.max(text.depth + unread),
         },
         num_leaves: text.num_leaves + text.rest.split_whitespace().count(),
-        text: with_spaces(query, &text.verbatim),
+        text: text.cleaned(),
     }
 }
 
@@ -48,24 +54,10 @@ fn text_of(query: &str) -> Text<'_> {
         deepest: 0,
         num_leaves: 0,
         verbatim: Vec::new(),
+        escapes: Vec::new(),
     };
     while text.take_leaf().is_some() {}
     text
-}
-
-/// `query` with spaces for whitespace outside of the ranges `verbatim`.
-fn with_spaces(query: &str, verbatim: &[Range<usize>]) -> String {
-    let mut spaced = String::with_capacity(query.len());
-    let mut kept = verbatim.iter().peekable();
-    for (at, c) in query.char_indices() {
-        while kept.next_if(|range| range.end <= at).is_some() {}
-        let is_kept = kept.peek().is_some_and(|range| range.start <= at);
-        spaced.push(match c.is_whitespace() && !is_kept {
-            true => ' ',
-            false => c,
-        });
-    }
-    spaced
 }
 
 struct Text<'q> {
@@ -80,11 +72,18 @@ struct Text<'q> {
     num_leaves: usize,
     /// Where whitespace means itself: in words, phrases, expressions and sets.
     verbatim: Vec<Range<usize>>,
+    /// Backslashes that the grammar would leave, and whether a mark must stand there instead.
+    escapes: Vec<(usize, bool)>,
 }
 
 /// What ends a word.
 fn ends_word(c: char) -> bool {
     c.is_whitespace() || "^`:{}\"'[]()\\".contains(c)
+}
+
+/// Of these the grammar takes the backslash away itself, or it means that they are no wildcard.
+fn keeps_backslash(escaped: char) -> bool {
+    escaped.is_whitespace() || "^`:{}\"'[]()\\-*?".contains(escaped)
 }
 
 /// What can be no part of a bound of a range.
@@ -134,11 +133,58 @@ impl<'q> Text<'q> {
         if !value.starts_with(['[', '{', '<', '>']) {
             let start = self.query.len() - self.rest.len();
             self.verbatim.push(start..start + len);
+            if !value.starts_with('/') || len_of_regex(value).is_none() {
+                self.note_escapes(start, value);
+            }
         }
         self.advance(len);
         self.end_leaf();
         self.end_tail();
         Some(())
+    }
+
+    /// Finds the backslashes of a word or of the words in a set.
+    fn note_escapes(&mut self, start: usize, value: &str) {
+        let mut chars = value.char_indices();
+        let mut is_first = true;
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '"' | '\'' => {
+                    let Some(len) = value.get(at..).and_then(|rest| len_of_quoted(rest, c)) else {
+                        return;
+                    };
+                    while chars.offset() < at + len {
+                        chars.next();
+                    }
+                }
+                '\\' => match chars.next() {
+                    Some((_, escaped)) if !keeps_backslash(escaped) => {
+                        self.escapes.push((start + at, is_first || escaped == '~'));
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+            is_first = c.is_whitespace() || c == '[';
+        }
+    }
+
+    /// The query as the grammar is to read it.
+    fn cleaned(&self) -> String {
+        let mut cleaned = String::with_capacity(self.query.len());
+        let mut kept = self.verbatim.iter().peekable();
+        let mut escapes = self.escapes.iter().peekable();
+        for (at, c) in self.query.char_indices() {
+            while kept.next_if(|range| range.end <= at).is_some() {}
+            let is_kept = kept.peek().is_some_and(|range| range.start <= at);
+            match escapes.next_if(|(place, _)| *place == at) {
+                Some((_, true)) => cleaned.push(MARK),
+                Some((_, false)) => {}
+                None if c.is_whitespace() && !is_kept => cleaned.push(' '),
+                None => cleaned.push(c),
+            }
+        }
+        cleaned
     }
 
     fn advance(&mut self, len: usize) {
@@ -280,6 +326,33 @@ mod tests {
 
     fn depth_of(query: &str) -> usize {
         outline_of(query).depth
+    }
+
+    #[test]
+    fn a_backslash_makes_any_character_itself() {
+        let check = |query: &str, expect: &str| {
+            let expect = expect.replace('|', &MARK.to_string());
+            assert_eq!(outline_of(query).text, expect, "{query}");
+        };
+        check("a\\/b wor\\d", "a/b word");
+        check("f:\\/a/ \\<3", "f:|/a/ |<3");
+        check("\\AND \\+a", "|AND |+a");
+        check("a\\~1 a\\b~1", "a|~1 ab~1");
+        check(
+            "f:IN [x\\/1 \"y\\/2\" \\/z\\w]",
+            "f:IN [x/1 \"y\\/2\" |/zw]",
+        );
+        // The grammar knows these, or they are no escapes.
+        for same in [
+            "a\\:b\\-c\\\\",
+            "a\\*b\\?",
+            "a\\ b",
+            "\"a\\/b\" 'c\\/d'",
+            "/a\\/b/",
+            "a\\.b:c",
+        ] {
+            check(same, same);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod negative;
 use canter_aggregations::check_name;
 use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, UserInputLiteral};
 
-use self::depth::outline_of;
+use self::depth::{MARK, outline_of};
 use self::negative::parse_with_exponents;
 use super::tree::{
     AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, InFields, Leaf, Match, QueryNode, Role,
@@ -77,11 +77,14 @@ fn node_of(ast: UserInputAst, role: Role) -> Result<QueryNode, SearchError> {
             let boost = boost.into_inner() as f32;
             QueryNode::Boost(Box::new(node_of(*ast, role)?), Factor(boost))
         }
-        UserInputAst::Leaf(leaf) => {
+        UserInputAst::Leaf(mut leaf) => {
             check_leaf(&leaf)?;
             match near_word(&leaf)? {
                 Some(near) => near,
-                None => QueryNode::text(with_existence(*leaf)),
+                None => {
+                    remove_marks(&mut leaf);
+                    QueryNode::text(with_existence(*leaf))
+                }
             }
         }
     })
@@ -136,6 +139,16 @@ fn check_leaf(leaf: &UserInputLeaf) -> Result<(), SearchError> {
     name.map_or(Ok(()), |name| Ok(check_name("query", name)?))
 }
 
+/// Takes away the marks that kept characters from being operators.
+fn remove_marks(leaf: &mut UserInputLeaf) {
+    let remove = |text: &mut String| text.retain(|c| c != MARK);
+    match leaf {
+        UserInputLeaf::Literal(literal) => remove(&mut literal.phrase),
+        UserInputLeaf::Set { elements, .. } => elements.iter_mut().for_each(remove),
+        _ => {}
+    }
+}
+
 /// `_exists_:field` is another way to write `field:*`.
 fn with_existence(leaf: UserInputLeaf) -> UserInputLeaf {
     match leaf {
@@ -168,7 +181,7 @@ fn near_word(leaf: &UserInputLeaf) -> Result<Option<QueryNode>, SearchError> {
     if !is_word
         || !is_number
         || word.is_empty()
-        || word.ends_with('\\')
+        || word.ends_with(['\\', MARK])
         || word.contains(['*', '?'])
     {
         return Ok(None);
