@@ -176,10 +176,6 @@ fn a_histogram_is_bounded_before_its_buckets_are_made() {
             json!({"interval": 1, "hard_bounds": {"min": 3, "max": 9}, "extended_bounds": {"min": 1, "max": 9}}),
             "extended_bounds",
         ),
-        (
-            json!({"interval": 1, "min_doc_count": 1, "extended_bounds": {"min": 1, "max": 9}}),
-            "extended_bounds",
-        ),
         (json!({"interval": 1, "is_normalized_to_ns": true}), ""),
     ] {
         let mut histogram = histogram;
