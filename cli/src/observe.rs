@@ -8,3 +8,5 @@ mod writer;
 
 pub(crate) use log::LogArgs;
 pub(crate) use metrics::MetricsArg;
+#[cfg(feature = "serve")]
+pub(crate) use otlp::follow_trace;

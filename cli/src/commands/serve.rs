@@ -3,9 +3,9 @@
 mod app;
 mod args;
 mod body;
+mod connections;
 mod hosts;
-mod listen;
-mod patient;
+mod identity;
 mod refusal;
 
 use std::io::{self, Write};
@@ -32,6 +32,7 @@ const MAX_GOODBYE: Duration = Duration::from_secs(35);
 /// Serves until it is told to stop, and then ends the searches that are under way.
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     args.server.check()?;
+    let identity = args.identity()?;
     let app = Arc::new(open(args)?);
     tokio_runtime()?.block_on(async {
         let listener = TcpListener::bind(&args.listen).await;
@@ -51,7 +52,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         let router = router(Arc::clone(&app), args)?;
         // On standard output, for programs that start a server: with port 0 only this tells the port.
         let mut out = io::stdout().lock();
-        writeln!(out, "listening on http://{address}")?;
+        let scheme = if identity.is_some() { "https" } else { "http" };
+        writeln!(out, "listening on {scheme}://{address}")?;
         out.flush()?;
         drop(out);
         for (name, uri) in &args.indexes {
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             told.notify_one();
         };
         tokio::select! {
-            () = listen::serve(listener, router, args.server.connections(), stop) => {}
+            served = connections::serve(listener, router, args.server.connections(), identity, stop) => served?,
             () = patience(&stopping) => warn("connections that were still open are closed"),
         }
         app.searcher.settle().await;

@@ -5,10 +5,14 @@
 //! `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_BSP_…`.
 
 use anyhow::{Context, Result};
+use opentelemetry::propagation::{Extractor, TextMapPropagator};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -63,4 +67,26 @@ impl Drop for Traces {
 
 fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// Makes a span part of the trace that the headers of a request name.
+#[cfg(feature = "serve")]
+pub(crate) fn follow_trace(span: &Span, headers: &axum::http::HeaderMap) {
+    let parent = TraceContextPropagator::new().extract(&Headers(headers));
+    // Without somebody who exports, there is nothing to be part of.
+    let _ = span.set_parent(parent);
+}
+
+#[cfg(feature = "serve")]
+struct Headers<'h>(&'h axum::http::HeaderMap);
+
+#[cfg(feature = "serve")]
+impl Extractor for Headers<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(|name| name.as_str()).collect()
+    }
 }

@@ -13,6 +13,7 @@ mod nowhere;
 mod serve;
 mod serve_hosts;
 mod serve_limits;
+mod serve_transport;
 mod shared_builds;
 mod stores;
 mod support;

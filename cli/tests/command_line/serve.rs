@@ -89,6 +89,16 @@ impl Server {
         headers: &[(&str, &str)],
         body: String,
     ) -> Answer {
+        self.send_bytes(method, path, headers, body.into_bytes())
+    }
+
+    pub(crate) fn send_bytes(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Answer {
         let request = self.http.request(method, format!("{}{path}", self.url));
         let request = headers.iter().fold(request, |request, (name, value)| {
             request.header(*name, *value)

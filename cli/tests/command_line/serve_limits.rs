@@ -47,8 +47,8 @@ fn read_header(stream: &mut TcpStream) -> String {
     String::from_utf8(text).unwrap()
 }
 
-fn is_refused(answer: &str, flag: &str) -> bool {
-    answer.starts_with("HTTP/1.1 503 ")
+fn is_refused(answer: &str, status: &str, flag: &str) -> bool {
+    answer.starts_with(&format!("HTTP/1.1 {status} "))
         && answer.contains("\r\nretry-after: 1\r\n")
         && answer.contains(flag)
 }
@@ -120,7 +120,7 @@ fn connections_beyond_the_limit_are_refused_until_one_ends() {
         .collect();
     for _ in 0..3 {
         let answer = read_to_end(send(&server, LIVEZ));
-        assert!(is_refused(&answer, "--max-connections"), "{answer}");
+        assert!(is_refused(&answer, "503", "--max-connections"), "{answer}");
     }
     drop(open);
     let closing = LIVEZ.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
@@ -165,14 +165,27 @@ fn requests_beyond_those_that_run_and_wait_are_refused() {
     let (refused, waiting): (Vec<_>, Vec<_>) = clients.drain(..).partition(has_answer);
     for mut client in refused {
         let header = read_header(&mut client);
-        assert!(header.starts_with("HTTP/1.1 503 "), "{header}");
+        assert!(header.starts_with("HTTP/1.1 429 "), "{header}");
         assert!(header.contains("\r\nretry-after: 1\r\n"), "{header}");
     }
     // Still so: nothing else has made room, and the two wait on.
     let again = read_header(&mut send(&server, search));
-    assert!(again.starts_with("HTTP/1.1 503 "), "{again}");
+    assert!(again.starts_with("HTTP/1.1 429 "), "{again}");
     assert_eq!(num_answered(&waiting), 0);
     assert_eq!(server.get("/metrics").status, 200);
+    // A client of Elasticsearch reads why in its own form.
+    let elastic = server.get("/logs/_search");
+    assert_eq!(elastic.status, 429);
+    assert_eq!(elastic.header("retry-after"), Some("1"));
+    assert_eq!(elastic.header("x-elastic-product"), Some("Elasticsearch"));
+    let error = &elastic.json()["error"];
+    assert_eq!(error["type"], "es_rejected_execution_exception");
+    assert!(
+        error["root_cause"][0]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("--max-waiting")
+    );
     // Who waited has gone, and there is room.
     drop(waiting);
     let is_let_in = || {
@@ -208,7 +221,11 @@ fn bodies_share_the_bytes_that_may_be_held() {
     let mut stalling = None;
     let is_refused_now = || {
         stalling = Some(send(&server, &stalled));
-        is_refused(&read_to_end(send(&server, &whole)), "--max-held-bytes")
+        is_refused(
+            &read_to_end(send(&server, &whole)),
+            "429",
+            "--max-held-bytes",
+        )
     };
     wait_until(
         is_refused_now,

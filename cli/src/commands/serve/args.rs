@@ -1,12 +1,14 @@
 //! What `canter serve` is told on the command line.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use canter_runtime::observe::redact_urls;
 use clap::Args;
 
+use super::connections::{ConnectionLimits, Identity};
 use super::hosts::parse_allowed_host;
-use super::listen::ConnectionLimits;
 use crate::amounts::{parse_bytes, parse_some_duration};
 use crate::commands::search::{CacheArgs, LimitArgs};
 use crate::exit::WrongUse;
@@ -30,7 +32,8 @@ Examples:
 
 It has no authentication of its own. Let others than this machine reach it through a proxy that has.
 Requests for another host than localhost, an address or an --allowed-host get 421. What finds no room
-gets 503 with Retry-After, and what takes too long is closed: see Server below.";
+gets 429 with Retry-After (503, if it is a connection), and what takes too long is closed: see Server
+below. HTTP/1 and HTTP/2 are spoken, answers are compressed with gzip or zstd for clients that take it.";
 
 /// Arguments of `canter serve`.
 #[derive(Debug, Args)]
@@ -63,6 +66,14 @@ pub(crate) struct ServeArgs {
     #[arg(long = "allowed-host", value_name = "NAME", value_parser = parse_allowed_host)]
     pub(super) allowed_hosts: Vec<String>,
 
+    /// Speak TLS with this certificate, in PEM, those that vouch for it behind it. Read again when the file changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The certificate's private key, in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
     /// Parts of a search that run at once, each in a guest of its own [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(super) threads: Option<u32>,
@@ -81,7 +92,7 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
-    /// Most connections at once; those beyond are answered 503 and closed.
+    /// Most connections at once; those beyond are answered 503 and closed (under TLS only closed).
     #[arg(long, value_name = "N", default_value = "512")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: u32,
@@ -91,7 +102,7 @@ pub(crate) struct ServerArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) max_instances: u32,
 
-    /// Most requests that wait while all guests are busy; those beyond are answered 503.
+    /// Most requests that wait while all guests are busy; those beyond are answered 429.
     #[arg(long, value_name = "N", default_value = "128")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub(super) max_waiting: u32,
@@ -100,12 +111,12 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = parse_bytes)]
     pub(super) max_body_bytes: u64,
 
-    /// Most bytes of bodies in memory, of all requests together; those beyond are answered 503 [default:
+    /// Most bytes of bodies in memory, of all requests together; those beyond are answered 429 [default:
     /// 16MiB, or --max-body-bytes if that is more].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_held_bytes: Option<u64>,
 
-    /// A connection is closed whose next request's header has not come after this.
+    /// A connection is closed whose next request's header has not come after this, or its TLS handshake.
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_some_duration)]
     header_timeout: Duration,
 
@@ -116,6 +127,16 @@ pub(crate) struct ServerArgs {
     /// A connection is closed whose client has taken nothing of its answer for so long.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_some_duration)]
     answer_timeout: Duration,
+}
+
+impl ServeArgs {
+    /// Whom the server says it is, if it speaks TLS.
+    pub(super) fn identity(&self) -> Result<Option<Arc<Identity>>, WrongUse> {
+        let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
+        files
+            .map(|(cert, key)| Identity::open(cert, key))
+            .transpose()
+    }
 }
 
 impl ServerArgs {

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::refusal::{last_refusal, refusal};
+use super::refusal::Api;
 
 /// What bodies may take.
 pub(super) struct Bodies {
@@ -85,31 +85,31 @@ impl Bodies {
     }
 
     /// What to answer where a body was not read.
-    pub(super) fn answer_to(&self, unread: &Unread) -> Response {
+    pub(super) fn answer_to(&self, unread: &Unread, api: Api) -> Response {
         match unread {
-            Unread::TooLong => last_refusal(
+            Unread::TooLong => api.last_refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!(
                     "the body has more than {} bytes: ask for less at once, or raise --max-body-bytes",
                     self.max_bytes
                 ),
             ),
-            Unread::NoRoom => last_refusal(
-                StatusCode::SERVICE_UNAVAILABLE,
+            Unread::NoRoom => api.last_refusal(
+                StatusCode::TOO_MANY_REQUESTS,
                 &format!(
                     "the bodies of other requests take all of {} bytes: try again, or raise \
                      --max-held-bytes",
                     self.max_held_bytes
                 ),
             ),
-            Unread::TooSlow => last_refusal(
+            Unread::TooSlow => api.last_refusal(
                 StatusCode::REQUEST_TIMEOUT,
                 &format!(
                     "the body had not come after {:?}: send it faster, or raise --body-timeout",
                     self.max_time
                 ),
             ),
-            Unread::BrokenOff(error) => refusal(
+            Unread::BrokenOff(error) => api.refusal(
                 StatusCode::BAD_REQUEST,
                 &format!("the body could not be read: {error}"),
             ),
@@ -126,7 +126,7 @@ mod tests {
             .enable_all()
             .build();
         let read = runtime.unwrap().block_on(bodies.read(Body::from(body)));
-        read.map_err(|unread| bodies.answer_to(&unread).status().as_u16())
+        read.map_err(|unread| bodies.answer_to(&unread, Api::Quickwit).status().as_u16())
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
         let bodies = Bodies::new(6, Duration::from_secs(60), 10);
         let held = read(&bodies, "123456").unwrap();
         assert_eq!(held.bytes, b"123456");
-        assert_eq!(read(&bodies, "12345").err(), Some(503));
+        assert_eq!(read(&bodies, "12345").err(), Some(429));
         let small = read(&bodies, "1234").unwrap();
         drop(held);
         assert!(read(&bodies, "12345").is_ok());

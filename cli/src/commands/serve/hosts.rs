@@ -14,7 +14,7 @@ use axum::http::header::HOST;
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::refusal::refusal;
+use super::refusal::Api;
 
 /// A name is not repeated in a message past this length.
 const MAX_SHOWN: usize = 100;
@@ -67,7 +67,7 @@ pub(super) async fn check_host(
                 "this server does not answer for the host {shown:?}: ask for localhost or an address, \
                  or start it with --allowed-host {shown}"
             );
-            refusal(StatusCode::MISDIRECTED_REQUEST, &message)
+            Api::of(request.uri().path()).refusal(StatusCode::MISDIRECTED_REQUEST, &message)
         }
     }
 }
