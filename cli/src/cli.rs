@@ -5,9 +5,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 #[cfg(feature = "doctor")]
 use crate::commands::doctor;
-#[cfg(feature = "serve")]
-use crate::commands::serve;
 use crate::commands::{cache, demo, index, presets, prices, search, split};
+#[cfg(feature = "serve")]
+use crate::commands::{key, serve};
 use crate::observe::LogArgs;
 use crate::render::{ColourChoice, Screen};
 
@@ -57,6 +57,10 @@ enum Command {
     /// Answer searches over HTTP, with Quickwit's search API.
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
+    /// Make API keys for `canter serve`.
+    #[cfg(feature = "serve")]
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// Check whether a web server or bucket serves ranges as Canter, and browsers, need them.
     #[cfg(feature = "doctor")]
     Doctor(doctor::DoctorArgs),
@@ -131,6 +135,8 @@ impl Cli {
             Command::Search(args) => search::run(args, &screen),
             #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(args),
+            #[cfg(feature = "serve")]
+            Command::Key(command) => key::run(command),
             #[cfg(feature = "doctor")]
             Command::Doctor(args) => doctor::run(args, &screen),
             Command::Split(SplitCommand::Inspect(args)) => split::inspect::run(args, &screen),

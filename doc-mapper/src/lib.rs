@@ -27,4 +27,7 @@ pub use field_path::{escape_segment, split_path};
 pub use mapper::{
     DocMapper, DocstoreSettings, Kept, ParsedDoc, ResolvedField, ScannedField, StoredDoc,
 };
-pub use stored::{StoredError, read_stored, read_stored_as, write_stored};
+pub use stored::{
+    StoredContent, StoredError, StoredValue, read_stored, read_stored_as, stored_values,
+    write_stored,
+};

@@ -151,6 +151,43 @@ pub fn read_stored_as(
     Ok(document)
 }
 
+/// A value of a stored document, by how its bytes may differ from document to document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredValue<'d> {
+    /// What it begins with: its field and kind, and the unit of a date.
+    pub begin: &'d [u8],
+    /// The bytes behind.
+    pub content: StoredContent<'d>,
+}
+
+/// What a stored value has behind its field and kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredContent<'d> {
+    /// A varint.
+    Number(u64),
+    /// As many bytes as its kind takes.
+    Fixed(&'d [u8]),
+    /// These bytes, behind a varint that says how many.
+    Counted(&'d [u8]),
+}
+
+/// The values of a stored document, one after the other.
+///
+/// # Errors
+/// If these bytes are none, at the first that is no value.
+pub fn stored_values(
+    document: &[u8],
+) -> impl Iterator<Item = Result<StoredValue<'_>, StoredError>> {
+    let mut reader = Reader(document);
+    std::iter::from_fn(move || {
+        let value = (!reader.0.is_empty()).then(|| reader.stored_value());
+        if let Some(Err(_)) = value {
+            reader = Reader(&[]);
+        }
+        value
+    })
+}
+
 pub(crate) fn varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         let [low, ..] = number.to_le_bytes();
@@ -213,6 +250,23 @@ impl<'a> Reader<'a> {
             IP => ReferenceValueLeaf::IpAddr(Ipv6Addr::from(self.array::<16>()?)),
             _ => ReferenceValueLeaf::Bytes(self.bytes()?),
         })
+    }
+
+    fn stored_value(&mut self) -> Result<StoredValue<'a>, StoredError> {
+        let whole = self.0;
+        let begin = self.varint()?;
+        let kind = begin & ((1 << KIND_BITS) - 1);
+        if kind == DATE {
+            self.array::<1>()?;
+        }
+        let len = whole.len() - self.0.len();
+        let content = match kind {
+            UNSIGNED | SIGNED | DATE => StoredContent::Number(self.varint()?),
+            FLOAT | BOOL | IP => StoredContent::Fixed(self.passed(kind)?),
+            _ => StoredContent::Counted(self.bytes()?),
+        };
+        let begin = whole.get(..len).ok_or(CUT_SHORT)?;
+        Ok(StoredValue { begin, content })
     }
 
     /// Goes past a value of a kind, and gives its bytes: of text and bytes without the length.

@@ -1,14 +1,15 @@
 //! The documents of a split, as they were stored: blocks that are compressed each on its own, and where they stand.
 //!
 //! ```text
-//!   docindex   version · dictionary, packed · longest block │ group of 64 blocks: documents, lengths │ group │ …
+//!   docindex   version · dictionary, packed · templates, packed · longest block │ group of 64 blocks: documents, lengths │ …
 //!   docs       block 0 │ block 1 │ …                  each begins at a multiple of 64 bytes
 //!
 //!   a block    zstd frame, made with the dictionary, zeros behind it
-//!              └▶ length · document │ length · document │ …
+//!              └▶ columns of what tells its documents apart: `documents/block.rs`
 //! ```
 //!
-//! The dictionary is what lets blocks be short: it holds what all documents of the split have in common, so that a
+//! Templates are what the documents of the split have in common, as far as it is whole values and words; the dictionary is
+//! what their columns do. The dictionary is what lets blocks be short: it holds what all documents of the split have in common, so that a
 //! block of few documents is hardly larger than the same documents within a long one. Lengths are said in units of
 //! 64 bytes, because the index is in the head of the split, and what it says of a block costs a few bits so.
 
@@ -20,16 +21,25 @@ use crate::codec::{Reader, Writer};
 use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION, TOO_OLD};
 
 mod block;
+mod block_writer;
+mod column;
 mod decoder;
+mod templates;
+mod variables;
 
-pub use block::{DocumentsBlock, add_document};
+pub use block::DocumentsBlock;
+pub use block_writer::{BlockWriter, shape_of, template_of};
 pub use decoder::BlockDecoder;
+pub use templates::{Part, Templates};
 
 /// Blocks whose numbers are written with the same width.
 const GROUP_NUM_BLOCKS: usize = 64;
 
 /// A dictionary is no longer than this.
 const MAX_DICTIONARY_NUM_BYTES: usize = 1 << 20;
+
+/// Templates are no longer than this together.
+const MAX_TEMPLATES_NUM_BYTES: usize = 1 << 20;
 
 /// Blocks begin at multiples of this.
 const UNIT_NUM_BYTES: usize = 64;
@@ -39,7 +49,9 @@ const UNIT_NUM_BYTES: usize = 64;
 pub struct DocumentIndex {
     /// A zstd frame; empty if there is none.
     packed_dictionary: Vec<u8>,
-    /// Uncompressed length in bytes of the longest block.
+    /// The same.
+    packed_templates: Vec<u8>,
+    /// Length in bytes of the longest block: of its documents, or of its columns.
     max_block_len: u64,
     /// The first document of each block, and behind it the number of all documents.
     first_docs: Vec<u32>,
@@ -67,6 +79,15 @@ impl DocumentIndex {
         decoder::unpack(&self.packed_dictionary, MAX_DICTIONARY_NUM_BYTES)
     }
 
+    /// What documents are made of, beside the columns of their block.
+    ///
+    /// # Errors
+    /// If they cannot be decompressed, or are longer than templates may be.
+    pub fn templates(&self) -> Result<Templates, FormatError> {
+        let unpacked = decoder::unpack(&self.packed_templates, MAX_TEMPLATES_NUM_BYTES)?;
+        Templates::open(&unpacked)
+    }
+
     /// Number of documents.
     pub fn num_docs(&self) -> u32 {
         self.first_docs.last().copied().unwrap_or(0)
@@ -77,7 +98,7 @@ impl DocumentIndex {
         self.first_docs.len().saturating_sub(1)
     }
 
-    /// Uncompressed length in bytes of the longest block.
+    /// Length in bytes of the longest block, uncompressed: of its documents, or of its columns if they are longer.
     pub fn max_block_len(&self) -> u64 {
         self.max_block_len
     }
@@ -108,6 +129,7 @@ impl DocumentIndex {
         let mut out = Writer::default();
         out.u32(DOCUMENTS_VERSION);
         out.bytes(&self.packed_dictionary);
+        out.bytes(&self.packed_templates);
         out.varint(self.max_block_len);
         out.varint(self.num_blocks() as u64);
         let docs = differences(self.first_docs.iter().map(|doc| u64::from(*doc)));
@@ -138,6 +160,7 @@ impl DocumentIndex {
             )));
         }
         let packed_dictionary = reader.bytes()?.to_vec();
+        let packed_templates = reader.bytes()?.to_vec();
         let max_block_len = reader.varint()?;
         let num_blocks = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
         // A group takes at least four bytes.
@@ -172,6 +195,7 @@ impl DocumentIndex {
         reader.finish()?;
         Ok(Self {
             packed_dictionary,
+            packed_templates,
             max_block_len,
             first_docs,
             starts,
@@ -190,7 +214,8 @@ pub struct DocumentsWriter {
 }
 
 impl DocumentsWriter {
-    /// Adds a block of documents, of which `frame` is what `block_len` bytes were compressed to.
+    /// Adds a block of documents. `frame` is what it was compressed to, and `block_len` the length of its documents or of
+    /// its columns, whichever is longer.
     ///
     /// # Errors
     /// If these are more documents than a split may have.
@@ -217,12 +242,17 @@ impl DocumentsWriter {
     }
 
     /// Where the blocks are, and their bytes. `packed_dictionary` is what they were compressed with, as a zstd frame;
-    /// empty if with nothing.
-    pub fn finish(mut self, packed_dictionary: Vec<u8>) -> (DocumentIndex, Vec<u8>) {
+    /// empty if with nothing. So are the [`Templates`] that they were written with.
+    pub fn finish(
+        mut self,
+        packed_dictionary: Vec<u8>,
+        packed_templates: Vec<u8>,
+    ) -> (DocumentIndex, Vec<u8>) {
         self.first_docs.push(self.num_docs);
         self.starts.push(self.bytes.len() as u64);
         let index = DocumentIndex {
             packed_dictionary,
+            packed_templates,
             max_block_len: self.max_block_len,
             first_docs: self.first_docs,
             starts: self.starts,

@@ -42,7 +42,8 @@ pub use block_checksums::BlockChecksums;
 pub use condemned::{Condemned, ObjectKind, ObjectName, Sentence};
 pub use deletes::{DeletedDocs, DeletesRef, ListedSplit};
 pub use documents::{
-    BlockDecoder, DocBlock, DocumentIndex, DocumentsBlock, DocumentsWriter, add_document,
+    BlockDecoder, BlockWriter, DocBlock, DocumentIndex, DocumentsBlock, DocumentsWriter, Part,
+    Templates, shape_of, template_of,
 };
 pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};

@@ -128,7 +128,7 @@ pub const TOO_OLD: &str = "it was built by an earlier version of Canter, which s
 /// What these two are called in errors.
 pub(crate) const DOCUMENTS_NAME: &str = "stored documents";
 /// Version of these files.
-pub(crate) const DOCUMENTS_VERSION: u32 = 2;
+pub(crate) const DOCUMENTS_VERSION: u32 = 3;
 
 /// Name of the body's file with the split's filter. tantivy does not know of it.
 pub const FILTER_FILE: &str = "filter";

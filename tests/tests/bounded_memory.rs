@@ -76,7 +76,7 @@ fn answers_do_not_depend_on_how_many_splits_are_open_at_once() {
         assert!(all.json["num_hits"].as_u64() > Some(0), "{request}");
         let expect = plain(all.json);
         let mut waves = vec![all.profile.num_waves];
-        for max in [4 << 20, 1 << 20, 1 << 18] {
+        for max in [4 << 20, 1 << 20, 3 << 17] {
             let some = search(&native(), &request, Some(max), 1 << 30).unwrap();
             assert_eq!(plain(some.json), expect, "{request}");
             waves.push(some.profile.num_waves);

@@ -5,6 +5,8 @@ pub(crate) mod demo;
 #[cfg(feature = "doctor")]
 pub(crate) mod doctor;
 pub(crate) mod index;
+#[cfg(feature = "serve")]
+pub(crate) mod key;
 pub(crate) mod presets;
 pub(crate) mod prices;
 pub(crate) mod search;

@@ -1,5 +1,6 @@
 //! `canter serve`: the search API over HTTP.
 
+mod access;
 mod app;
 mod args;
 mod body;
@@ -9,10 +10,12 @@ mod identity;
 mod refusal;
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use canter_access::Access;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::observe::redact_urls;
 use canter_runtime::{Caller, Metrics, Searcher};
@@ -23,6 +26,7 @@ pub(crate) use args::ServeArgs;
 
 use crate::exit::{WrongUse, note, warn};
 use crate::open::{InstanceCaps, about_index, tokio_runtime};
+use access::Gate;
 use app::{App, router};
 use body::Bodies;
 
@@ -44,10 +48,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         })?;
         let address = listener.local_addr().context("cannot tell the address")?;
         if !address.ip().is_loopback() {
-            warn(format_args!(
-                "{address} can be reached from other machines, and whoever reaches it can search: \
-                 there is no authentication here"
-            ));
+            check_public(args, &app, address, identity.is_some())?;
         }
         let router = router(Arc::clone(&app), args)?;
         // On standard output, for programs that start a server: with port 0 only this tells the port.
@@ -62,6 +63,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
                 redact_urls(uri)
             ));
         }
+        let following = app.gate.clone().map(|gate| tokio::spawn(gate.follow()));
         let stopping = Arc::new(Notify::new());
         let told = Arc::clone(&stopping);
         let stop = async move {
@@ -72,9 +74,41 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             served = connections::serve(listener, router, args.server.connections(), identity, stop) => served?,
             () = patience(&stopping) => warn("connections that were still open are closed"),
         }
+        if let Some(following) = following {
+            following.abort();
+        }
         app.searcher.settle().await;
         Ok(())
     })
+}
+
+/// An address that other machines reach must say who may ask.
+fn check_public(
+    args: &ServeArgs,
+    app: &App,
+    address: SocketAddr,
+    is_tls: bool,
+) -> Result<(), WrongUse> {
+    match (&app.gate, is_tls) {
+        (None, _) if args.access.insecure => {
+            warn(format_args!(
+                "{address} can be reached from other machines, and whoever reaches it can search"
+            ));
+            Ok(())
+        }
+        (None, _) => Err(WrongUse(format!(
+            "{address} can be reached from other machines: ask for tokens with --api-keys or --jwks, or let \
+             whoever reaches it search with --insecure"
+        ))),
+        (Some(_), false) => {
+            warn(format_args!(
+                "tokens come to {address} unencrypted: give it a certificate with --tls-cert, unless what stands \
+                 before it has one"
+            ));
+            Ok(())
+        }
+        (Some(_), true) => Ok(()),
+    }
 }
 
 /// Starts the engine and opens the indexes and the cache. Reads nothing yet.
@@ -106,6 +140,8 @@ fn open(args: &ServeArgs) -> Result<App> {
         builder = builder.max_concurrent_requests(usize::from(max));
     }
     let server = &args.server;
+    let access = args.access.settings().map(Access::open).transpose();
+    let gate = access.map_err(WrongUse)?.map(Gate::new).map(Arc::new);
     Ok(App {
         searcher: builder.build()?,
         limits: args.limits.of_search(),
@@ -113,6 +149,8 @@ fn open(args: &ServeArgs) -> Result<App> {
             indexes: None,
             forced_filter: args.forced_filter.clone(),
         },
+        gate,
+        indexes: args.indexes.iter().map(|(name, _)| name.clone()).collect(),
         metrics,
         bodies: Bodies::new(
             server.max_body_bytes,

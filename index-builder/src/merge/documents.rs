@@ -5,7 +5,7 @@ use std::io;
 
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock, FormatError,
-    TOO_OLD,
+    TOO_OLD, Templates,
 };
 use tantivy::directory::FileHandle;
 use zstd::bulk::Decompressor;
@@ -19,6 +19,7 @@ pub(crate) struct StoredReader {
     file: Box<dyn FileHandle>,
     // The guest's decoder would do, and takes five times as long.
     decompressor: Decompressor<'static>,
+    templates: Templates,
     block: Option<(DocBlock, DocumentsBlock)>,
 }
 
@@ -52,7 +53,9 @@ impl StoredReader {
             ));
         }
         let decompressor = Decompressor::with_dictionary(&index.dictionary().map_err(damaged)?)?;
+        let templates = index.templates().map_err(damaged)?;
         Ok(Self {
+            templates,
             index,
             file,
             decompressor,
@@ -95,10 +98,10 @@ impl StoredReader {
         let frame_len = find_frame_compressed_size(&bytes)
             .map_err(|_| damaged("a block of documents is none"))?;
         let frame = bytes.get(..frame_len).unwrap_or(&bytes);
-        let block = self
-            .decompressor
-            .decompress(frame, at(self.index.max_block_len())?)?;
+        let max_len = at(self.index.max_block_len())?;
+        let block = self.decompressor.decompress(frame, max_len)?;
         let num_docs = place.docs.end.saturating_sub(place.docs.start);
-        DocumentsBlock::open(block, num_docs).map_err(|error: FormatError| damaged(error))
+        DocumentsBlock::open(&block, num_docs, &self.templates, max_len)
+            .map_err(|error: FormatError| damaged(error))
     }
 }

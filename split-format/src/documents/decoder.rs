@@ -6,7 +6,7 @@ use std::fmt;
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 use ruzstd::io::Read as _;
 
-use super::{DocBlock, DocumentIndex, DocumentsBlock};
+use super::{DocBlock, DocumentIndex, DocumentsBlock, Templates};
 use crate::FormatError;
 use crate::version::DOCUMENTS_NAME;
 
@@ -14,6 +14,7 @@ use crate::version::DOCUMENTS_NAME;
 pub struct BlockDecoder {
     decoder: FrameDecoder,
     dictionary_id: Option<u32>,
+    templates: Templates,
     max_block_len: usize,
 }
 
@@ -23,31 +24,37 @@ impl fmt::Debug for BlockDecoder {
     }
 }
 
-fn failed(error: impl fmt::Display) -> FormatError {
-    FormatError::new(DOCUMENTS_NAME, error.to_string())
+fn failed(problem: &str) -> FormatError {
+    FormatError::new(DOCUMENTS_NAME, problem)
+}
+
+/// In one sentence: what exactly is wrong with which table would take the guest thousands of bytes to say.
+fn damaged<E>(_: E) -> FormatError {
+    failed("what is compressed cannot be decompressed")
 }
 
 impl BlockDecoder {
     /// For the blocks of an index.
     ///
     /// # Errors
-    /// If its dictionary is none.
+    /// If its dictionary is none, or its templates are not.
     pub fn new(index: &DocumentIndex) -> Result<Self, FormatError> {
         let mut decoder = FrameDecoder::new();
         let dictionary = index.dictionary()?;
         let dictionary_id = match dictionary.as_slice() {
             [] => None,
             dictionary => {
-                let dictionary = Dictionary::decode_dict(dictionary).map_err(failed)?;
+                let dictionary = Dictionary::decode_dict(dictionary).map_err(damaged)?;
                 let id = dictionary.id;
-                decoder.add_dict(dictionary).map_err(failed)?;
+                decoder.add_dict(dictionary).map_err(damaged)?;
                 Some(id)
             }
         };
         Ok(Self {
             decoder,
             dictionary_id,
-            max_block_len: usize::try_from(index.max_block_len()).map_err(failed)?,
+            templates: index.templates()?,
+            max_block_len: usize::try_from(index.max_block_len()).map_err(damaged)?,
         })
     }
 
@@ -60,12 +67,13 @@ impl BlockDecoder {
         place: &DocBlock,
         mut bytes: &[u8],
     ) -> Result<DocumentsBlock, FormatError> {
-        self.decoder.reset(&mut bytes).map_err(failed)?;
+        self.decoder.reset(&mut bytes).map_err(damaged)?;
         if let Some(id) = self.dictionary_id {
-            self.decoder.force_dict(id).map_err(failed)?;
+            self.decoder.force_dict(id).map_err(damaged)?;
         }
         let block = content_of(&mut self.decoder, bytes, self.max_block_len)?;
-        DocumentsBlock::open(block, place.docs.end.saturating_sub(place.docs.start))
+        let num_docs = place.docs.end.saturating_sub(place.docs.start);
+        DocumentsBlock::open(&block, num_docs, &self.templates, self.max_block_len)
     }
 }
 
@@ -75,7 +83,7 @@ pub(super) fn unpack(mut frame: &[u8], most: usize) -> Result<Vec<u8>, FormatErr
         return Ok(Vec::new());
     }
     let mut decoder = FrameDecoder::new();
-    decoder.reset(&mut frame).map_err(failed)?;
+    decoder.reset(&mut frame).map_err(damaged)?;
     content_of(&mut decoder, frame, most)
 }
 
@@ -85,7 +93,7 @@ fn content_of(
     mut bytes: &[u8],
     most: usize,
 ) -> Result<Vec<u8>, FormatError> {
-    let len = usize::try_from(decoder.content_size()).map_err(failed)?;
+    let len = usize::try_from(decoder.content_size()).map_err(damaged)?;
     if len > most {
         return Err(failed("what is compressed is longer than it may be"));
     }
@@ -93,8 +101,8 @@ fn content_of(
     let strategy = BlockDecodingStrategy::UptoBytes(len.saturating_add(1));
     decoder
         .decode_blocks(&mut bytes, strategy)
-        .map_err(failed)?;
-    let num_read = decoder.read(&mut content).map_err(failed)?;
+        .map_err(damaged)?;
+    let num_read = decoder.read(&mut content).map_err(damaged)?;
     if num_read != len || !decoder.is_finished() || decoder.can_collect() != 0 {
         return Err(failed("what is compressed has another length than it says"));
     }

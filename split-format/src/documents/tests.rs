@@ -8,46 +8,119 @@ use super::*;
 
 const LEVEL: i32 = 3;
 
+/// A document of parts.
+#[derive(Clone, Debug)]
+enum OwnPart {
+    Literal(u8),
+    Number(u64),
+    Fixed([u8; 3]),
+    Text(Vec<u8>),
+}
+
+type Doc = Vec<OwnPart>;
+
+fn parts(doc: &Doc) -> Vec<Part<'_>> {
+    let part = |part| match part {
+        &OwnPart::Literal(ref byte) => Part::Literal(std::slice::from_ref(byte)),
+        &OwnPart::Number(number) => Part::Number(number),
+        OwnPart::Fixed(bytes) => Part::Fixed(bytes),
+        OwnPart::Text(text) => Part::Text(text),
+    };
+    doc.iter().map(part).collect()
+}
+
+fn bytes_of(doc: &Doc) -> Vec<u8> {
+    let mut out = Writer::default();
+    for part in parts(doc) {
+        match part {
+            Part::Literal(bytes) | Part::Fixed(bytes) => out.raw(bytes),
+            Part::Number(number) => out.varint(number),
+            Part::Text(text) => out.bytes(text),
+        }
+    }
+    out.into_bytes()
+}
+
+/// What every second document has, so that there are some of no template, too.
+fn templates_of(docs: &[Doc]) -> Templates {
+    let mut templates = Templates::default();
+    for doc in docs.iter().step_by(2) {
+        let parts = parts(doc);
+        let shape = shape_of(&parts);
+        if !parts.is_empty() && !templates.shapes.contains(&shape) {
+            templates.shapes.push(shape);
+        }
+        for part in parts {
+            if let Part::Text(text) = part
+                && let Some(template) = template_of(text)
+                && !templates.texts.contains(&template)
+            {
+                templates.texts.push(template);
+            }
+        }
+    }
+    templates
+}
+
 /// The documents in blocks of so many, with a dictionary of so many bytes.
-fn written(documents: &[Vec<u8>], per_block: usize, dictionary: usize) -> (DocumentIndex, Vec<u8>) {
+fn written(
+    docs: &[Doc],
+    per_block: usize,
+    dictionary: usize,
+    templates: Templates,
+) -> (DocumentIndex, Vec<u8>) {
+    let documents: Vec<Vec<u8>> = docs.iter().map(bytes_of).collect();
     let dictionary = match dictionary {
         0 => Vec::new(),
-        len => zstd::dict::from_samples(documents, len).unwrap(),
+        len => zstd::dict::from_samples(&documents, len).unwrap(),
     };
     let mut compressor = zstd::bulk::Compressor::with_dictionary(LEVEL, &dictionary).unwrap();
     let mut writer = DocumentsWriter::default();
-    for documents in documents.chunks(per_block) {
-        let mut block = Vec::new();
-        for document in documents {
-            add_document(&mut block, document);
+    let mut block = BlockWriter::new(templates);
+    for docs in docs.chunks(per_block) {
+        for doc in docs {
+            block.add(&bytes_of(doc), &parts(doc));
         }
+        assert_eq!(block.num_docs(), docs.len());
+        let num_bytes = block.num_bytes();
+        let block = block.finish();
         let frame = compressor.compress(&block).unwrap();
-        let num_docs = u32::try_from(documents.len()).unwrap();
-        writer.add_block(num_docs, block.len(), &frame).unwrap();
+        let num_docs = u32::try_from(docs.len()).unwrap();
+        writer
+            .add_block(num_docs, num_bytes.max(block.len()), &frame)
+            .unwrap();
     }
-    let packed = match dictionary.is_empty() {
-        true => Vec::new(),
-        false => zstd::bulk::compress(&dictionary, LEVEL).unwrap(),
+    let pack = |bytes: &[u8]| match bytes {
+        [] => Vec::new(),
+        bytes => zstd::bulk::compress(bytes, LEVEL).unwrap(),
     };
-    writer.finish(packed)
+    writer.finish(pack(&dictionary), pack(&block.templates().write()))
 }
 
 #[track_caller]
-fn check(documents: &[Vec<u8>], per_block: usize, dictionary: usize) -> usize {
-    let (index, bytes) = written(documents, per_block, dictionary);
+fn check(docs: &[Doc], per_block: usize, dictionary: usize) -> usize {
+    check_with(docs, per_block, dictionary, Templates::default());
+    check_with(docs, per_block, dictionary, templates_of(docs))
+}
+
+#[track_caller]
+fn check_with(docs: &[Doc], per_block: usize, dictionary: usize, templates: Templates) -> usize {
+    let (index, bytes) = written(docs, per_block, dictionary, templates.clone());
     let index_bytes = index.write();
     let read = DocumentIndex::open(&index_bytes).unwrap();
     assert_eq!(read, index);
-    assert_eq!(read.num_docs() as usize, documents.len());
+    assert_eq!(read.templates().unwrap(), templates);
+    assert_eq!(read.num_docs() as usize, docs.len());
     assert_eq!(read.num_bytes(), bytes.len() as u64);
     let mut decoder = BlockDecoder::new(&read).unwrap();
-    for (doc, document) in (0..).zip(documents) {
+    for (doc, document) in (0..).zip(docs) {
         let place = read.block_of(doc).unwrap();
         assert!(place.docs.contains(&doc));
         assert_eq!(read.block(place.ord).as_ref(), Some(&place));
         let range = place.bytes.start as usize..place.bytes.end as usize;
         let block = decoder.decode(&place, &bytes[range]).unwrap();
         let at = (doc - place.docs.start) as usize;
+        let document = bytes_of(document);
         assert_eq!(block.get(at), Some(document.as_slice()), "document {doc}");
         assert_eq!(block.get(place.docs.len()), None);
     }
@@ -56,19 +129,30 @@ fn check(documents: &[Vec<u8>], per_block: usize, dictionary: usize) -> usize {
     index_bytes.len()
 }
 
-fn lines(num: usize) -> Vec<Vec<u8>> {
+fn text(text: &str) -> Doc {
+    vec![OwnPart::Literal(8), OwnPart::Text(text.as_bytes().to_vec())]
+}
+
+fn lines(num: usize) -> Vec<Doc> {
     let line = |nth: usize| {
         let host = nth * 7919 % 31;
-        format!("GET /images/{nth}.png HTTP/1.1 from host {host}, which waited").into_bytes()
+        text(&format!(
+            "GET /images/{nth}.png HTTP/1.1 from host {host}, which waited"
+        ))
     };
     (0..num).map(line).collect()
+}
+
+/// Lines without templates.
+fn rows(num: usize, per_block: usize, dictionary: usize) -> (DocumentIndex, Vec<u8>) {
+    written(&lines(num), per_block, dictionary, Templates::default())
 }
 
 #[test]
 fn documents_come_back_with_a_dictionary_and_without() {
     for dictionary in [0, 1_024, 8_192] {
-        for per_block in [7, 1_000, 10_000] {
-            check(&lines(2_000), per_block, dictionary);
+        for per_block in [7, 100, 10_000] {
+            check(&lines(500), per_block, dictionary);
         }
     }
     check(&[], 10, 0);
@@ -76,20 +160,21 @@ fn documents_come_back_with_a_dictionary_and_without() {
 
 #[test]
 fn a_document_may_be_empty_or_long() {
-    check(&[vec![], vec![7; 1 << 20], vec![], vec![1, 2, 3]], 2, 0);
+    let long = vec![OwnPart::Text(vec![b'7'; 1 << 20])];
+    let short = vec![OwnPart::Fixed([1, 2, 3])];
+    check(&[vec![], long, vec![], short], 2, 0);
 }
 
 #[test]
 fn a_block_of_the_index_costs_a_few_bits() {
-    let len = written(&lines(20_000), 10, 0).0.write().len();
+    let len = rows(20_000, 10, 0).0.write().len();
     assert!(len <= 2_000, "{len} bytes for 2,000 blocks");
 }
 
 #[test]
 fn a_dictionary_makes_short_blocks_short() {
-    let documents = lines(5_000);
-    let (_, without) = written(&documents, 10, 0);
-    let (_, with) = written(&documents, 10, 4_096);
+    let (_, without) = rows(5_000, 10, 0);
+    let (_, with) = rows(5_000, 10, 4_096);
     assert!(
         with.len() * 6 < without.len() * 5,
         "{} and {}",
@@ -100,7 +185,7 @@ fn a_dictionary_makes_short_blocks_short() {
 
 #[test]
 fn a_block_that_is_longer_than_its_index_says_is_refused() {
-    let (mut index, bytes) = written(&lines(10), 10, 0);
+    let (mut index, bytes) = rows(10, 10, 0);
     index.max_block_len -= 1;
     let place = index.block_of(0).unwrap();
     let error = BlockDecoder::new(&index).unwrap().decode(&place, &bytes);
@@ -110,7 +195,7 @@ fn a_block_that_is_longer_than_its_index_says_is_refused() {
 #[test]
 fn a_dictionary_is_no_longer_than_it_may_be() {
     let long = zstd::bulk::compress(&vec![0; MAX_DICTIONARY_NUM_BYTES + 1], LEVEL).unwrap();
-    let (mut index, _) = written(&lines(10), 10, 0);
+    let (mut index, _) = rows(10, 10, 0);
     index.packed_dictionary = long;
     assert!(index.dictionary().unwrap_err().problem.contains("longer"));
     index.packed_dictionary = vec![1, 2, 3];
@@ -119,32 +204,131 @@ fn a_dictionary_is_no_longer_than_it_may_be() {
 
 #[test]
 fn the_version_before_is_named_as_too_old() {
-    let mut bytes = written(&lines(3), 10, 0).0.write();
-    bytes[0] = 1;
+    let mut bytes = rows(3, 10, 0).0.write();
+    bytes[0] = 2;
     let error = DocumentIndex::open(&bytes).unwrap_err();
     assert!(error.problem.contains(TOO_OLD), "{}", error.problem);
 }
 
 #[test]
 fn a_version_to_come_is_refused_by_its_number() {
-    let mut bytes = written(&lines(3), 10, 0).0.write();
+    let mut bytes = rows(3, 10, 0).0.write();
     bytes[0] = 9;
     let error = DocumentIndex::open(&bytes).unwrap_err();
     assert!(error.problem.contains("version 9"), "{error}");
 }
 
+#[test]
+fn templates_make_blocks_short() {
+    let docs = lines(5_000);
+    let (_, without) = rows(5_000, 100, 4_096);
+    let (_, with) = written(&docs, 100, 0, templates_of(&docs));
+    assert!(
+        with.len() * 3 < without.len(),
+        "{} and {}",
+        with.len(),
+        without.len()
+    );
+}
+
+#[test]
+fn numbers_come_back_digit_by_digit() {
+    let check = |texts: &[&str]| {
+        let docs: Vec<Doc> = texts.iter().map(|of| text(of)).collect();
+        check(&docs, 100, 0);
+        // All of one template, which the first has.
+        let first = templates_of(&docs[..1]);
+        check_with(&docs, 100, 0, first);
+    };
+    check(&["0", "1", "10", "9999999999999999999"]);
+    check(&["00", "01", "99"]);
+    check(&["0", "00", "000"]);
+    check(&["007", "7"]);
+    check(&[
+        "18446744073709551615",
+        "18446744073709551616",
+        "00000000000000000000000",
+    ]);
+    check(&["0000000000000000001", "9999999999999999999"]);
+    check(&["a 08:05:03 b", "a 10:00:59 b", "a 1:2:3 b"]);
+    check(&["", "1", ""]);
+}
+
+#[test]
+fn a_block_calls_no_template_that_there_is_not() {
+    let docs = lines(10);
+    let (mut index, bytes) = written(&docs, 10, 0, templates_of(&docs));
+    let place = index.block_of(0).unwrap();
+    for templates in [
+        Templates::default(),
+        Templates {
+            texts: Vec::new(),
+            ..index.templates().unwrap()
+        },
+    ] {
+        index.packed_templates = zstd::bulk::compress(&templates.write(), LEVEL).unwrap();
+        let error = BlockDecoder::new(&index).unwrap().decode(&place, &bytes);
+        assert!(
+            error
+                .unwrap_err()
+                .problem
+                .contains("calls a template that is none")
+        );
+    }
+}
+
+fn own_part() -> impl Strategy<Value = OwnPart> {
+    let word = prop_oneof![
+        "[a-c]{0,3}",
+        "[0-9]{1,21}",
+        "0{0,3}[0-9]{1,3}",
+        "[ -~]{0,12}",
+        Just("é 1".to_owned()),
+    ];
+    let text = prop::collection::vec(word, 0..4).prop_map(|words| words.join(" ").into_bytes());
+    prop_oneof![
+        (8_u8..12).prop_map(OwnPart::Literal),
+        any::<u64>().prop_map(OwnPart::Number),
+        (0_u64..300).prop_map(OwnPart::Number),
+        any::<[u8; 3]>().prop_map(OwnPart::Fixed),
+        text.prop_map(OwnPart::Text),
+        prop::collection::vec(any::<u8>(), 0..200).prop_map(OwnPart::Text),
+    ]
+}
+
 proptest! {
     #[test]
     fn any_documents_come_back(
-        documents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 1..60),
+        documents in prop::collection::vec(prop::collection::vec(own_part(), 0..6), 1..60),
         per_block in 1_usize..70,
     ) {
         check(&documents, per_block, 0);
     }
 
     #[test]
+    fn templates_come_back(docs in prop::collection::vec(prop::collection::vec(own_part(), 0..6), 1..20)) {
+        let templates = templates_of(&docs);
+        prop_assert_eq!(Templates::open(&templates.write()).unwrap(), templates);
+    }
+
+    #[test]
+    fn any_columns_are_documents_or_an_error(
+        bytes in prop::collection::vec(0_u8..20, 0..200),
+        templates in prop::collection::vec(any::<u8>(), 0..40),
+        num_docs in 0_u32..20,
+    ) {
+        let _ = Templates::open(&templates);
+        let most = 10_000;
+        let templates = templates_of(&lines(4));
+        if let Ok(block) = DocumentsBlock::open(&bytes, num_docs, &templates, most) {
+            let lens = (0..num_docs as usize).map(|place| block.get(place).unwrap().len());
+            prop_assert!(lens.sum::<usize>() <= most);
+        }
+    }
+
+    #[test]
     fn a_damaged_index_is_an_error_or_another_index(at in 0_usize..400, bit in 0_u8..8, cut in any::<bool>()) {
-        static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| written(&lines(500), 3, 0).0.write());
+        static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| rows(500, 3, 0).0.write());
         let mut bytes = WRITTEN.clone();
         let at = at % bytes.len();
         match cut {
@@ -160,7 +344,7 @@ proptest! {
 
     #[test]
     fn a_damaged_block_is_an_error_or_other_documents(at in 0_usize..4_000, bit in 0_u8..8) {
-        static WRITTEN: LazyLock<(DocumentIndex, Vec<u8>)> = LazyLock::new(|| written(&lines(500), 100, 1_024));
+        static WRITTEN: LazyLock<(DocumentIndex, Vec<u8>)> = LazyLock::new(|| written(&lines(500), 100, 1_024, templates_of(&lines(500))));
         let (index, mut bytes) = WRITTEN.clone();
         let at = at % bytes.len();
         bytes[at] ^= 1 << bit;

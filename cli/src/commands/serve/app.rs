@@ -7,8 +7,8 @@ use anyhow::Result;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
-use axum::http::{Method, StatusCode};
+use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -21,6 +21,7 @@ use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::decompression::RequestDecompressionLayer;
 
+use super::access::{Gate, Shut, caller_of, is_unbounded};
 use super::args::ServeArgs;
 use super::body::Bodies;
 use super::hosts::{AllowedHosts, check_host};
@@ -38,7 +39,12 @@ const MIN_COMPRESSED_BYTES: u16 = 1024;
 pub(super) struct App {
     pub(super) searcher: Searcher,
     pub(super) limits: Limits,
+    /// Who asks, where no tokens are asked for.
     pub(super) caller: Caller,
+    /// Who may ask, where they are.
+    pub(super) gate: Option<Arc<Gate>>,
+    /// The names of the indexes.
+    pub(super) indexes: Vec<String>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) bodies: Bodies,
     /// A permit for each request that may run or wait for a guest.
@@ -76,6 +82,7 @@ fn cors(origins: &[String]) -> Result<CorsLayer> {
     let layer = CorsLayer::new()
         .allow_methods([Method::GET, Method::POST])
         .allow_headers([
+            AUTHORIZATION,
             CONTENT_TYPE,
             CONTENT_ENCODING,
             HeaderName::from_static("traceparent"),
@@ -100,9 +107,20 @@ fn cors(origins: &[String]) -> Result<CorsLayer> {
     Ok(layer.allow_origin(AllowOrigin::list(origins)))
 }
 
-async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    if let Some(gate) = &app.gate {
+        // They tell of all indexes, and of all who ask.
+        let shut = match gate.reader(&headers).await {
+            Ok(grant) if is_unbounded(&grant) => None,
+            Ok(_) => Some(Shut::Forbidden),
+            Err(shut) => Some(shut),
+        };
+        if let Some(shut) = shut {
+            return shut.answer(Api::Quickwit);
+        }
+    }
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(CONTENT_TYPE, content_type)], app.metrics.encode())
+    ([(CONTENT_TYPE, content_type)], app.metrics.encode()).into_response()
 }
 
 /// Dropped when the client hangs up, which cancels the search.
@@ -111,6 +129,16 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     // Who watches the server must be answered when it has much to do, too: these ask for little.
     let is_counted = !parts.uri.path().starts_with("/health/");
     let api = Api::of(parts.uri.path());
+    // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
+    let caller = match &app.gate {
+        Some(gate) if parts.uri.path() != "/health/livez" => {
+            match gate.reader(&parts.headers).await {
+                Ok(grant) => caller_of(grant, &app.indexes),
+                Err(shut) => return shut.answer(api),
+            }
+        }
+        _ => app.caller.clone(),
+    };
     if is_counted && app.line.available_permits() == 0 {
         return api.last_refusal(StatusCode::TOO_MANY_REQUESTS, NO_ROOM);
     }
@@ -134,7 +162,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         query: parts.uri.query().unwrap_or_default().to_owned(),
         body: body.bytes,
     };
-    let answer = app.searcher.http(request, &app.caller, &app.limits).await;
+    let answer = app.searcher.http(request, &caller, &app.limits).await;
     respond(answer)
 }
 

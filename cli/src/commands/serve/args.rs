@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use canter_access::{AccessSettings, JwtSettings};
 use canter_runtime::observe::redact_urls;
 use clap::Args;
 
@@ -30,7 +31,7 @@ Examples:
   curl 'http://127.0.0.1:7280/api/v1/logs/search?query=severity_text:ERROR&max_hits=5'
   curl http://127.0.0.1:7280/api/v1/logs/search -d '{\"query\": \"error\", \"max_hits\": 5}'
 
-It has no authentication of its own. Let others than this machine reach it through a proxy that has.
+On an address that other machines reach it asks for tokens (see Access below), unless --insecure says otherwise.
 Requests for another host than localhost, an address or an --allowed-host get 421. What finds no room
 gets 429 with Retry-After (503, if it is a connection), and what takes too long is closed: see Server
 below. HTTP/1 and HTTP/2 are spoken, answers are compressed with gzip or zstd for clients that take it.";
@@ -51,8 +52,9 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(super) engine: EngineArgs,
 
-    /// A query that every hit must match, whatever is asked for; each of its terms names its field.
-    #[arg(long, value_name = "QUERY")]
+    /// A query that every hit must match, whatever is asked for; each of its terms names its field. With tokens, each of
+    /// them has its own.
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["api_keys", "jwks"])]
     pub(super) forced_filter: Option<String>,
 
     /// Let pages of this origin search from a browser, such as `https://example.org`; `*` is any. May be
@@ -85,7 +87,57 @@ pub(crate) struct ServeArgs {
     pub(super) limits: LimitArgs,
 
     #[command(flatten)]
+    pub(super) access: AccessArgs,
+
+    #[command(flatten)]
     pub(super) server: ServerArgs,
+}
+
+/// Who may ask.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Access")]
+pub(crate) struct AccessArgs {
+    /// Ask for a token, and take the API keys in this file, which `canter key add` writes. Read again when it changes.
+    #[arg(long, value_name = "FILE")]
+    api_keys: Option<PathBuf>,
+
+    /// Ask for a token, and take JSON Web Tokens that are signed by a key of this set (JWKS): HS256, RS256 or EdDSA. Read
+    /// again when it changes.
+    #[arg(long, value_name = "FILE")]
+    jwks: Option<PathBuf>,
+
+    /// The claim that says what a JWT allows: an object with `indexes`, `rights` and `filter`.
+    #[arg(long, value_name = "NAME", default_value = "canter", requires = "jwks")]
+    jwt_claim: String,
+
+    /// Who must have issued a JWT (`iss`).
+    #[arg(long, value_name = "TEXT", requires = "jwks")]
+    jwt_issuer: Option<String>,
+
+    /// For whom a JWT must be (`aud`).
+    #[arg(long, value_name = "TEXT", requires = "jwks")]
+    jwt_audience: Option<String>,
+
+    /// Let whoever reaches this address ask everything, without tokens.
+    #[arg(long, conflicts_with_all = ["api_keys", "jwks"])]
+    pub(super) insecure: bool,
+}
+
+impl AccessArgs {
+    /// Where tokens are known from, if any are asked for.
+    pub(super) fn settings(&self) -> Option<AccessSettings> {
+        let jwt = self.jwks.clone().map(|key_set| JwtSettings {
+            key_set,
+            claim: self.jwt_claim.clone(),
+            issuer: self.jwt_issuer.clone(),
+            audience: self.jwt_audience.clone(),
+        });
+        let settings = AccessSettings {
+            keys: self.api_keys.clone(),
+            jwt,
+        };
+        (settings.keys.is_some() || settings.jwt.is_some()).then_some(settings)
+    }
 }
 
 /// What clients may take of the server.

@@ -34,6 +34,7 @@ pub(super) async fn identify(request: Request, next: Next) -> Response {
         request_id = shown(&request_id),
         opaque_id = Empty,
         trace_id = Empty,
+        caller = Empty,
         status = Empty,
     );
     if let Some(id) = &opaque_id {

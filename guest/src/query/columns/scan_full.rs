@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use canter_aggregations::FullColumn;
 use tantivy::query::Scorer;
-use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, DocSet, Score, SeekDangerResult, TERMINATED};
+use tantivy::{DocId, DocSet, Score, TERMINATED};
 
 /// So many documents are looked at first, and after each leap.
 const FIRST_STEP: u32 = 256;
@@ -18,7 +18,7 @@ const MAX_STEP: u32 = 1 << 15;
 ///               doc ≤ window└ a bit for each ┘ not looked at
 /// ```
 ///
-/// `doc` may stand before the window, or beyond it after a leap to a single document.
+/// `doc` stands in the window. Searches without scores do not come here: they match by windows themselves.
 pub(super) struct ScanFull {
     column: FullColumn,
     range: RangeInclusive<u64>,
@@ -126,78 +126,6 @@ impl DocSet for ScanFull {
         }
         self.note_leap(target);
         self.go_to(target)
-    }
-
-    fn seek_danger(&mut self, target: DocId) -> SeekDangerResult {
-        if self.doc >= target && target < TERMINATED {
-            return match self.doc == target {
-                true => SeekDangerResult::Found,
-                false => SeekDangerResult::SeekLowerBound(self.doc),
-            };
-        }
-        if target >= self.column.num_docs() {
-            self.doc = TERMINATED;
-            return SeekDangerResult::SeekLowerBound(TERMINATED);
-        }
-        let is_far = target < self.first || target > self.end.saturating_add(FIRST_STEP);
-        if is_far {
-            // A single document, and the window stays where it is.
-            let code = self.column.code(target);
-            if !code.is_ok_and(|code| self.range.contains(&code)) {
-                return SeekDangerResult::SeekLowerBound(target.saturating_add(1));
-            }
-            self.doc = target;
-            self.step = FIRST_STEP;
-            (self.first, self.end) = (target, target);
-            return SeekDangerResult::Found;
-        }
-        if target >= self.end {
-            self.look_at(target);
-        }
-        match self.next_in_window(target) {
-            Some(doc) if doc == target => {
-                self.doc = target;
-                SeekDangerResult::Found
-            }
-            Some(doc) => SeekDangerResult::SeekLowerBound(doc),
-            None => SeekDangerResult::SeekLowerBound(self.end.max(target.saturating_add(1))),
-        }
-    }
-
-    fn fill_buffer(&mut self, buffer: &mut [DocId; COLLECT_BLOCK_BUFFER_LEN]) -> usize {
-        let mut num_docs = 0;
-        while num_docs < buffer.len() && self.doc != TERMINATED {
-            let place = self.doc.saturating_sub(self.first);
-            let is_inside = self.doc >= self.first && self.doc < self.end;
-            let word = self.words.get((place / u64::BITS) as usize);
-            let (Some(word), true) = (word, is_inside) else {
-                if let Some(to) = buffer.get_mut(num_docs) {
-                    *to = self.doc;
-                    num_docs += 1;
-                }
-                self.advance();
-                continue;
-            };
-            // The rest of the word that the document is in, as far as there is room.
-            let base = self.doc.saturating_sub(place % u64::BITS);
-            let mut ahead = word & (u64::MAX << (place % u64::BITS));
-            for to in buffer.iter_mut().skip(num_docs) {
-                if ahead == 0 {
-                    break;
-                }
-                *to = base.saturating_add(ahead.trailing_zeros());
-                ahead &= ahead.wrapping_sub(1);
-                num_docs += 1;
-            }
-            match ahead {
-                0 => self.go_to(base.saturating_add(u64::BITS)),
-                _ => {
-                    self.doc = base.saturating_add(ahead.trailing_zeros());
-                    self.doc
-                }
-            };
-        }
-        num_docs
     }
 
     fn doc(&self) -> DocId {

@@ -30,12 +30,21 @@ fn stored(documents: &[Vec<u8>]) -> (DocumentIndex, usize) {
     (index, stored.blocks.len())
 }
 
+/// A document of one text, as it is stored.
 fn line(nth: usize) -> Vec<u8> {
-    format!(
+    let text = format!(
         "{nth:06} the same words in every line, and a number: {}",
         nth * 7919 % 1_000
-    )
-    .into_bytes()
+    );
+    let length = u8::try_from(text.len()).unwrap();
+    [&[8, length], text.as_bytes()].concat()
+}
+
+/// One of no shape: a field that is cut short.
+fn shapeless(nth: usize) -> Vec<u8> {
+    let mut document = line(nth);
+    document[1] += 1;
+    document
 }
 
 #[test]
@@ -48,8 +57,43 @@ fn every_block_has_the_same_number_of_documents() {
         assert_eq!(index.block(ord).unwrap().docs.len(), first);
     }
     let dictionary = index.dictionary().unwrap();
-    assert!(!dictionary.is_empty());
+    assert!((1..=MAX_DICTIONARY_BESIDE_TEMPLATES_NUM_BYTES).contains(&dictionary.len()));
+    let templates = index.templates().unwrap();
+    assert_eq!((templates.shapes.len(), templates.texts.len()), (1, 1));
     assert!(index.write().len() < dictionary.len() + 1_000);
+}
+
+#[test]
+fn documents_without_a_shape_have_the_longer_dictionary_instead() {
+    let documents: Vec<Vec<u8>> = (0..100_000).map(shapeless).collect();
+    let (index, num_bytes) = stored(&documents);
+    assert_eq!(index.templates().unwrap(), Templates::default());
+    assert!(index.dictionary().unwrap().len() > MAX_DICTIONARY_BESIDE_TEMPLATES_NUM_BYTES);
+    let (_, with_templates) = stored(&(0..100_000).map(line).collect::<Vec<_>>());
+    assert!(
+        with_templates * 2 < num_bytes,
+        "{with_templates} and {num_bytes}"
+    );
+}
+
+#[test]
+fn templates_are_those_that_save_most_and_no_more_than_fit() {
+    let mut documents: Vec<Vec<u8>> = (0..1_000).map(line).collect();
+    documents.extend((0..3).map(|_| vec![16, 4, b'r', b'a', b'r', b'e']));
+    documents.extend((0..4).map(|_| vec![24, 2, b'o', b'k']));
+    let mine = |most: usize| mined(documents.iter().map(Vec::as_slice), most);
+    let all = mine(10_000);
+    assert_eq!((all.shapes.len(), all.texts.len()), (2, 2));
+    let words = b" the same words in every line, and a number: ";
+    assert!(
+        all.texts[0]
+            .windows(words.len())
+            .any(|window| window == words)
+    );
+    assert_eq!(all.texts[1], b"\x02ok");
+    let few = mine(12);
+    assert_eq!((few.shapes.len(), few.texts.len()), (2, 0));
+    assert_eq!(mine(0), Templates::default());
 }
 
 #[test]
@@ -65,7 +109,7 @@ fn a_long_document_stands_alone() {
 
 #[test]
 fn few_documents_have_no_dictionary() {
-    let (index, _) = stored(&(0..5_000).map(line).collect::<Vec<_>>());
+    let (index, _) = stored(&(0..2_000).map(line).collect::<Vec<_>>());
     assert!(index.dictionary().unwrap().is_empty());
     let (index, num_bytes) = stored(&[]);
     assert_eq!((index.num_docs(), num_bytes), (0, 0));

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use tantivy::columnar::{ColumnarReader, ColumnarWriter, NumericalValue};
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, SeekDangerResult};
 
 use super::*;
 

@@ -1,0 +1,70 @@
+//! What a request says of who asks: the `Authorization` header.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::Denied;
+
+/// A longer header is no token.
+const MAX_HEADER_BYTES: usize = 8 << 10;
+
+/// What is sent to say who asks.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Credentials {
+    /// An API key.
+    Key {
+        /// Its name.
+        id: String,
+        /// What only its holder knows.
+        secret: String,
+    },
+    /// A JSON Web Token.
+    Jwt(String),
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key { id, .. } => write!(formatter, "Key({id:?}, …)"),
+            Self::Jwt(_) => formatter.write_str("Jwt(…)"),
+        }
+    }
+}
+
+impl Credentials {
+    /// Reads the header's value.
+    ///
+    /// # Errors
+    /// If there is none, or it is of no known form.
+    pub fn read(header: Option<&[u8]>) -> Result<Self, Denied> {
+        let header = header.ok_or(Denied::Missing)?;
+        let header = header.get(..MAX_HEADER_BYTES.min(header.len()));
+        let header = header.and_then(|header| std::str::from_utf8(header).ok());
+        let (scheme, token) = header
+            .and_then(|header| header.trim().split_once(' '))
+            .ok_or(Denied::Unreadable)?;
+        let token = token.trim();
+        let read = match scheme.to_ascii_lowercase().as_str() {
+            // Elasticsearch's keys, and a name with its password.
+            "apikey" | "basic" => STANDARD
+                .decode(token)
+                .ok()
+                .and_then(|bytes| String::from_utf8(bytes).ok())
+                .and_then(|text| key(text.split_once(':')?)),
+            "bearer" if token.split('.').count() == 3 => Some(Self::Jwt(token.to_owned())),
+            "bearer" => token.split_once('.').and_then(key),
+            _ => None,
+        };
+        read.ok_or(Denied::Unreadable)
+    }
+}
+
+fn key((id, secret): (&str, &str)) -> Option<Credentials> {
+    let is_good = |text: &str| !text.is_empty() && !text.contains('\0');
+    (is_good(id) && is_good(secret)).then(|| Credentials::Key {
+        id: id.to_owned(),
+        secret: secret.to_owned(),
+    })
+}

@@ -1,0 +1,196 @@
+//! JSON Web Tokens: HS256, RS256 and EdDSA, against a set of keys in a file (JWKS, RFC 7517).
+//!
+//! What a token allows is one claim, an object; a token without it allows nothing:
+//!
+//! ```json
+//! {"sub": "dashboard", "exp": 1893456000,
+//!  "canter": {"indexes": ["logs"], "rights": ["read"], "filter": "tenant_id:7"}}
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use jsonwebtoken::jwk::{
+    AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, PublicKeyUse,
+};
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Grant, Right, checked};
+
+/// How far clocks may differ, in seconds.
+const LEEWAY_SECONDS: u64 = 30;
+
+/// A shared secret of fewer bytes can be guessed from one token (RFC 7518, section 3.2).
+const MIN_SECRET_NUM_BYTES: usize = 32;
+
+/// What JWTs are checked against.
+#[derive(Clone, Debug)]
+pub struct JwtSettings {
+    /// The file with the set of keys.
+    pub key_set: PathBuf,
+    /// The claim that says what the token allows, such as `canter`.
+    pub claim: String,
+    /// Who must have issued it (`iss`), if anybody.
+    pub issuer: Option<String>,
+    /// For whom it must be (`aud`), if for anybody.
+    pub audience: Option<String>,
+}
+
+/// Checks JWTs.
+#[derive(Debug)]
+pub(super) struct Verifier {
+    text: String,
+    claim: String,
+    keys: Vec<NamedKey>,
+}
+
+struct NamedKey {
+    id: Option<String>,
+    key: DecodingKey,
+    validation: Validation,
+}
+
+impl std::fmt::Debug for NamedKey {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "NamedKey({:?})", self.id)
+    }
+}
+
+/// The settings never change.
+impl PartialEq for Verifier {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Verifier {
+    pub(super) fn read(settings: &JwtSettings) -> Result<Self, String> {
+        let path: &Path = &settings.key_set;
+        let shown = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the key set in {shown}: {error}"))?;
+        let set: JwkSet = serde_json::from_str(&text)
+            .map_err(|error| format!("{shown} is no set of keys (JWKS): {error}"))?;
+        let mut keys = Vec::new();
+        for (number, jwk) in (1..).zip(&set.keys) {
+            let is_for_signatures = |purpose: &PublicKeyUse| *purpose == PublicKeyUse::Signature;
+            if !jwk
+                .common
+                .public_key_use
+                .as_ref()
+                .is_none_or(is_for_signatures)
+            {
+                continue;
+            }
+            let key = NamedKey::of(jwk, settings)
+                .map_err(|problem| format!("{shown}: key {number} {problem}"))?;
+            keys.push(key);
+        }
+        let is_nameless = |key: &NamedKey| key.id.is_none();
+        match keys.len() {
+            0 => return Err(format!("{shown} has no key that signs")),
+            1 => {}
+            _ if keys.iter().any(is_nameless) => {
+                return Err(format!(
+                    "{shown} has several keys, so that each needs a kid"
+                ));
+            }
+            _ => {}
+        }
+        Ok(Self {
+            text,
+            claim: settings.claim.clone(),
+            keys,
+        })
+    }
+
+    /// What a token allows; `None` if it is not right.
+    pub(super) fn check(&self, token: &str) -> Option<Grant> {
+        let header = decode_header(token).ok()?;
+        let key = match (&header.kid, self.keys.as_slice()) {
+            (Some(id), keys) => keys.iter().find(|key| key.id.as_ref() == Some(id))?,
+            (None, [key]) => key,
+            (None, _) => return None,
+        };
+        let claims = decode::<Map<String, Value>>(token, &key.key, &key.validation);
+        let mut claims = claims.ok()?.claims;
+        let name = claims
+            .get("sub")
+            .and_then(Value::as_str)
+            .unwrap_or("jwt")
+            .to_owned();
+        let allowed = claims.remove(&self.claim)?;
+        // `null` would be taken for nothing said, which allows more.
+        if allowed.as_object()?.values().any(Value::is_null) {
+            return None;
+        }
+        let allowed: Allowed = serde_json::from_value(allowed).ok()?;
+        checked(name, allowed.indexes, allowed.rights, allowed.filter).ok()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Allowed {
+    #[serde(default)]
+    indexes: Option<Vec<String>>,
+    #[serde(default)]
+    rights: Option<Vec<Right>>,
+    #[serde(default)]
+    filter: Option<String>,
+}
+
+impl NamedKey {
+    fn of(jwk: &Jwk, settings: &JwtSettings) -> Result<Self, String> {
+        let known = "is of no kind that is checked: HS256, RS256 and EdDSA with Ed25519 are";
+        // Of the key's own kind only: who knows a public key could sign with it as if it were a secret.
+        let (algorithm, named) = match &jwk.algorithm {
+            AlgorithmParameters::OctetKey(_) => (Algorithm::HS256, KeyAlgorithm::HS256),
+            AlgorithmParameters::RSA(_) => (Algorithm::RS256, KeyAlgorithm::RS256),
+            AlgorithmParameters::OctetKeyPair(pair) if pair.curve == EllipticCurve::Ed25519 => {
+                (Algorithm::EdDSA, KeyAlgorithm::EdDSA)
+            }
+            _ => return Err(known.to_owned()),
+        };
+        if jwk
+            .common
+            .key_algorithm
+            .as_ref()
+            .is_some_and(|said| *said != named)
+        {
+            return Err(known.to_owned());
+        }
+        let key = DecodingKey::from_jwk(jwk).map_err(|error| format!("cannot be used: {error}"))?;
+        if algorithm == Algorithm::HS256 {
+            let len = key.try_get_as_bytes().map_or(0, <[u8]>::len);
+            if len < MIN_SECRET_NUM_BYTES {
+                return Err(format!(
+                    "is a secret of {len} bytes; it needs {MIN_SECRET_NUM_BYTES}"
+                ));
+            }
+        }
+        let mut validation = Validation::new(algorithm);
+        validation.leeway = LEEWAY_SECONDS;
+        validation.validate_nbf = true;
+        let mut required = vec!["exp"];
+        match &settings.audience {
+            Some(audience) => {
+                validation.set_audience(&[audience]);
+                required.push("aud");
+            }
+            // It is meant for somebody, and nobody said that this is not us.
+            None => validation.validate_aud = false,
+        }
+        if let Some(issuer) = &settings.issuer {
+            validation.set_issuer(&[issuer]);
+            required.push("iss");
+        }
+        validation.set_required_spec_claims(&required);
+        Ok(Self {
+            id: jwk.common.key_id.clone(),
+            key,
+            validation,
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! Who may ask, and what: API keys and JSON Web Tokens, read from files that may change while a server runs.
+//!
+//! ```text
+//!   Authorization: ApiKey base64(id:secret) ┐
+//!                  Bearer id.secret         ├─→ key file: argon2 hash of the secret ─┐
+//!                  Basic base64(id:secret)  ┘                                        ├─→ Grant
+//!                  Bearer a.b.c             ──→ key set (JWKS): signature, time, claims ─┘
+//! ```
+//!
+//! It knows tokens; what a grant means for a search is the host's matter. Nothing here says why exactly a token was not
+//! taken: who guesses learns nothing.
+
+mod credentials;
+mod jwt;
+mod keys;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use jiff::Timestamp;
+use lru::LruCache;
+use serde::{Deserialize, Serialize};
+
+pub use credentials::Credentials;
+pub use jwt::JwtSettings;
+pub use keys::{NewKey, add_key};
+
+/// Keys that were found right lately: their secrets are not hashed again.
+const MAX_REMEMBERED: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+
+/// What the holder of a token may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Who holds it, for logs: the id of a key, the subject of a JWT.
+    pub name: String,
+    /// The names of indexes, in which `*` stands for anything; all if absent.
+    pub indexes: Option<Vec<String>>,
+    /// What may be done with them.
+    pub rights: Vec<Right>,
+    /// A query that every hit must match; each of its terms names its field.
+    pub filter: Option<String>,
+}
+
+/// Something that may be done with an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Right {
+    /// Search it.
+    Read,
+    /// Add documents.
+    Write,
+    /// Delete documents, or the index.
+    Delete,
+}
+
+impl Right {
+    /// What a token may do that does not say.
+    pub const DEFAULT: [Self; 1] = [Self::Read];
+}
+
+/// Why nobody may ask so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// No token was sent.
+    #[error("send a token, as in Authorization: ApiKey …, Bearer … or Basic …")]
+    Missing,
+    /// What was sent cannot be one.
+    #[error("the Authorization header has no token of a known form")]
+    Unreadable,
+    /// There is none like it, or its signature, its time or its claims are not right.
+    #[error("this token is not known, or not valid any more")]
+    Unknown,
+}
+
+/// Where tokens are known from.
+#[derive(Clone, Debug, Default)]
+pub struct AccessSettings {
+    /// A file of API keys, in TOML.
+    pub keys: Option<PathBuf>,
+    /// What JWTs are checked against.
+    pub jwt: Option<JwtSettings>,
+}
+
+/// Checks tokens.
+#[derive(Debug)]
+pub struct Access {
+    settings: AccessSettings,
+    known: RwLock<Arc<Known>>,
+}
+
+/// What the files said when they were last read.
+#[derive(Debug)]
+struct Known {
+    keys: keys::Keys,
+    jwt: Option<jwt::Verifier>,
+    /// Digests of credentials that were found right, made with a key of this process.
+    remembered: Mutex<LruCache<[u8; 32], ()>>,
+    digest_key: [u8; 32],
+}
+
+impl Access {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// In words for whoever wrote them, if one cannot be read, or means something else than it seems to.
+    pub fn open(settings: AccessSettings) -> Result<Self, String> {
+        let known = RwLock::new(Arc::new(Known::read(&settings)?));
+        Ok(Self { settings, known })
+    }
+
+    /// Reads the files again, and says whether they have changed. What cannot be read changes nothing.
+    ///
+    /// # Errors
+    /// As [`Access::open`].
+    pub fn reload(&self) -> Result<bool, String> {
+        let read = Known::read(&self.settings)?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let is_new = known.keys != read.keys || known.jwt != read.jwt;
+        if is_new {
+            *known = Arc::new(read);
+        }
+        Ok(is_new)
+    }
+
+    fn known(&self) -> Arc<Known> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&known)
+    }
+
+    /// What these credentials allow, if that takes little time to say: a JWT, a key that was right lately, or one that
+    /// there is not.
+    pub fn check_quickly(&self, credentials: &Credentials) -> Option<Result<Grant, Denied>> {
+        let known = self.known();
+        let now = Timestamp::now();
+        match credentials {
+            Credentials::Jwt(token) => {
+                let grant = known.jwt.as_ref().and_then(|jwt| jwt.check(token));
+                Some(grant.ok_or(Denied::Unknown))
+            }
+            Credentials::Key { id, .. } => {
+                let Some(key) = known.keys.get(id, now) else {
+                    return Some(Err(Denied::Unknown));
+                };
+                let digest = known.digest(credentials);
+                let mut remembered = known.remembered();
+                remembered.get(&digest).map(|()| Ok(key.grant.clone()))
+            }
+        }
+    }
+
+    /// What these credentials allow. It may take tens of milliseconds, and as many megabytes.
+    ///
+    /// # Errors
+    /// If they allow nothing.
+    pub fn check(&self, credentials: &Credentials) -> Result<Grant, Denied> {
+        if let Some(checked) = self.check_quickly(credentials) {
+            return checked;
+        }
+        let Credentials::Key { id, secret } = credentials else {
+            return Err(Denied::Unknown);
+        };
+        let known = self.known();
+        let key = known.keys.get(id, Timestamp::now());
+        let key = key.filter(|key| key.is_secret(secret));
+        let key = key.ok_or(Denied::Unknown)?;
+        known.remembered().put(known.digest(credentials), ());
+        Ok(key.grant.clone())
+    }
+}
+
+impl Known {
+    fn read(settings: &AccessSettings) -> Result<Self, String> {
+        let keys = settings.keys.as_deref().map(keys::Keys::read).transpose()?;
+        let jwt = settings.jwt.as_ref().map(jwt::Verifier::read).transpose()?;
+        let mut digest_key = [0; 32];
+        getrandom::fill(&mut digest_key)
+            .map_err(|error| format!("the system gives no random numbers: {error}"))?;
+        Ok(Self {
+            keys: keys.unwrap_or_default(),
+            jwt,
+            remembered: Mutex::new(LruCache::new(MAX_REMEMBERED)),
+            digest_key,
+        })
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, LruCache<[u8; 32], ()>> {
+        self.remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn digest(&self, credentials: &Credentials) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.digest_key);
+        if let Credentials::Key { id, secret } = credentials {
+            // Neither has a zero in it.
+            hasher
+                .update(id.as_bytes())
+                .update(&[0])
+                .update(secret.as_bytes());
+        }
+        hasher.finalize().into()
+    }
+}
+
+/// Whether a name matches one of some patterns, in which `*` stands for anything.
+pub fn matches_any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut name) = name.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match name.split_once(part) {
+            Some((_, behind)) => name = behind,
+            None => return false,
+        }
+    }
+    name.ends_with(last)
+}
+
+/// What of a grant a key file or a claim says, checked alike in both.
+fn checked(
+    name: String,
+    indexes: Option<Vec<String>>,
+    rights: Option<Vec<Right>>,
+    filter: Option<String>,
+) -> Result<Grant, String> {
+    if indexes.as_ref().is_some_and(Vec::is_empty) {
+        return Err(
+            "has an empty list of indexes, so that it would allow nothing; leave it out for all"
+                .to_owned(),
+        );
+    }
+    if rights.as_ref().is_some_and(Vec::is_empty) {
+        return Err("has an empty list of rights, so that it would allow nothing".to_owned());
+    }
+    if filter
+        .as_deref()
+        .is_some_and(|filter| filter.trim().is_empty())
+    {
+        return Err("has an empty filter; leave it out to allow all documents".to_owned());
+    }
+    Ok(Grant {
+        name,
+        indexes,
+        rights: rights.unwrap_or_else(|| Right::DEFAULT.to_vec()),
+        filter,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,412 @@
+//! What is taken for a token, and what is not. The keys beside this file sign for these tests only.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use jsonwebtoken::jwk::{Jwk, JwkSet};
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn read(header: &str) -> Result<Credentials, Denied> {
+    Credentials::read(Some(header.as_bytes()))
+}
+
+fn key(id: &str, secret: &str) -> Credentials {
+    Credentials::Key {
+        id: id.to_owned(),
+        secret: secret.to_owned(),
+    }
+}
+
+#[test]
+fn a_header_has_a_key_or_a_jwt() {
+    assert_eq!(Credentials::read(None), Err(Denied::Missing));
+    let encoded = STANDARD.encode("grafana:s:e");
+    for header in [
+        format!("ApiKey {encoded}"),
+        format!("apikey  {encoded} "),
+        format!("Basic {encoded}"),
+    ] {
+        assert_eq!(read(&header), Ok(key("grafana", "s:e")), "{header}");
+    }
+    assert_eq!(read("Bearer grafana.s"), Ok(key("grafana", "s")));
+    assert_eq!(
+        read("bearer a.b.c"),
+        Ok(Credentials::Jwt("a.b.c".to_owned()))
+    );
+    for header in [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer word",
+        "Bearer .s",
+        "Bearer a.",
+        "Bearer a.b.c.d.e",
+        "Digest a.b",
+        "Basic a.b",
+        "ApiKey Og==",
+        "ApiKey YQ==",
+        "ApiKey /w==",
+        "Bearer a\0.b",
+    ] {
+        let read = read(header);
+        let is_jwt = matches!(read, Ok(Credentials::Jwt(_)));
+        assert!(!is_jwt && read.is_err(), "{header:?}: {read:?}");
+    }
+    let long = format!("Bearer a.{}", "s".repeat(10_000));
+    assert!(read(&long).is_ok_and(|read| read != key("a", &"s".repeat(10_000))));
+    assert!(!format!("{:?}", key("a", "hidden")).contains("hidden"));
+}
+
+#[test]
+fn a_star_stands_for_anything() {
+    let check = |pattern: &str, name: &str, expect: bool| {
+        assert_eq!(
+            matches_any(&[pattern.to_owned()], name),
+            expect,
+            "{pattern} {name}"
+        );
+    };
+    check("logs", "logs", true);
+    check("logs", "logs-1", false);
+    check("logs-*", "logs-1", true);
+    check("logs-*", "logs", false);
+    check("*", "", true);
+    check("*-1", "logs-1", true);
+    check("l*s*1", "logs-1", true);
+    check("l*s*1", "l1", false);
+    check("a*a", "a", false);
+    check("a*b*b", "ab", false);
+}
+
+fn keys_in(folder: &Path, new: NewKey) -> (Access, Credentials) {
+    let file = folder.join("keys.toml");
+    let id = new.id.clone();
+    let secret = add_key(&file, new).unwrap();
+    let access = Access::open(AccessSettings {
+        keys: Some(file),
+        jwt: None,
+    });
+    (access.unwrap(), key(&id, &secret))
+}
+
+fn named(id: &str) -> NewKey {
+    NewKey {
+        id: id.to_owned(),
+        ..NewKey::default()
+    }
+}
+
+#[test]
+fn a_key_allows_what_its_file_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let new = NewKey {
+        indexes: Some(vec!["logs".to_owned()]),
+        filter: Some("tenant_id:7".to_owned()),
+        ..named("tenant-7")
+    };
+    let (access, credentials) = keys_in(folder.path(), new);
+    assert_eq!(
+        access.check_quickly(&credentials),
+        None,
+        "its secret is hashed first"
+    );
+    let grant = access.check(&credentials).unwrap();
+    let expected = Grant {
+        name: "tenant-7".to_owned(),
+        indexes: Some(vec!["logs".to_owned()]),
+        rights: vec![Right::Read],
+        filter: Some("tenant_id:7".to_owned()),
+    };
+    assert_eq!(grant, expected);
+    assert_eq!(access.check_quickly(&credentials), Some(Ok(expected)));
+    // One that is wrong is neither taken nor remembered.
+    for _ in 0..2 {
+        let wrong = key("tenant-7", "guessed");
+        assert_eq!(access.check_quickly(&wrong), None);
+        assert_eq!(access.check(&wrong), Err(Denied::Unknown));
+    }
+    assert_eq!(
+        access.check(&key("tenant-8", "guessed")),
+        Err(Denied::Unknown)
+    );
+    let jwt = Credentials::Jwt("a.b.c".to_owned());
+    assert_eq!(access.check(&jwt), Err(Denied::Unknown));
+    // The file has no secret, and is its owner's.
+    let text = std::fs::read_to_string(folder.path().join("keys.toml")).unwrap();
+    let Credentials::Key { secret, .. } = credentials else {
+        panic!()
+    };
+    assert!(text.contains("$argon2id$") && !text.contains(&secret));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = folder
+            .path()
+            .join("keys.toml")
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_key_ends_when_it_expires_or_is_taken_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let past = NewKey {
+        expires: Some("2020-01-01T00:00:00Z".parse().unwrap()),
+        ..named("past")
+    };
+    let (access, credentials) = keys_in(folder.path(), past);
+    assert_eq!(access.check(&credentials), Err(Denied::Unknown));
+
+    let (access, credentials) = keys_in(folder.path(), named("present"));
+    assert!(access.check(&credentials).is_ok());
+    assert_eq!(access.reload(), Ok(false));
+    let file = folder.path().join("keys.toml");
+    std::fs::write(&file, "[[key").unwrap();
+    assert!(access.reload().is_err());
+    assert!(
+        access.check(&credentials).is_ok(),
+        "half a file changes nothing"
+    );
+    std::fs::write(&file, "").unwrap();
+    assert_eq!(access.reload(), Ok(true));
+    assert_eq!(access.check(&credentials), Err(Denied::Unknown));
+}
+
+#[test]
+fn a_file_of_keys_that_would_mean_something_else_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys.toml");
+    add_key(&file, named("a")).unwrap();
+    let right = std::fs::read_to_string(&file).unwrap();
+    assert!(add_key(&file, named("a")).unwrap_err().contains("already"));
+    assert!(
+        add_key(&file, named("a.b"))
+            .unwrap_err()
+            .contains("letters")
+    );
+    let empty = NewKey {
+        filter: Some(" ".to_owned()),
+        ..named("b")
+    };
+    assert!(add_key(&file, empty).unwrap_err().contains("empty filter"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), right);
+    let check = |text: String, expect: &str| {
+        std::fs::write(&file, text).unwrap();
+        let settings = AccessSettings {
+            keys: Some(file.clone()),
+            jwt: None,
+        };
+        let error = Access::open(settings).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    };
+    check(format!("{right}{right}"), "two keys");
+    check(format!("{right}filters = \"a:1\""), "unknown field");
+    check(format!("{right}filter = \"\""), "empty filter");
+    check(format!("{right}indexes = []"), "empty list of indexes");
+    check(format!("{right}expires = \"soon\""), "expires at no time");
+    check(format!("{right}rights = []"), "empty list of rights");
+    check(format!("{right}rights = [\"admin\"]"), "admin");
+    check(right.replace("argon2id", "argon2i"), "none of argon2id");
+    check(right.replace("$argon2id", "secret"), "none of argon2id");
+    check(right.replace("id = \"a\"", "id = \"\""), "letters");
+}
+
+const SECRET: &[u8] = b"a secret of these tests, and of nobody else";
+
+fn der(text: &str) -> Vec<u8> {
+    STANDARD.decode(text.trim()).unwrap()
+}
+
+/// What signs with each algorithm.
+fn signer(algorithm: Algorithm) -> EncodingKey {
+    match algorithm {
+        Algorithm::RS256 => EncodingKey::from_rsa_der(&der(include_str!("tests/rsa.b64"))),
+        Algorithm::EdDSA => EncodingKey::from_ed_der(&der(include_str!("tests/ed25519.b64"))),
+        _ => EncodingKey::from_secret(SECRET),
+    }
+}
+
+fn jwk(algorithm: Algorithm, id: Option<&str>) -> Jwk {
+    let mut jwk = Jwk::from_encoding_key(&signer(algorithm), algorithm).unwrap();
+    jwk.common.key_id = id.map(str::to_owned);
+    jwk
+}
+
+fn access(folder: &Path, keys: Vec<Jwk>) -> Result<Access, String> {
+    let key_set = folder.join("keys.json");
+    std::fs::write(&key_set, serde_json::to_string(&JwkSet { keys }).unwrap()).unwrap();
+    let jwt = JwtSettings {
+        key_set,
+        claim: "canter".to_owned(),
+        issuer: Some("https://issuer.example".to_owned()),
+        audience: Some("canter".to_owned()),
+    };
+    Access::open(AccessSettings {
+        keys: None,
+        jwt: Some(jwt),
+    })
+}
+
+/// A year from now, so that these tests do not end one day.
+fn later() -> i64 {
+    Timestamp::now().as_second() + 365 * 86_400
+}
+
+fn claims() -> Value {
+    json!({
+        "sub": "dashboard",
+        "iss": "https://issuer.example",
+        "aud": ["others", "canter"],
+        "exp": later(),
+        "canter": {"indexes": ["logs*"], "filter": "tenant_id:7"},
+    })
+}
+
+fn signed(algorithm: Algorithm, id: Option<&str>, claims: &Value) -> Credentials {
+    let mut header = Header::new(algorithm);
+    header.kid = id.map(str::to_owned);
+    Credentials::Jwt(encode(&header, claims, &signer(algorithm)).unwrap())
+}
+
+#[test]
+fn a_jwt_of_each_algorithm_allows_what_its_claim_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let algorithms = [
+        (Algorithm::HS256, "h"),
+        (Algorithm::RS256, "r"),
+        (Algorithm::EdDSA, "e"),
+    ];
+    let keys = algorithms.map(|(algorithm, id)| jwk(algorithm, Some(id)));
+    let access = access(folder.path(), keys.into()).unwrap();
+    for (algorithm, id) in algorithms {
+        let grant = access
+            .check(&signed(algorithm, Some(id), &claims()))
+            .unwrap();
+        assert_eq!(grant.name, "dashboard");
+        assert_eq!(grant.indexes, Some(vec!["logs*".to_owned()]));
+        assert_eq!(grant.rights, [Right::Read]);
+        assert_eq!(grant.filter.as_deref(), Some("tenant_id:7"));
+        // Under the name of another key, and under none.
+        for other in [Some("h"), Some("r"), Some("e"), Some("x"), None] {
+            if other != Some(id) {
+                let credentials = signed(algorithm, other, &claims());
+                assert_eq!(
+                    access.check(&credentials),
+                    Err(Denied::Unknown),
+                    "{other:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_jwt_that_is_not_right_in_every_claim_allows_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = access(folder.path(), vec![jwk(Algorithm::HS256, None)]).unwrap();
+    let check = |change: &dyn Fn(&mut Value), is_right: bool| {
+        let mut claims = claims();
+        change(&mut claims);
+        let checked = access.check(&signed(Algorithm::HS256, None, &claims));
+        assert_eq!(checked.is_ok(), is_right, "{claims}");
+    };
+    check(&|_| {}, true);
+    check(
+        &|claims| claims["nbf"] = json!(later() - 366 * 86_400),
+        true,
+    );
+    check(&|claims| claims["canter"] = json!({}), true);
+    check(&|claims| claims["aud"] = json!("canter"), true);
+    let without = |name: &'static str| {
+        move |claims: &mut Value| {
+            claims.as_object_mut().unwrap().remove(name);
+        }
+    };
+    for name in ["exp", "iss", "aud", "canter"] {
+        check(&without(name), false);
+        check(&|claims| claims[name] = Value::Null, false);
+        check(&|claims| claims[name] = json!("others"), false);
+        check(&|claims| claims[name] = json!([]), false);
+    }
+    check(&|claims| claims["exp"] = json!(1_600_000_000), false);
+    check(&|claims| claims["exp"] = json!(later().to_string()), false);
+    check(&|claims| claims["nbf"] = json!(later()), false);
+    check(&|claims| claims["nbf"] = json!("now"), false);
+    for wrong in [
+        json!({"indexes": []}),
+        json!({"indexes": null}),
+        json!({"indexes": "logs"}),
+        json!({"filter": ""}),
+        json!({"filter": null}),
+        json!({"filter": ["a:1"]}),
+        json!({"rights": []}),
+        json!({"rights": ["admin"]}),
+        json!({"forced_filter": "a:1"}),
+    ] {
+        check(&|claims| claims["canter"] = wrong.clone(), false);
+    }
+}
+
+#[test]
+fn a_signature_is_of_its_key_and_its_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = access(folder.path(), vec![jwk(Algorithm::RS256, None)]).unwrap();
+    let Credentials::Jwt(right) = signed(Algorithm::RS256, None, &claims()) else {
+        panic!()
+    };
+    let jwt = |text: String| access.check(&Credentials::Jwt(text));
+    assert!(jwt(right.clone()).is_ok());
+    let parts: Vec<&str> = right.split('.').collect();
+    let (header, payload, signature) = (parts[0], parts[1], parts[2]);
+    let mut widened = claims();
+    widened["canter"] = json!({});
+    let widened = URL_SAFE_NO_PAD.encode(widened.to_string());
+    let none = URL_SAFE_NO_PAD.encode(r#"{"alg":"none","typ":"JWT"}"#);
+    let hs = URL_SAFE_NO_PAD.encode(r#"{"alg":"HS256","typ":"JWT"}"#);
+    for wrong in [
+        format!("{header}.{widened}.{signature}"),
+        format!("{header}.{payload}."),
+        format!("{none}.{payload}."),
+        format!("{none}.{payload}.{signature}"),
+        format!("{hs}.{payload}.{signature}"),
+        format!("{header}.{payload}.{}", &signature[..signature.len() - 4]),
+        "..".to_owned(),
+    ] {
+        assert_eq!(jwt(wrong.clone()), Err(Denied::Unknown), "{wrong}");
+    }
+    // The public key is no secret to sign with.
+    let modulus = serde_json::to_value(jwk(Algorithm::RS256, None)).unwrap()["n"].clone();
+    let as_secret = EncodingKey::from_secret(modulus.as_str().unwrap().as_bytes());
+    let forged = encode(&Header::new(Algorithm::HS256), &claims(), &as_secret).unwrap();
+    assert_eq!(jwt(forged), Err(Denied::Unknown));
+}
+
+#[test]
+fn a_set_of_keys_has_only_such_as_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |keys: Vec<Jwk>, expect: &str| {
+        let error = access(folder.path(), keys).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    };
+    check(Vec::new(), "no key that signs");
+    check(
+        vec![
+            jwk(Algorithm::HS256, None),
+            jwk(Algorithm::EdDSA, Some("e")),
+        ],
+        "needs a kid",
+    );
+    let short = Jwk::from_encoding_key(&EncodingKey::from_secret(b"short"), Algorithm::HS256);
+    check(vec![short.unwrap()], "secret of 5 bytes");
+    let mut other = jwk(Algorithm::RS256, None);
+    other.common.key_algorithm = Some(jsonwebtoken::jwk::KeyAlgorithm::RS512);
+    check(vec![other], "no kind that is checked");
+}

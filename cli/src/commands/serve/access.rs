@@ -1,0 +1,147 @@
+//! Who asks: tokens, and what each allows of the indexes that are served.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use axum::response::Response;
+use canter_access::{Access, Credentials, Denied, Grant, Right, matches_any};
+use canter_runtime::Caller;
+use tokio::sync::Semaphore;
+
+use super::refusal::Api;
+
+/// Secrets that are hashed at once: each takes a core and some megabytes, and who guesses must not have all of them.
+const MAX_CHECKS: usize = 2;
+
+/// Requests that wait for that.
+const MAX_WAITING_CHECKS: usize = 64;
+
+/// How often the files are looked at.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(15);
+
+/// Knows who may ask.
+pub(super) struct Gate {
+    access: Arc<Access>,
+    line: Semaphore,
+    checks: Semaphore,
+}
+
+/// Why a request is not answered.
+pub(super) enum Shut {
+    Denied(Denied),
+    /// The token is right, and allows something else.
+    Forbidden,
+    Busy,
+}
+
+impl Gate {
+    pub(super) fn new(access: Access) -> Self {
+        Self {
+            access: Arc::new(access),
+            line: Semaphore::new(MAX_CHECKS + MAX_WAITING_CHECKS),
+            checks: Semaphore::new(MAX_CHECKS),
+        }
+    }
+
+    /// What the sender of these headers may do, if it may read.
+    pub(super) async fn reader(&self, headers: &HeaderMap) -> Result<Grant, Shut> {
+        let grant = self.grant(headers).await?;
+        tracing::Span::current().record("caller", grant.name.as_str());
+        match grant.rights.contains(&Right::Read) {
+            true => Ok(grant),
+            false => Err(Shut::Forbidden),
+        }
+    }
+
+    async fn grant(&self, headers: &HeaderMap) -> Result<Grant, Shut> {
+        let mut sent = headers.get_all(AUTHORIZATION).iter();
+        let header = sent.next().map(HeaderValue::as_bytes);
+        if sent.next().is_some() {
+            return Err(Shut::Denied(Denied::Unreadable));
+        }
+        let credentials = Credentials::read(header).map_err(Shut::Denied)?;
+        if let Some(checked) = self.access.check_quickly(&credentials) {
+            return checked.map_err(Shut::Denied);
+        }
+        let _place = self.line.try_acquire().map_err(|_| Shut::Busy)?;
+        let _turn = self.checks.acquire().await.map_err(|_| Shut::Busy)?;
+        let access = Arc::clone(&self.access);
+        let checking = tokio::task::spawn_blocking(move || access.check(&credentials));
+        match checking.await {
+            Ok(checked) => checked.map_err(Shut::Denied),
+            Err(_) => Err(Shut::Busy),
+        }
+    }
+
+    /// Looks at the files every now and then, for as long as it is polled. What cannot be read changes nothing.
+    pub(super) async fn follow(self: Arc<Self>) {
+        let mut last_error = None;
+        loop {
+            tokio::time::sleep(RELOAD_INTERVAL).await;
+            let access = Arc::clone(&self.access);
+            let error = match tokio::task::spawn_blocking(move || access.reload()).await {
+                Ok(Ok(false)) => None,
+                Ok(Ok(true)) => {
+                    tracing::info!(target: "canter::serve", "tokens have changed");
+                    None
+                }
+                Ok(Err(error)) => Some(error),
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(error) = error
+                .as_ref()
+                .filter(|error| Some(*error) != last_error.as_ref())
+            {
+                tracing::error!(target: "canter::serve", %error, "tokens stay as they were");
+            }
+            last_error = error;
+        }
+    }
+}
+
+/// Whether a grant has no bounds: what it reads need not be told apart.
+pub(super) fn is_unbounded(grant: &Grant) -> bool {
+    grant.indexes.is_none() && grant.filter.is_none()
+}
+
+/// What a grant means for a search of these indexes. Those that it does not name are not there for its holder.
+pub(super) fn caller_of(grant: Grant, indexes: &[String]) -> Caller {
+    let patterns = grant.indexes;
+    let allowed = patterns.map(|patterns| {
+        let allowed = indexes.iter().filter(|name| matches_any(&patterns, name));
+        allowed.cloned().collect()
+    });
+    Caller {
+        indexes: allowed,
+        forced_filter: grant.filter,
+    }
+}
+
+impl Shut {
+    pub(super) fn answer(&self, api: Api) -> Response {
+        match self {
+            Self::Denied(denied) => {
+                let mut response = api.last_refusal(StatusCode::UNAUTHORIZED, &denied.to_string());
+                let schemes = [
+                    "ApiKey",
+                    "Bearer",
+                    "Basic realm=\"canter\", charset=\"UTF-8\"",
+                ];
+                for scheme in schemes {
+                    let scheme = HeaderValue::from_static(scheme);
+                    response.headers_mut().append(WWW_AUTHENTICATE, scheme);
+                }
+                response
+            }
+            Self::Forbidden => {
+                api.last_refusal(StatusCode::FORBIDDEN, "this token does not allow that")
+            }
+            Self::Busy => api.last_refusal(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many tokens are being checked: try again",
+            ),
+        }
+    }
+}

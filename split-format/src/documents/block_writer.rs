@@ -1,0 +1,205 @@
+//! Writes blocks of documents: what [`DocumentsBlock`](super::DocumentsBlock) reads.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::Xxh3DefaultBuilder;
+
+use super::column::{Values, varint_len, write_numbers};
+use super::templates::{Part, Templates, put_bytes};
+use super::variables::{MAX_TEXT_NUM_BYTES, variables};
+
+impl Part<'_> {
+    /// How many bytes it takes in a document.
+    pub fn num_bytes(&self) -> usize {
+        match self {
+            Self::Literal(bytes) | Self::Fixed(bytes) => bytes.len(),
+            Self::Number(number) => varint_len(*number),
+            Self::Text(text) => varint_len(text.len() as u64) + text.len(),
+        }
+    }
+}
+
+type Places = HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>;
+
+/// Puts documents into columns.
+#[derive(Debug)]
+pub struct BlockWriter {
+    templates: Templates,
+    shape_places: Places,
+    text_places: Places,
+    key: Vec<u8>,
+    scratch: Vec<u64>,
+    num_bytes: usize,
+    shapes: Vec<u64>,
+    shapeless: Values,
+    of_shapes: Vec<Vec<PieceValues>>,
+    of_texts: Vec<Vec<Values>>,
+}
+
+/// What documents of a shape have at one place; it is known from the first of them.
+#[derive(Clone, Debug)]
+enum PieceValues {
+    Same,
+    Numbers(Vec<u64>),
+    Fixed(Values),
+    Texts(Vec<u64>, Values),
+}
+
+impl PieceValues {
+    fn of(part: &Part<'_>) -> Self {
+        match part {
+            Part::Literal(_) => Self::Same,
+            Part::Number(_) => Self::Numbers(Vec::new()),
+            Part::Fixed(_) => Self::Fixed(Values::default()),
+            Part::Text(_) => Self::Texts(Vec::new(), Values::default()),
+        }
+    }
+}
+
+impl BlockWriter {
+    /// Writes documents with these templates.
+    pub fn new(templates: Templates) -> Self {
+        let places = |templates: &[Vec<u8>]| templates.iter().cloned().zip(0..).collect();
+        Self {
+            shape_places: places(&templates.shapes),
+            text_places: places(&templates.texts),
+            key: Vec::new(),
+            scratch: Vec::new(),
+            num_bytes: 0,
+            shapes: Vec::new(),
+            shapeless: Values::default(),
+            of_shapes: vec![Vec::new(); templates.shapes.len()],
+            of_texts: vec![Vec::new(); templates.texts.len()],
+            templates,
+        }
+    }
+
+    /// What it writes with.
+    pub fn templates(&self) -> &Templates {
+        &self.templates
+    }
+
+    /// Number of documents since the last block.
+    pub fn num_docs(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// How many bytes these documents have.
+    pub fn num_bytes(&self) -> usize {
+        self.num_bytes
+    }
+
+    /// Adds a document, which consists of these parts; of none if that is not known.
+    pub fn add(&mut self, document: &[u8], parts: &[Part<'_>]) {
+        self.num_bytes += document.len();
+        self.key.clear();
+        parts.iter().for_each(|part| part.put_piece(&mut self.key));
+        let place = self.shape_places.get(&self.key).copied();
+        let columns = place.and_then(|place| self.of_shapes.get_mut(place));
+        let (Some(place), Some(columns), false) = (place, columns, parts.is_empty()) else {
+            self.shapes.push(0);
+            self.shapeless.push(document);
+            return;
+        };
+        self.shapes.push(place as u64 + 1);
+        if columns.is_empty() {
+            columns.extend(parts.iter().map(PieceValues::of));
+        }
+        for (part, column) in parts.iter().zip(columns) {
+            match (part, column) {
+                (Part::Number(number), PieceValues::Numbers(numbers)) => numbers.push(*number),
+                (Part::Fixed(value), PieceValues::Fixed(values)) => values.push(value),
+                (Part::Text(text), PieceValues::Texts(calls, rest)) => {
+                    self.key.clear();
+                    let is_known = put_literals(&mut self.key, text);
+                    let place = self.text_places.get(&self.key).copied();
+                    let columns = place.and_then(|place| self.of_texts.get_mut(place));
+                    match (place, columns, is_known) {
+                        (Some(place), Some(columns), true) => {
+                            calls.push(place as u64 + 1);
+                            for (nth, variable) in variables(text).enumerate() {
+                                if nth == columns.len() {
+                                    columns.push(Values::default());
+                                }
+                                if let Some(column) = columns.get_mut(nth) {
+                                    column.push(text.get(variable).unwrap_or_default());
+                                }
+                            }
+                        }
+                        _ => {
+                            calls.push(0);
+                            rest.push(text);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes the documents since the last block as one, and begins the next.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let put_values = |values: &mut Values, out: &mut Vec<u8>| {
+            if !values.is_empty() {
+                values.write(out);
+                values.clear();
+            }
+        };
+        let put_numbers = |numbers: &mut Vec<u64>, out: &mut Vec<u8>| {
+            if !numbers.is_empty() {
+                write_numbers(out, numbers, None);
+                numbers.clear();
+            }
+        };
+        write_numbers(&mut out, &self.shapes, None);
+        self.shapes.clear();
+        self.num_bytes = 0;
+        put_values(&mut self.shapeless, &mut out);
+        for column in self.of_shapes.iter_mut().flatten() {
+            match column {
+                PieceValues::Same => {}
+                PieceValues::Numbers(numbers) => put_numbers(numbers, &mut out),
+                PieceValues::Fixed(values) => put_values(values, &mut out),
+                PieceValues::Texts(calls, rest) => {
+                    put_numbers(calls, &mut out);
+                    put_values(rest, &mut out);
+                }
+            }
+        }
+        for column in self.of_texts.iter_mut().flatten() {
+            if !column.is_empty() {
+                column.write_shortest(&mut out, &mut self.scratch);
+                column.clear();
+            }
+        }
+        out
+    }
+}
+
+/// Appends the literals of a text. False if it is too long to have a template.
+fn put_literals(key: &mut Vec<u8>, text: &[u8]) -> bool {
+    if text.len() > MAX_TEXT_NUM_BYTES {
+        return false;
+    }
+    let mut from = 0;
+    for variable in variables(text) {
+        put_bytes(key, text.get(from..variable.start).unwrap_or_default());
+        from = variable.end;
+    }
+    put_bytes(key, text.get(from..).unwrap_or_default());
+    true
+}
+
+/// The shape of documents like this one.
+pub fn shape_of(parts: &[Part<'_>]) -> Vec<u8> {
+    let mut shape = Vec::new();
+    parts.iter().for_each(|part| part.put_piece(&mut shape));
+    shape
+}
+
+/// The template of texts like this one; nothing if it is too long to have one.
+pub fn template_of(text: &[u8]) -> Option<Vec<u8>> {
+    let mut literals = Vec::new();
+    put_literals(&mut literals, text).then_some(literals)
+}

@@ -1,0 +1,219 @@
+//! A column of a block: values of one place in documents of one shape, or in texts of one template.
+//!
+//! ```text
+//!   form                    │
+//!   0 varints               │ value, as a varint, …                          is a varint in the document
+//!   1 varints, differences  │ zigzag varint of what is added to the last, …  the same
+//!   2 decimals              │ width │ as 0                                   is digits, with zeros before it up to the width
+//!   3 decimals, differences │ width │ as 1                                   the same
+//!   4 bytes                 │ length, as a varint, … │ bytes, …
+//! ```
+
+use crate::FormatError;
+use crate::codec::{Reader, put_varint};
+
+const DIFFERENCES: u64 = 1;
+const DECIMALS: u64 = 2;
+const BYTES: u64 = 4;
+
+/// Digits that every number has at most.
+const MAX_DIGITS: usize = 20;
+
+/// Digits of which any are a number of 64 bits.
+const MAX_EXACT_DIGITS: usize = 19;
+
+/// The values of a column, as they are read from the first to the last.
+#[derive(Debug, Default)]
+pub(super) struct Column<'b> {
+    form: Form,
+    /// Values, or how long they are.
+    numbers: std::vec::IntoIter<u64>,
+    bytes: &'b [u8],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Form {
+    #[default]
+    Varints,
+    Decimals(usize),
+    Bytes,
+}
+
+impl<'b> Column<'b> {
+    /// Reads a column of so many values. One of none is not there.
+    pub(super) fn read(reader: &mut Reader<'b>, num_values: usize) -> Result<Self, FormatError> {
+        if num_values == 0 {
+            return Ok(Self::default());
+        }
+        let code = reader.varint()?;
+        let form = match code {
+            BYTES => Form::Bytes,
+            code if code < DECIMALS => Form::Varints,
+            code if code < BYTES => {
+                let width = reader.varint()? as usize;
+                if width > MAX_DIGITS {
+                    return Err(reader.error("a number has more digits than can be"));
+                }
+                Form::Decimals(width)
+            }
+            _ => return Err(reader.error("a column has no known form")),
+        };
+        if num_values > reader.remaining() {
+            return Err(reader.error("a column is cut short"));
+        }
+        let is_differences = code != BYTES && code & DIFFERENCES != 0;
+        let mut last = 0_u64;
+        let mut sum = 0_usize;
+        let mut numbers = Vec::with_capacity(num_values);
+        for _ in 0..num_values {
+            last = match is_differences {
+                true => last.wrapping_add_signed(reader.varint_signed()?),
+                false => reader.varint()?,
+            };
+            sum = sum.saturating_add(usize::try_from(last).unwrap_or(usize::MAX));
+            numbers.push(last);
+        }
+        let bytes = match form {
+            Form::Bytes => reader.raw(sum)?,
+            _ => &[],
+        };
+        Ok(Self {
+            form,
+            numbers: numbers.into_iter(),
+            bytes,
+        })
+    }
+
+    /// The next value as a number, of a column of such.
+    pub(super) fn next_number(&mut self) -> Option<u64> {
+        self.numbers.next()
+    }
+
+    /// All numbers that are to come.
+    pub(super) fn numbers(&self) -> &[u64] {
+        self.numbers.as_slice()
+    }
+
+    /// Appends the next value as it is in the document; `None` if there is none.
+    pub(super) fn append(&mut self, out: &mut Vec<u8>) -> Option<()> {
+        let number = self.numbers.next()?;
+        match self.form {
+            Form::Varints => put_varint(out, number),
+            Form::Decimals(width) => put_decimal(out, number, width),
+            Form::Bytes => {
+                let (value, rest) = self.bytes.split_at_checked(number as usize)?;
+                out.extend_from_slice(value);
+                self.bytes = rest;
+            }
+        }
+        Some(())
+    }
+}
+
+fn put_decimal(out: &mut Vec<u8>, mut number: u64, width: usize) {
+    let mut digits = [b'0'; MAX_DIGITS];
+    let mut num_digits = 0;
+    for digit in digits.iter_mut().rev() {
+        if number == 0 && num_digits >= width.max(1) {
+            break;
+        }
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        num_digits += 1;
+    }
+    out.extend_from_slice(digits.get(MAX_DIGITS - num_digits..).unwrap_or_default());
+}
+
+/// Values of any length, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    lens: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Values {
+    pub(super) fn push(&mut self, value: &[u8]) {
+        self.lens.push(value.len() as u64);
+        self.bytes.extend_from_slice(value);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.lens.clear();
+        self.bytes.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lens.is_empty()
+    }
+
+    /// Writes them as they are.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        put_varint(out, BYTES);
+        for len in &self.lens {
+            put_varint(out, *len);
+        }
+        out.extend_from_slice(&self.bytes);
+    }
+
+    /// Writes them as numbers if each of them is one, and comes back as it was.
+    pub(super) fn write_shortest(&self, out: &mut Vec<u8>, scratch: &mut Vec<u64>) {
+        match self.as_numbers(scratch) {
+            Some(width) => write_numbers(out, scratch, Some(width)),
+            None => self.write(out),
+        }
+    }
+
+    /// The numbers that decimal digits of a common width say; width 0 if none has a zero before it.
+    fn as_numbers(&self, numbers: &mut Vec<u64>) -> Option<usize> {
+        numbers.clear();
+        let first_len = *self.lens.first()?;
+        let (mut is_one_width, mut is_plain) = (true, true);
+        let mut rest = self.bytes.as_slice();
+        for len in &self.lens {
+            let value;
+            (value, rest) = rest.split_at_checked(*len as usize)?;
+            let is_number = (1..=MAX_EXACT_DIGITS).contains(&value.len());
+            if !is_number || !value.iter().all(u8::is_ascii_digit) {
+                return None;
+            }
+            is_one_width &= *len == first_len;
+            is_plain &= value.len() == 1 || value.first() != Some(&b'0');
+            let digits = value.iter().map(|digit| u64::from(digit - b'0'));
+            numbers.push(digits.fold(0, |number, digit| number * 10 + digit));
+        }
+        match (is_plain, is_one_width) {
+            (true, _) => Some(0),
+            (false, true) => Some(first_len as usize),
+            (false, false) => None,
+        }
+    }
+}
+
+/// Writes a column of numbers in the shorter of the two forms: as decimals of a width, or as varints.
+pub(super) fn write_numbers(out: &mut Vec<u8>, numbers: &[u64], width: Option<usize>) {
+    let differences = || {
+        let before = std::iter::once(0).chain(numbers.iter().copied());
+        let pairs = before.zip(numbers);
+        pairs.map(|(before, number)| zigzag(number.wrapping_sub(before).cast_signed()))
+    };
+    let len = |numbers: &mut dyn Iterator<Item = u64>| numbers.map(varint_len).sum::<usize>();
+    let is_shorter = len(&mut differences()) < len(&mut numbers.iter().copied());
+    let decimals = if width.is_some() { DECIMALS } else { 0 };
+    put_varint(out, decimals + u64::from(is_shorter));
+    if let Some(width) = width {
+        put_varint(out, width as u64);
+    }
+    match is_shorter {
+        true => differences().for_each(|number| put_varint(out, number)),
+        false => numbers.iter().for_each(|number| put_varint(out, *number)),
+    }
+}
+
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)).cast_unsigned()
+}
+
+/// Bytes of a varint.
+pub(super) fn varint_len(number: u64) -> usize {
+    (u64::BITS - (number | 1).leading_zeros()).div_ceil(7) as usize
+}
