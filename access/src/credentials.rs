@@ -53,8 +53,11 @@ impl Credentials {
                 .ok()
                 .and_then(|bytes| String::from_utf8(bytes).ok())
                 .and_then(|text| key(text.split_once(':')?)),
-            "bearer" if token.split('.').count() == 3 => Some(Self::Jwt(token.to_owned())),
-            "bearer" => token.split_once('.').and_then(key),
+            "bearer" => match token.matches('.').count() {
+                1 => token.split_once('.').and_then(key),
+                2 => Some(Self::Jwt(token.to_owned())),
+                _ => None,
+            },
             _ => None,
         };
         read.ok_or(Denied::Unreadable)

@@ -48,11 +48,11 @@ fn documents(with_forbidden: bool) -> String {
         let is_forbidden = nth % 4 == 3 || !(20..380).contains(&nth);
         let document = match is_forbidden {
             false => json!({
-                "ts": 1_700_000_000 + nth * 60, "tenant_id": 7, "level": ["INFO", "WARN"][nth as usize % 2],
+                "ts": 1_700_000_000 + nth * 60, "tenant_id": 7, "level": (["INFO", "WARN"][nth as usize % 2]),
                 "user": format!("user{}", nth % 9), "latency": f64::from(nth % 50) / 4.0,
                 "client": format!("10.0.0.{}", nth % 20),
                 "body": format!("request {nth} took a while in room {}", nth % 11),
-                "shape": {"colour": ["red", "green"][nth as usize / 2 % 2]},
+                "shape": {"colour": (["red", "green"][nth as usize / 2 % 2])},
             }),
             true if !with_forbidden => continue,
             true => json!({
@@ -89,7 +89,10 @@ fn build(folder: &Path, name: &str, lines: &str) {
             "ingest",
             "--index",
             name,
+            "--input",
             &format!("{name}.ndjson"),
+            "--split-num-docs",
+            "100",
         ],
         0,
     );
@@ -388,13 +391,18 @@ fn whatever_is_asked_the_answer_is_as_if_forbidden_documents_were_not_there() {
                 "{path} tells its cost"
             );
             let text = answer.text.clone();
-            let mut value = serde_json::from_str(&text).unwrap_or_else(|_| json!(text));
+            let mut value = value_of(&text);
             without_the_moment(&mut value);
             (answer.status, value, text)
         };
         let (status, value, text) = ask(&mixed);
         let (expected_status, expected, _) = ask(&alone);
         // What the request says itself may come back in an error.
+        let places = ids(&value_of(&text))
+            .into_iter()
+            .filter(|id| id.len() != 32 || id.contains('-'));
+        let places: Vec<String> = places.collect();
+        assert!(places.is_empty(), "{path} tells places: {places:?}");
         let request = format!("{}{body}", urlencoding(path));
         let shown = MARKS
             .iter()
@@ -413,6 +421,20 @@ fn whatever_is_asked_the_answer_is_as_if_forbidden_documents_were_not_there() {
         attempts.len(),
         leaks.concat()
     );
+}
+
+fn value_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+/// The ids of all hits.
+fn ids(answer: &Value) -> Vec<String> {
+    let hits = answer.pointer("/hits/hits").and_then(Value::as_array);
+    let ids = hits
+        .into_iter()
+        .flatten()
+        .filter_map(|hit| hit["_id"].as_str());
+    ids.map(str::to_owned).collect()
 }
 
 fn urlencoding(path: &str) -> String {

@@ -269,7 +269,8 @@ impl<'a> LeafSearch<'a> {
                 .await
                 .map_err(|error| candidate.split.error(error))
         });
-        let mut statistics = Statistics::default();
+        let is_filtered = self.leaf.request.forced_filter.is_some();
+        let mut statistics = Statistics::new(is_filtered);
         let mut sound = Vec::new();
         for (candidate, warmed_up) in candidates.iter().zip(join_all(warmups).await) {
             let terms = candidate.built.needs.terms.keys();

@@ -8,15 +8,32 @@ use tantivy::schema::Field;
 
 use crate::split::OpenSplit;
 
+/// What every term has where statistics may not be told: it is in one document of so many, which have so many tokens each.
+const HIDDEN_NUM_DOCS: u64 = 1 << 20;
+const HIDDEN_DOC_FREQ: u64 = 1;
+const HIDDEN_TOKENS_PER_DOC: u64 = 16;
+
 /// Document frequencies and token counts summed over splits.
+///
+/// How rare a word is and how long texts are depends on all documents. Who may see a part of them only could read it off
+/// the scores, so that under a forced filter all words count alike.
 #[derive(Debug, Default)]
 pub(super) struct Statistics {
+    is_hidden: bool,
     num_docs: u64,
     doc_freqs: BTreeMap<Term, u64>,
     num_tokens: BTreeMap<Field, u64>,
 }
 
 impl Statistics {
+    /// Of no split yet. With `is_hidden` they tell nothing of any.
+    pub(super) fn new(is_hidden: bool) -> Self {
+        Self {
+            is_hidden,
+            ..Self::default()
+        }
+    }
+
     /// Adds a split. Its dictionaries must have been warmed up for these terms.
     pub(super) fn add<'a>(
         &mut self,
@@ -42,14 +59,23 @@ impl Statistics {
 
 impl Bm25StatisticsProvider for Statistics {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        Ok(self.num_tokens.get(&field).copied().unwrap_or(0))
+        Ok(match self.is_hidden {
+            true => HIDDEN_NUM_DOCS * HIDDEN_TOKENS_PER_DOC,
+            false => self.num_tokens.get(&field).copied().unwrap_or(0),
+        })
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.num_docs)
+        Ok(match self.is_hidden {
+            true => HIDDEN_NUM_DOCS,
+            false => self.num_docs,
+        })
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        Ok(self.doc_freqs.get(term).copied().unwrap_or(0))
+        Ok(match self.is_hidden {
+            true => HIDDEN_DOC_FREQ,
+            false => self.doc_freqs.get(term).copied().unwrap_or(0),
+        })
     }
 }

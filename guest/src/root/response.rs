@@ -111,13 +111,18 @@ fn write_answer(
     let report = exchange.report();
     let form = question.form;
     if let Some(shown) = &question.request.elastic {
-        let missing = missing.failed.iter().chain(&missing.skipped);
+        let missing: Vec<_> = missing.failed.iter().chain(&missing.skipped).collect();
+        // How many splits there are tells how many documents there are.
+        let (num_splits, num_pruned) = match question.request.forced_filter {
+            Some(_) => (missing.len().max(1) as u64, 0),
+            None => (profile.num_splits, profile.num_splits_pruned),
+        };
         let search = elastic::Search {
             took_us: report.elapsed_us,
             timed_out: report.timed_out,
-            num_splits: profile.num_splits,
-            num_pruned: profile.num_splits_pruned,
-            missing: missing.collect(),
+            num_splits,
+            num_pruned,
+            missing,
             num_hits: body.num_hits,
             is_lower_bound: body.num_hits_relation.is_some(),
             aggregations: body.aggregations.as_deref(),

@@ -117,8 +117,8 @@ fn clause(
     });
     let mut clauses = clauses.collect::<Result<Vec<_>, SearchError>>()?;
     if clauses.iter().all(|(role, _)| *role == Role::MustNot) {
-        // `NOT x` alone means everything but x.
-        clauses.push((Role::Must, QueryNode::All));
+        // `NOT x` alone means everything but x. That something is not there gives no score.
+        clauses.push((Role::Filter, QueryNode::All));
     }
     Ok(QueryNode::Bool(BoolNode {
         clauses,

@@ -23,6 +23,9 @@ use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget};
 
 const SOURCE_FIELD: &str = "_source";
 
+/// Digits of an id that does not tell a place: 128 bits.
+const HASHED_ID_LEN: usize = 32;
+
 /// What a hit is written with.
 pub(super) struct HitWriter<'a> {
     pub(super) request: &'a SearchRequest,
@@ -31,6 +34,18 @@ pub(super) struct HitWriter<'a> {
 }
 
 impl HitWriter<'_> {
+    /// A document's place is who it is until its split is merged into another. Who may see some documents only must not
+    /// count those between them.
+    fn id(&self, hit: &PartialHit, split_id: &str) -> String {
+        let place = format!("{split_id}-{}", hit.doc);
+        if self.request.forced_filter.is_none() {
+            return place;
+        }
+        let mut hashed = blake3::hash(place.as_bytes()).to_hex().to_string();
+        hashed.truncate(HASHED_ID_LEN);
+        hashed
+    }
+
     /// A hit as JSON text. `split_id` is the id of its split.
     ///
     /// # Errors
@@ -47,8 +62,7 @@ impl HitWriter<'_> {
         let document = source::own(&document, SOURCE_FIELD).unwrap_or(&document);
         let mut parts = vec![
             entry("_index", &self.shown.index.as_str().into()),
-            // A document's place is who it is until its split is merged into another.
-            entry("_id", &format!("{split_id}-{}", hit.doc).into()),
+            entry("_id", &self.id(hit, split_id).into()),
             entry("_score", &self.score(hit)),
         ];
         if !self.shown.source.is_off {
