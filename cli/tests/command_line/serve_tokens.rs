@@ -124,6 +124,45 @@ fn only_holders_of_tokens_are_answered_and_only_what_they_may_see() {
     );
 }
 
+/// A secret of these tests, and tokens that it signed: one until the year 2100, and one that has ended.
+const KEY_SET: &str = r#"{"keys": [{"kty": "oct", "k": "YSBzZWNyZXQgb2YgdGhlc2UgdGVzdHMsIGFuZCBvZiBub2JvZHkgZWxzZQ"}]}"#;
+const JWT: &str = "eyJhbGciOiAiSFMyNTYiLCAidHlwIjogIkpXVCJ9.eyJzdWIiOiAiZGFzaGJvYXJkIiwgImV4cCI6IDQxMDI0NDQ4MDAsICJjYW50ZXIiOiB7ImluZGV4ZXMiOiBbImwqIl0sICJmaWx0ZXIiOiAic2V2ZXJpdHlfdGV4dDpFUlJPUiJ9fQ.5-CFkI9CG_-6SvebziMsORpETF54KlakZHRCCw2hwLg";
+const ENDED: &str = "eyJhbGciOiAiSFMyNTYiLCAidHlwIjogIkpXVCJ9.eyJzdWIiOiAiZGFzaGJvYXJkIiwgImV4cCI6IDE2MDAwMDAwMDAsICJjYW50ZXIiOiB7fX0.v0Y7KAMw5BvremXvnGfukxap19TLkVC77_MfjnfIt9w";
+
+#[test]
+fn a_jwt_is_taken_as_a_key_is() {
+    let folder = indexed();
+    std::fs::write(folder.path().join("keys.json"), KEY_SET).unwrap();
+    let server = Server::start(folder.path(), &["--jwks", "keys.json"]);
+    let count = |query: &str, token: &str| {
+        let path = format!("/logs/_count?q={query}");
+        get(&server, &path, &format!("Bearer {token}"))
+    };
+    let errors = count("*", JWT).json()["count"].as_u64().unwrap();
+    assert!(errors > 0);
+    assert_eq!(count("severity_text:ERROR", JWT).json()["count"], errors);
+    assert_eq!(count("severity_text:INFO", JWT).json()["count"], 0);
+    assert_eq!(count("*", ENDED).status, 401);
+    assert_eq!(count("*", &JWT.replace("5-CF", "5-CE")).status, 401);
+    let other = ["--jwks", "keys.json", "--jwt-audience", "others"];
+    let other = Server::start(folder.path(), &other);
+    assert_eq!(
+        get(&other, "/logs/_count", &format!("Bearer {JWT}")).status,
+        401
+    );
+    let other = [
+        "--jwks",
+        "keys.json",
+        "--jwt-claim",
+        "https://others.example/may",
+    ];
+    let other = Server::start(folder.path(), &other);
+    assert_eq!(
+        get(&other, "/logs/_count", &format!("Bearer {JWT}")).status,
+        401
+    );
+}
+
 #[test]
 fn a_page_may_send_a_token() {
     let folder = indexed();

@@ -50,7 +50,7 @@ impl<'b> Column<'b> {
             BYTES => Form::Bytes,
             code if code < DECIMALS => Form::Varints,
             code if code < BYTES => {
-                let width = reader.varint()? as usize;
+                let width = reader.varint_u32()? as usize;
                 if width > MAX_DIGITS {
                     return Err(reader.error("a number has more digits than can be"));
                 }
@@ -101,7 +101,7 @@ impl<'b> Column<'b> {
             Form::Varints => put_varint(out, number),
             Form::Decimals(width) => put_decimal(out, number, width),
             Form::Bytes => {
-                let (value, rest) = self.bytes.split_at_checked(number as usize)?;
+                let (value, rest) = self.bytes.split_at_checked(usize::try_from(number).ok()?)?;
                 out.extend_from_slice(value);
                 self.bytes = rest;
             }
@@ -171,7 +171,7 @@ impl Values {
         let mut rest = self.bytes.as_slice();
         for len in &self.lens {
             let value;
-            (value, rest) = rest.split_at_checked(*len as usize)?;
+            (value, rest) = rest.split_at_checked(usize::try_from(*len).ok()?)?;
             let is_number = (1..=MAX_EXACT_DIGITS).contains(&value.len());
             if !is_number || !value.iter().all(u8::is_ascii_digit) {
                 return None;
@@ -183,7 +183,7 @@ impl Values {
         }
         match (is_plain, is_one_width) {
             (true, _) => Some(0),
-            (false, true) => Some(first_len as usize),
+            (false, true) => usize::try_from(first_len).ok(),
             (false, false) => None,
         }
     }

@@ -19,13 +19,16 @@ enum OwnPart {
 
 type Doc = Vec<OwnPart>;
 
-fn parts(doc: &Doc) -> Vec<Part<'_>> {
-    let part = |part| match part {
-        &OwnPart::Literal(ref byte) => Part::Literal(std::slice::from_ref(byte)),
-        &OwnPart::Number(number) => Part::Number(number),
+fn part(own: &OwnPart) -> Part<'_> {
+    match own {
+        OwnPart::Literal(byte) => Part::Literal(std::slice::from_ref(byte)),
+        OwnPart::Number(number) => Part::Number(*number),
         OwnPart::Fixed(bytes) => Part::Fixed(bytes),
         OwnPart::Text(text) => Part::Text(text),
-    };
+    }
+}
+
+fn parts(doc: &Doc) -> Vec<Part<'_>> {
     doc.iter().map(part).collect()
 }
 
