@@ -1,5 +1,6 @@
 """An index of known documents, served by `canter serve`, and clients that know nothing of Canter."""
 
+import contextlib
 import datetime
 import json
 import os
@@ -75,9 +76,8 @@ def docs():
 
 
 @pytest.fixture(scope="session")
-def url(tmp_path_factory, docs):
-    """Where the documents are served: by `canter serve`, or with HOST=worker by the Worker on workerd."""
-    canter = os.environ["CANTER"]
+def index(tmp_path_factory, docs):
+    """The documents as an index, in a folder."""
     folder = tmp_path_factory.mktemp("logs")
     config = folder / "index.yaml"
     config.write_text(CONFIG)
@@ -86,7 +86,7 @@ def url(tmp_path_factory, docs):
     index = folder / "logs"
 
     def run(*args):
-        subprocess.run([canter, *args], check=True, capture_output=True)
+        subprocess.run([os.environ["CANTER"], *args], check=True, capture_output=True)
 
     run("index", "create", "--index", str(index), "--index-config", str(config))
     # Several splits: pages, merges and ties between them are what an index has.
@@ -95,10 +95,18 @@ def url(tmp_path_factory, docs):
         some = folder / f"part{part}.ndjson"
         some.write_text("".join(lines_of[part * NUM_DOCS // 4 : (part + 1) * NUM_DOCS // 4]))
         run("index", "ingest", "--index", str(index), "--input", str(some))
+    return index
+
+
+def server_command(index, *more):
     engine = os.environ.get("ENGINE", "wasm")
-    command = [canter, "serve", "--index", f"logs={index}", "--listen", "127.0.0.1:0", "--engine", engine]
-    if os.environ.get("HOST") == "worker":
-        command = ["node", str(pathlib.Path(__file__).parent.parent / "worker.mjs"), str(index)]
+    listen = ["--listen", "127.0.0.1:0", "--engine", engine]
+    return [os.environ["CANTER"], "serve", "--index", f"logs={index}", *listen, *more]
+
+
+@contextlib.contextmanager
+def serving(command):
+    """Runs a server, and gives its address."""
     server = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -117,6 +125,16 @@ def url(tmp_path_factory, docs):
     yield address
     server.terminate()
     server.wait(30)
+
+
+@pytest.fixture(scope="session")
+def url(index):
+    """Where the documents are served: by `canter serve`, or with HOST=worker by the Worker on workerd."""
+    command = server_command(index)
+    if os.environ.get("HOST") == "worker":
+        command = ["node", str(pathlib.Path(__file__).parent.parent / "worker.mjs"), str(index)]
+    with serving(command) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
