@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn read(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("serve").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("serve")
+        .join(name);
     std::fs::read_to_string(path).unwrap()
 }
 
@@ -18,24 +20,36 @@ fn canter() -> PathBuf {
 fn check(args: &[&str]) {
     assert_eq!(args.first(), Some(&"serve"));
     // What comes before `--help` is read all the same.
-    let output = Command::new(canter()).args(args).arg("--help").output().unwrap();
+    let output = Command::new(canter())
+        .args(args)
+        .arg("--help")
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{args:?}: {stderr}");
-    let wrong = Command::new(canter()).args(args).args(["--wrong", "--help"]).output();
+    let wrong = Command::new(canter())
+        .args(args)
+        .args(["--wrong", "--help"])
+        .output();
     assert!(!wrong.unwrap().status.success());
 }
 
 #[test]
 fn the_unit_starts_what_there_is() {
     let unit = read("canter.service").replace("\\\n", " ");
-    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/canter "));
+    let line = unit
+        .lines()
+        .find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/canter "));
     check(&line.unwrap().split_whitespace().collect::<Vec<_>>());
 }
 
 #[test]
 fn the_pods_start_what_there_is() {
     let manifest = read("kubernetes.yaml");
-    let args = manifest.lines().skip_while(|line| line.trim() != "args:").skip(1);
+    let args = manifest
+        .lines()
+        .skip_while(|line| line.trim() != "args:")
+        .skip(1);
     let args = args.map_while(|line| line.trim().strip_prefix("- "));
     check(&args.collect::<Vec<_>>());
 }

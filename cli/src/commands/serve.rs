@@ -5,8 +5,10 @@ mod app;
 mod args;
 mod body;
 mod connections;
+mod following;
 mod hosts;
 mod identity;
+mod openapi;
 mod refusal;
 
 use std::io::{self, Write};

@@ -14,6 +14,7 @@ mod nowhere;
 mod serve;
 mod serve_hosts;
 mod serve_limits;
+mod serve_openapi;
 mod serve_tokens;
 mod serve_transport;
 mod shared_builds;

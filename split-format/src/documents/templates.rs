@@ -6,7 +6,7 @@
 //!   piece      0 · length · bytes   documents begin, or go on, with these bytes
 //!              1                    a text, its length before it
 //!              2                    a number, as a varint
-//!              2 + n                n bytes
+//!              3 + n                n bytes
 //!   literal    length · bytes       a variable is between each two
 //! ```
 
@@ -17,6 +17,7 @@ use crate::version::DOCUMENTS_NAME;
 const LITERAL: u64 = 0;
 const TEXT: u64 = 1;
 const NUMBER: u64 = 2;
+const FIXED: u64 = 3;
 
 /// What the documents of a split have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,7 +104,7 @@ impl Part<'_> {
             }
             Self::Text(_) => put_varint(shape, TEXT),
             Self::Number(_) => put_varint(shape, NUMBER),
-            Self::Fixed(value) => put_varint(shape, NUMBER + value.len() as u64),
+            Self::Fixed(value) => put_varint(shape, FIXED + value.len() as u64),
         }
     }
 }

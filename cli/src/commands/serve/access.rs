@@ -1,7 +1,6 @@
 //! Who asks: tokens, and what each allows of the indexes that are served.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
@@ -10,6 +9,7 @@ use canter_access::{Access, Credentials, Denied, Grant, Right, matches_any};
 use canter_runtime::Caller;
 use tokio::sync::Semaphore;
 
+use super::following::follow;
 use super::refusal::Api;
 
 /// Secrets that are hashed at once: each takes a core and some megabytes, and who guesses must not have all of them.
@@ -17,9 +17,6 @@ const MAX_CHECKS: usize = 2;
 
 /// Requests that wait for that.
 const MAX_WAITING_CHECKS: usize = 64;
-
-/// How often the files are looked at.
-const RELOAD_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Knows who may ask.
 pub(super) struct Gate {
@@ -75,29 +72,9 @@ impl Gate {
         }
     }
 
-    /// Looks at the files every now and then, for as long as it is polled. What cannot be read changes nothing.
+    /// Uses what the files say whenever they change, for as long as it is polled.
     pub(super) async fn follow(self: Arc<Self>) {
-        let mut last_error = None;
-        loop {
-            tokio::time::sleep(RELOAD_INTERVAL).await;
-            let access = Arc::clone(&self.access);
-            let error = match tokio::task::spawn_blocking(move || access.reload()).await {
-                Ok(Ok(false)) => None,
-                Ok(Ok(true)) => {
-                    tracing::info!(target: "canter::serve", "tokens have changed");
-                    None
-                }
-                Ok(Err(error)) => Some(error),
-                Err(error) => Some(error.to_string()),
-            };
-            if let Some(error) = error
-                .as_ref()
-                .filter(|error| Some(*error) != last_error.as_ref())
-            {
-                tracing::error!(target: "canter::serve", %error, "tokens stay as they were");
-            }
-            last_error = error;
-        }
+        follow(Arc::clone(&self.access), Access::reload, "tokens").await;
     }
 }
 

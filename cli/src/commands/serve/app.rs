@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -12,6 +11,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Json, Router};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer, Limits, Metrics, Searcher};
 use tokio::sync::Semaphore;
@@ -26,6 +26,7 @@ use super::args::ServeArgs;
 use super::body::Bodies;
 use super::hosts::{AllowedHosts, check_host};
 use super::identity::identify;
+use super::openapi::document;
 use super::refusal::Api;
 use crate::exit::WrongUse;
 
@@ -56,6 +57,7 @@ pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Result<Router> {
     let hosts = AllowedHosts::new(&args.listen, &args.allowed_hosts);
     let router = Router::new()
         .route("/metrics", get(metrics))
+        .route("/openapi.json", get(async || Json(document())))
         .fallback(search)
         .with_state(app);
     let router = match args.cors_origins.is_empty() {

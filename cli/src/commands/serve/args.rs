@@ -25,6 +25,7 @@ Paths:
   GET /api/v1/indexes            the indexes;  /api/v1/indexes/NAME  one of them
   GET /health/livez              alive;  /health/readyz  every index can be read
   GET /metrics                   what was searched and fetched, for Prometheus
+  GET /openapi.json              all paths, Elasticsearch's too, with their parameters
 
 Examples:
   canter serve --index logs=s3://bucket/logs --cache ~/.cache/canter

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use rustls::crypto::ring::{default_provider, sign::any_supported_type};
 use rustls::pki_types::pem::PemObject;
@@ -12,13 +11,11 @@ use rustls::sign::CertifiedKey;
 use rustls::{Error, InconsistentKeys, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
+use super::super::following::follow;
 use crate::exit::WrongUse;
 
 /// How HTTP/2 is called in the handshake (ALPN).
 pub(super) const HTTP2: &[u8] = b"h2";
-
-/// How often the files are looked at.
-const RELOAD_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A certificate with those that vouch for it, and its key, each in a PEM file.
 #[derive(Debug)]
@@ -50,31 +47,9 @@ impl Identity {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// Looks at the files every now and then, for as long as it is polled. Files that cannot be used, such as a new
-    /// certificate beside the key of the old one, change nothing.
+    /// Uses what the files hold whenever they change, for as long as it is polled.
     pub(super) async fn follow(self: Arc<Self>) {
-        let mut last_error = None;
-        loop {
-            tokio::time::sleep(RELOAD_INTERVAL).await;
-            let of_files = Arc::clone(&self);
-            let loaded = tokio::task::spawn_blocking(move || of_files.reload()).await;
-            let error = match loaded {
-                Ok(Ok(false)) => None,
-                Ok(Ok(true)) => {
-                    tracing::info!(target: "canter::serve", "the certificate was exchanged");
-                    None
-                }
-                Ok(Err(error)) => Some(error),
-                Err(error) => Some(error.to_string()),
-            };
-            if let Some(error) = error
-                .as_ref()
-                .filter(|error| Some(*error) != last_error.as_ref())
-            {
-                tracing::error!(target: "canter::serve", %error, "the certificate stays as it was");
-            }
-            last_error = error;
-        }
+        follow(self, Self::reload, "certificates").await;
     }
 
     /// Whether the files hold another certificate than before, which is used from now on.

@@ -1,0 +1,137 @@
+//! `/openapi.json`: what the server answers, for programs that make clients of it.
+//!
+//! The guest knows the paths; this says of each what it is for. A test sends every example to a server, and looks up
+//! every request of the conformance test here, so that neither knows of a path or parameter that the other does not.
+
+mod routes;
+
+use serde_json::{Map, Value, json};
+
+use routes::{ELASTICSEARCH, Example, OWN, Param, Route};
+
+/// Where Elasticsearch's API is besides the root.
+const ELASTIC_PREFIX: &str = "/api/v1/_elastic";
+
+/// The description, in version 3.1 of OpenAPI.
+pub(super) fn document() -> Value {
+    let mut paths = Map::new();
+    for route in OWN {
+        describe(&mut paths, route, "", "Error");
+    }
+    for prefix in ["", ELASTIC_PREFIX] {
+        for route in ELASTICSEARCH {
+            describe(&mut paths, route, prefix, "ElasticsearchError");
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Canter",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "Search over indexes in object storage",
+            "description": "Quickwit's search API under `/api/v1`, and Elasticsearch's at the root and under \
+                `/api/v1/_elastic`. Answers tell their cost in `Server-Timing` and `x-canter-` headers.",
+            "license": {"name": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        // Where the server asks for none, anything goes.
+        "security": [{}, {"key": []}, {"bearer": []}, {"basic": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "key": {
+                    "type": "apiKey", "in": "header", "name": "Authorization",
+                    "description": "`ApiKey` and base64 of `id:secret`, as Elasticsearch has them.",
+                },
+                "bearer": {
+                    "type": "http", "scheme": "bearer",
+                    "description": "`id.secret` of an API key, or a JSON Web Token.",
+                },
+                "basic": {"type": "http", "scheme": "basic", "description": "Id and secret of an API key."},
+            },
+            "schemas": {
+                "Error": {
+                    "type": "object", "required": ["message"], "properties": {"message": {"type": "string"}},
+                },
+                "ElasticsearchError": {
+                    "type": "object",
+                    "required": ["error"],
+                    "properties": {"error": {}, "status": {"type": "integer"}},
+                },
+            },
+        },
+    })
+}
+
+/// Adds the paths of a route.
+fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: &str) {
+    for path in route.paths {
+        let names = path
+            .split('/')
+            .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        let of_path = names.map(|name| {
+            json!({
+                "name": name, "in": "path", "required": true, "schema": {"type": "string"},
+                "description": routes::PATH_PARAMS.iter().find(|(own, _)| *own == name).map(|(_, about)| about),
+            })
+        });
+        let params = route.params.iter().copied().flatten().map(parameter);
+        let parameters: Vec<Value> = of_path.chain(params).collect();
+        let mut item = Map::new();
+        for method in route.methods {
+            let mut operation = json!({
+                "summary": route.about,
+                "parameters": parameters,
+                "responses": {
+                    "200": {
+                        "description": "The answer.",
+                        "content": {route.answers: {"schema": {}}},
+                    },
+                    "default": {
+                        "description": "What is wrong, and what to do.",
+                        "content": {"application/json": {
+                            "schema": {"$ref": format!("#/components/schemas/{error}")},
+                        }},
+                    },
+                },
+            });
+            if let (Some((kind, example)), "post" | "delete") = (route.body, *method) {
+                let schema = if kind == JSON {
+                    json!({"type": "object"})
+                } else {
+                    json!({"type": "string"})
+                };
+                let body = json!({"content": {kind: {"schema": schema, "example": example_of(kind, example)}}});
+                operation["requestBody"] = body;
+            }
+            item.insert((*method).to_owned(), operation);
+        }
+        let path = match (prefix, *path) {
+            ("", path) => path.to_owned(),
+            (prefix, "/") => prefix.to_owned(),
+            (prefix, path) => format!("{prefix}{path}"),
+        };
+        paths.insert(path, item.into());
+    }
+}
+
+const JSON: &str = "application/json";
+
+fn example_of(kind: &str, text: &str) -> Value {
+    match kind {
+        JSON => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        _ => text.into(),
+    }
+}
+
+fn parameter(param: &Param) -> Value {
+    let (kind, example): (&str, Value) = match param.example {
+        Example::Text(text) => ("string", text.into()),
+        Example::Number(number) => ("integer", number.into()),
+        Example::Flag(flag) => ("boolean", flag.into()),
+    };
+    json!({
+        "name": param.name, "in": "query", "description": param.about,
+        "schema": {"type": kind}, "example": example,
+    })
+}

@@ -1,0 +1,187 @@
+//! `/openapi.json` says what the server answers, no more and no less.
+
+use std::collections::BTreeSet;
+
+use canter_tests::conformance::read_requests;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::serve::Server;
+use crate::support::indexed;
+
+/// Parameters that say something of another.
+const ABOUT_A_QUERY: [&str; 4] = ["df", "default_operator", "analyze_wildcard", "lenient"];
+
+struct Operation {
+    method: Method,
+    path: String,
+    params: Vec<(String, String)>,
+    body: Option<(String, String)>,
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+fn operations(document: &Value) -> Vec<Operation> {
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let params = operation["parameters"].as_array().unwrap().iter();
+            let of_url = params.filter(|param| param["in"] == "query");
+            let params = of_url.map(|param| (text_of(&param["name"]), text_of(&param["example"])));
+            let content = operation["requestBody"]["content"].as_object();
+            let body = content.and_then(|content| content.iter().next());
+            operations.push(Operation {
+                method: method.to_uppercase().parse().unwrap(),
+                path: path.clone(),
+                params: params.collect(),
+                body: body.map(|(kind, body)| (kind.clone(), text_of(&body["example"]))),
+            });
+        }
+    }
+    operations
+}
+
+fn query(params: &[(&str, &str)]) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(params);
+    query.finish()
+}
+
+#[test]
+fn every_example_is_answered_and_no_other_parameter_is() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &[]);
+    let document = server.get("/openapi.json").json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let begun = server.get("/logs/_search?scroll=1m&size=2").json();
+    let scroll_id = begun["_scroll_id"].as_str().unwrap();
+    let operations = operations(&document);
+    assert!(operations.len() > 80, "{}", operations.len());
+    for operation in &operations {
+        let path = operation.path.replace("{index}", "logs");
+        let path = path
+            .replace("{field}", "severity_text")
+            .replace("{scroll_id}", scroll_id);
+        let send = |params: &[(&str, &str)], with_body: bool| {
+            let body = operation
+                .body
+                .as_ref()
+                .filter(|_| with_body && operation.method != Method::GET);
+            let (kind, body) = body
+                .cloned()
+                .unwrap_or(("application/json".to_owned(), String::new()));
+            let body = body.replace('…', scroll_id);
+            let path = format!("{path}?{}", query(params));
+            let answer = server.send(
+                operation.method.clone(),
+                &path,
+                &[("content-type", &kind)],
+                body,
+            );
+            (answer.status, answer.text)
+        };
+        let is_scroll = path.contains("/_search/scroll");
+        let is_many = path.ends_with("/_msearch");
+        let needed: Vec<(&str, &str)> =
+            match path.ends_with("/scroll") && operation.method == Method::GET {
+                true => vec![("scroll_id", scroll_id)],
+                false => Vec::new(),
+            };
+        let shown = format!("{} {path}", operation.method);
+        // A `GET` of several searches has them in a body, too, which few can send.
+        let has_body = operation.method != Method::GET;
+        if is_many && !has_body {
+            continue;
+        }
+        let (status, text) = send(&needed, has_body);
+        assert_eq!(status, 200, "{shown}: {text}");
+        for (name, value) in &operation.params {
+            let mut params = needed.clone();
+            if ABOUT_A_QUERY.contains(&name.as_str()) {
+                params.push(("q", "error"));
+            }
+            if name == "scroll_id" {
+                params.clear();
+            }
+            let value = if name == "scroll_id" {
+                scroll_id
+            } else {
+                value
+            };
+            params.push((name, value));
+            let is_query = name == "q" || params.iter().any(|(name, _)| *name == "q");
+            // A query in the URL and one in the body are too many, and so are two ids.
+            let with_body = (is_many || is_scroll) && has_body && name != "scroll_id" && !is_query;
+            let (status, text) = send(&params, with_body);
+            assert_eq!(status, 200, "{shown} {name}: {text}");
+        }
+        let own = [
+            "/health/livez",
+            "/health/readyz",
+            "/metrics",
+            "/openapi.json",
+        ];
+        if !own.contains(&path.as_str()) {
+            let mut params = needed.clone();
+            params.push(("nonsense", "1"));
+            let (status, text) = send(&params, has_body);
+            assert_eq!(status, 400, "{shown}: {text}");
+            assert!(text.contains("nonsense"), "{shown}: {text}");
+        }
+    }
+}
+
+/// Whether a path is one of a template's.
+fn is_of(template: &str, path: &str) -> bool {
+    let (template, path): (Vec<&str>, Vec<&str>) =
+        (template.split('/').collect(), path.split('/').collect());
+    let is_same = |(own, given): (&&str, &&str)| {
+        own == given || (own.starts_with('{') && !given.starts_with('_'))
+    };
+    template.len() == path.len() && template.iter().zip(&path).all(is_same)
+}
+
+#[test]
+fn what_is_answered_elsewhere_is_described() {
+    let folder = indexed();
+    let server = Server::start(folder.path(), &[]);
+    let operations = operations(&server.get("/openapi.json").json());
+    let mut seen = BTreeSet::new();
+    for request in read_requests().unwrap() {
+        if request.expected.status != 200 {
+            continue;
+        }
+        let call = &request.call;
+        let path = if call.path.len() > 1 {
+            call.path.trim_end_matches('/')
+        } else {
+            &call.path
+        };
+        let method = if call.method == "HEAD" {
+            "GET"
+        } else {
+            &call.method
+        };
+        let mut fitting = operations
+            .iter()
+            .filter(|operation| operation.method == method && is_of(&operation.path, path));
+        let Some(operation) = fitting.next() else {
+            panic!("{}: {method} {path} is described nowhere", request.name);
+        };
+        for (name, _) in url::form_urlencoded::parse(call.query.as_bytes()) {
+            let is_described = operation.params.iter().any(|(own, _)| *own == name);
+            assert!(
+                is_described,
+                "{}: {name} of {path} is described nowhere",
+                request.name
+            );
+        }
+        seen.insert(&operation.path);
+    }
+    assert!(seen.len() > 15, "{seen:?}");
+}
