@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -11,7 +12,6 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer, Limits, Metrics, Searcher};
 use tokio::sync::Semaphore;
@@ -57,7 +57,7 @@ pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Result<Router> {
     let hosts = AllowedHosts::new(&args.listen, &args.allowed_hosts);
     let router = Router::new()
         .route("/metrics", get(metrics))
-        .route("/openapi.json", get(async || Json(document())))
+        .route("/openapi.json", get(openapi))
         .fallback(search)
         .with_state(app);
     let router = match args.cors_origins.is_empty() {
@@ -123,6 +123,10 @@ async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     }
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, content_type)], app.metrics.encode()).into_response()
+}
+
+async fn openapi() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], document().to_string())
 }
 
 /// Dropped when the client hangs up, which cancels the search.
