@@ -90,6 +90,7 @@ fn imports_go_down_only() {
         &[
             "canter-split-format",
             "canter-stores",
+            "canter-access",
             "canter-formats",
             "bitpacking",
             "datasketches",

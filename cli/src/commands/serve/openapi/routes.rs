@@ -223,7 +223,10 @@ const HITS: &[Param] = &[
         "Begin to go through all hits, page by page.",
     ),
     text("timeout", "10s", "How long the search may take."),
-    flag("track_scores", "Has no effect."),
+    unset(
+        "track_scores",
+        "Refused if it is set, but for a search in the order of `_score`.",
+    ),
     unset("explain", "Refused if it is set."),
     unset("typed_keys", "Refused if it is set."),
 ];
