@@ -29,11 +29,16 @@ impl Server {
 
     /// A server with indexes of its own.
     pub(crate) fn of(folder: &Path, more: &[&str]) -> Self {
+        Self::that_logs(folder, more, Stdio::null())
+    }
+
+    /// A server whose log goes somewhere.
+    pub(crate) fn that_logs(folder: &Path, more: &[&str], log: impl Into<Stdio>) -> Self {
         let args = ["serve", "--listen", "127.0.0.1:0", "--engine", "native"];
         let args = [&args[..], more].concat();
         let mut child = canter(folder, &args)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut line = String::new();

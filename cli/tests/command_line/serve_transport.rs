@@ -294,3 +294,53 @@ fn an_answer_says_which_request_it_answers() {
     assert_eq!(refused.status, 421);
     assert!(refused.header("x-request-id").is_some());
 }
+
+#[test]
+fn a_log_line_says_of_which_request_and_trace_it_is() {
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let folder = indexed();
+    let log = folder.path().join("log");
+    let args = [
+        "--index",
+        "logs=index",
+        "--log",
+        "info",
+        "--log-format",
+        "json",
+    ];
+    let file = std::fs::File::create(&log).unwrap();
+    let server = Server::that_logs(folder.path(), &args, file);
+    let headers = [
+        ("x-request-id", "mine-1"),
+        ("x-opaque-id", "dashboard/7"),
+        ("traceparent", &format!("00-{TRACE}-00f067aa0ba902b7-01")),
+    ];
+    let answer = server.send(
+        Method::GET,
+        "/logs/_count?q=secret",
+        &headers,
+        String::new(),
+    );
+    assert_eq!(answer.status, 200);
+    let started = Instant::now();
+    let line = loop {
+        let text = std::fs::read_to_string(&log).unwrap();
+        let is_of_http = |line: &&str| line.contains("\"canter::http\"") && line.ends_with('\n');
+        match text.split_inclusive('\n').find(is_of_http) {
+            Some(line) => break line.to_owned(),
+            None => assert!(started.elapsed() < PATIENCE, "{text}"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let span = &line["span"];
+    assert_eq!(span["request_id"], "mine-1");
+    assert_eq!(span["opaque_id"], "dashboard/7");
+    assert_eq!(span["trace_id"], TRACE);
+    assert_eq!(
+        (&span["path"], &span["status"]),
+        (&"/logs/_count".into(), &200.into())
+    );
+    // What is searched for is nobody else's business.
+    assert!(!line.to_string().contains("secret"));
+}
