@@ -1,6 +1,6 @@
 //! From axum's requests to the searcher's, and back.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -125,8 +125,10 @@ async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     ([(CONTENT_TYPE, content_type)], app.metrics.encode()).into_response()
 }
 
+/// Anybody may ask for it, as often as they like: it is made once.
 async fn openapi() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], document().to_string())
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
+    ([(CONTENT_TYPE, "application/json")], DOCUMENT.as_str())
 }
 
 /// Dropped when the client hangs up, which cancels the search.

@@ -1,88 +1,27 @@
 //! Whether a client speaks HTTP/1 or HTTP/2 where no TLS says so.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::io::{self, Cursor};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
 
 /// What every connection of HTTP/2 begins with (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A connection whose first bytes were read already: they come again.
-pub(super) struct Begun<T> {
-    inner: T,
-    first: [u8; PREFACE.len()],
-    next: usize,
-    len: usize,
-}
-
-impl<T: AsyncRead + Unpin> Begun<T> {
-    /// Reads until it is clear what is spoken, and says whether that is HTTP/2.
-    pub(super) async fn read(mut inner: T) -> io::Result<(Self, bool)> {
-        let mut first = [0; PREFACE.len()];
-        let mut len = 0;
-        while len < PREFACE.len() && PREFACE.starts_with(&first[..len]) {
-            match inner.read(&mut first[len..]).await? {
-                0 => break,
-                more => len += more,
-            }
+/// Reads until it is clear what is spoken. Gives the connection, on which what was read comes again, and whether it is
+/// HTTP/2.
+pub(super) async fn begun<T: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: T,
+) -> io::Result<(impl AsyncRead + AsyncWrite + Unpin, bool)> {
+    let mut first = Vec::with_capacity(PREFACE.len());
+    while first.len() < PREFACE.len() && PREFACE.starts_with(&first) {
+        let left = PREFACE.len() - first.len();
+        if (&mut stream).take(left as u64).read_buf(&mut first).await? == 0 {
+            break;
         }
-        let is_http2 = first == PREFACE;
-        let begun = Self {
-            inner,
-            first,
-            next: 0,
-            len,
-        };
-        Ok((begun, is_http2))
     }
-}
-
-impl<T: AsyncRead + Unpin> AsyncRead for Begun<T> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.next == self.len {
-            return Pin::new(&mut self.inner).poll_read(cx, buf);
-        }
-        let end = self.len.min(self.next + buf.remaining());
-        buf.put_slice(&self.first[self.next..end]);
-        self.next = end;
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<T: AsyncWrite + Unpin> AsyncWrite for Begun<T> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
-    }
+    let is_http2 = first == PREFACE;
+    let (rest, writer) = split(stream);
+    Ok((join(Cursor::new(first).chain(rest), writer), is_http2))
 }
 
 #[cfg(test)]
@@ -105,12 +44,12 @@ mod tests {
                     }
                     theirs
                 };
-                let (begun, mut theirs) = tokio::join!(Begun::read(ours), sending);
-                let (mut begun, is_http2) = begun.unwrap();
+                let (read, mut theirs) = tokio::join!(begun(ours), sending);
+                let (mut read, is_http2) = read.unwrap();
                 assert_eq!(is_http2, expect, "{sent:?}");
                 theirs.shutdown().await.unwrap();
                 let mut all = Vec::new();
-                begun.read_to_end(&mut all).await.unwrap();
+                read.read_to_end(&mut all).await.unwrap();
                 assert_eq!(all, sent);
             }
         };

@@ -31,7 +31,7 @@ use tokio::sync::{Semaphore, watch};
 
 pub(crate) use self::tls::Identity;
 use activity::Activity;
-use first_bytes::Begun;
+use first_bytes::begun;
 use patient::Patient;
 use tokio_rustls::TlsAcceptor;
 
@@ -167,7 +167,7 @@ impl Server {
         let in_time = self.limits.header_timeout;
         let stream = Patient::new(stream, self.limits.answer_timeout);
         let Some(tls) = &self.tls else {
-            let begun = tokio::time::timeout(in_time, Begun::read(stream)).await;
+            let begun = tokio::time::timeout(in_time, begun(stream)).await;
             if let Ok(Ok((stream, is_http2))) = begun {
                 self.carry(stream, is_http2).await;
             }
