@@ -31,13 +31,12 @@ impl Writer {
 
     /// A signed varint, zigzag-coded.
     pub(crate) fn varint_signed(&mut self, value: i64) {
-        self.varint(((value << 1) ^ (value >> 63)) as u64);
+        self.varint(zigzag(value));
     }
 
     /// A varint length, then the bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        self.varint(bytes.len() as u64);
-        self.raw(bytes);
+        put_bytes(&mut self.buf, bytes);
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
@@ -52,6 +51,17 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
         value >>= 7;
     }
     out.push(low_byte(value));
+}
+
+/// Appends a varint length, then the bytes.
+pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// A signed number as one that is small if it is near to zero.
+pub(crate) fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
 fn low_byte(value: u64) -> u8 {

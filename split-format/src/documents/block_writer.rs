@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 use super::column::{Values, varint_len, write_numbers};
-use super::templates::{Part, Templates, put_bytes};
+use super::templates::{Part, Templates};
 use super::variables::{MAX_TEXT_NUM_BYTES, variables};
+use crate::codec::put_bytes;
 
 impl Part<'_> {
     /// How many bytes it takes in a document.

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::FormatError;
-use crate::codec::{Reader, put_varint};
+use crate::codec::{Reader, put_varint, zigzag};
 
 const DIFFERENCES: u64 = 1;
 const DECIMALS: u64 = 2;
@@ -207,10 +207,6 @@ pub(super) fn write_numbers(out: &mut Vec<u8>, numbers: &[u64], width: Option<us
         true => differences().for_each(|number| put_varint(out, number)),
         false => numbers.iter().for_each(|number| put_varint(out, *number)),
     }
-}
-
-fn zigzag(number: i64) -> u64 {
-    ((number << 1) ^ (number >> 63)).cast_unsigned()
 }
 
 /// Bytes of a varint.

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::FormatError;
-use crate::codec::{Reader, Writer, put_varint};
+use crate::codec::{Reader, Writer, put_bytes, put_varint};
 use crate::version::DOCUMENTS_NAME;
 
 const LITERAL: u64 = 0;
@@ -107,9 +107,4 @@ impl Part<'_> {
             Self::Fixed(value) => put_varint(shape, FIXED + value.len() as u64),
         }
     }
-}
-
-pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_varint(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
 }
