@@ -16,6 +16,7 @@
 //! The API is synchronous and starts the threads it needs; it may be called from anywhere. Nothing
 //! here answers queries, and nothing here reads a clock: the same input gives the same splits.
 
+mod arrivals;
 mod blocking;
 pub mod corpus;
 mod error;
@@ -31,6 +32,10 @@ mod storage;
 mod transform;
 mod upkeep;
 
+pub use arrivals::{
+    DocumentCheck, DocumentProblem, keep_rejected, read_spooled, remove_spooled, spool, spooled,
+    spooled_source,
+};
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
     Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,

@@ -85,7 +85,7 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 
 #[test]
 fn imports_go_down_only() {
-    let layers: [&[&str]; 8] = [
+    let layers: [&[&str]; 9] = [
         &["canter-sorting"],
         &[
             "canter-split-format",
@@ -104,6 +104,7 @@ fn imports_go_down_only() {
             "canter-runtime",
             "canter-edge-io",
         ],
+        &["canter-intake"],
         &["canter-cli"],
         &[
             "canter-python",

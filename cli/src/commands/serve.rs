@@ -10,6 +10,7 @@ mod hosts;
 mod identity;
 mod openapi;
 mod refusal;
+mod writing;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -31,6 +32,7 @@ use crate::open::{InstanceCaps, about_index, tokio_runtime};
 use access::Gate;
 use app::{App, router};
 use body::Bodies;
+use writing::Writers;
 
 /// How long searches that are under way have, once the server is told to stop.
 const MAX_GOODBYE: Duration = Duration::from_secs(35);
@@ -80,6 +82,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             following.abort();
         }
         app.searcher.settle().await;
+        // What was taken is published before the process ends.
+        tokio::task::spawn_blocking(move || app.writers.as_ref().map(Writers::stop)).await?;
         Ok(())
     })
 }
@@ -123,6 +127,15 @@ fn open(args: &ServeArgs) -> Result<App> {
     let max_in_line = engine
         .max_instances()
         .saturating_add(args.server.max_waiting as usize);
+    let writers = match args.writing.writable {
+        true => Some(Writers::open(
+            &args.writing,
+            &args.indexes,
+            Arc::clone(&engine),
+            args.server.body_timeout,
+        )?),
+        false => None,
+    };
     let mut builder = Searcher::builder()
         .metrics(Arc::clone(&metrics))
         .engine(engine)
@@ -152,6 +165,7 @@ fn open(args: &ServeArgs) -> Result<App> {
             forced_filter: args.forced_filter.clone(),
         },
         gate,
+        writers,
         indexes: args.indexes.iter().map(|(name, _)| name.clone()).collect(),
         metrics,
         bodies: Bodies::new(

@@ -16,7 +16,7 @@ use crate::commands::search::parse_time;
 use crate::exit::WrongUse;
 use crate::open::EngineArgs;
 use crate::render::{Screen, numbers};
-pub(super) use lister::Lister;
+pub(crate) use lister::Lister;
 
 const AFTER_HELP: &str = "\
 What matches when the command begins is deleted, all of it at once or nothing; what is ingested afterwards

@@ -10,3 +10,6 @@ pub(crate) mod reading;
 pub(crate) mod suggest;
 pub(crate) mod update;
 pub(crate) mod verify;
+
+#[cfg(feature = "serve")]
+pub(crate) use delete::Lister;

@@ -8,10 +8,12 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use canter_access::Right;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer, Limits, Metrics, Searcher};
 use tokio::sync::Semaphore;
@@ -28,6 +30,7 @@ use super::hosts::{AllowedHosts, check_host};
 use super::identity::identify;
 use super::openapi::document;
 use super::refusal::Api;
+use super::writing::{Request as WriteRequest, Write, Writers, write_of};
 use crate::exit::WrongUse;
 
 /// How long a browser need not ask again whether it may search.
@@ -44,6 +47,8 @@ pub(super) struct App {
     pub(super) caller: Caller,
     /// Who may ask, where they are.
     pub(super) gate: Option<Arc<Gate>>,
+    /// Who takes documents, if anybody does.
+    pub(super) writers: Option<Writers>,
     /// The names of the indexes.
     pub(super) indexes: Vec<String>,
     pub(super) metrics: Arc<Metrics>,
@@ -137,6 +142,11 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     // Who watches the server must be answered when it has much to do, too: these ask for little.
     let is_counted = !parts.uri.path().starts_with("/health/");
     let api = Api::of(parts.uri.path());
+    if let Some(writers) = &app.writers
+        && let Some(write) = write_of(&parts.method, parts.uri.path())
+    {
+        return self::write(&app, writers, write, &parts, body).await;
+    }
     // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
     let caller = match &app.gate {
         Some(gate) if parts.uri.path() != "/health/livez" => {
@@ -150,10 +160,8 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     if is_counted && app.line.available_permits() == 0 {
         return api.last_refusal(StatusCode::TOO_MANY_REQUESTS, NO_ROOM);
     }
-    if let Some(encoding) = parts.headers.get(CONTENT_ENCODING) {
-        let encoding = encoding.to_str().unwrap_or("?");
-        let message = format!("bodies in {encoding:?} are not read: send gzip, zstd or none");
-        return api.last_refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message);
+    if let Some(refusal) = unread_encoding(&parts.headers, api) {
+        return refusal;
     }
     let body = match app.bodies.read(body).await {
         Ok(body) => body,
@@ -172,6 +180,46 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     };
     let answer = app.searcher.http(request, &caller, &app.limits).await;
     respond(answer)
+}
+
+/// Takes or deletes documents.
+async fn write(
+    app: &App,
+    writers: &Writers,
+    write: Write<'_>,
+    parts: &Parts,
+    body: Body,
+) -> Response {
+    let api = Api::of(parts.uri.path());
+    let caller = match &app.gate {
+        None => app.caller.clone(),
+        Some(gate) => match gate.holder_of(write.right(), &parts.headers).await {
+            Ok(grant) => caller_of(grant, &app.indexes),
+            Err(shut) => return shut.answer(api),
+        },
+    };
+    // What may be deleted, the filter says. What may be added, it cannot: nobody looks into new documents with a query.
+    if caller.forced_filter.is_some() && write.right() == Right::Write {
+        let message =
+            "who has a filter can search and delete what it lets through, and add nothing";
+        return api.last_refusal(StatusCode::FORBIDDEN, message);
+    }
+    if let Some(refusal) = unread_encoding(&parts.headers, api) {
+        return refusal;
+    }
+    let request = WriteRequest {
+        api,
+        query: parts.uri.query().unwrap_or_default(),
+        headers: &parts.headers,
+        caller: &caller,
+    };
+    writers.answer(write, request, body).await
+}
+
+fn unread_encoding(headers: &HeaderMap, api: Api) -> Option<Response> {
+    let encoding = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
+    let message = format!("bodies in {encoding:?} are not read: send gzip, zstd or none");
+    Some(api.last_refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message))
 }
 
 const NO_ROOM: &str = "all guests are busy and as many requests wait as may: try again, or raise \

@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::connections::{ConnectionLimits, Identity};
 use super::hosts::parse_allowed_host;
+use super::writing::WritingArgs;
 use crate::amounts::{parse_bytes, parse_some_duration};
 use crate::commands::search::{CacheArgs, LimitArgs};
 use crate::exit::WrongUse;
@@ -25,6 +26,7 @@ Paths:
   GET /api/v1/indexes            the indexes;  /api/v1/indexes/NAME  one of them
   GET /health/livez              alive;  /health/readyz  every index can be read
   GET /metrics                   what was searched and fetched, for Prometheus
+  POST /_bulk, /v1/logs, …       documents in, with --writable (see Writing below)
   GET /openapi.json              all paths, Elasticsearch's too, with their parameters
 
 Examples:
@@ -92,6 +94,9 @@ pub(crate) struct ServeArgs {
 
     #[command(flatten)]
     pub(super) server: ServerArgs,
+
+    #[command(flatten)]
+    pub(super) writing: WritingArgs,
 }
 
 /// Who may ask.

@@ -22,18 +22,34 @@ impl Api {
         let mut segments = path.split('/').filter(|segment| !segment.is_empty());
         match [segments.next(), segments.next(), segments.next()] {
             [Some("api"), Some("v1"), Some("_elastic")] => Self::Elasticsearch,
-            [Some("api" | "health" | "metrics" | "openapi.json"), ..] => Self::Quickwit,
+            [
+                Some("api" | "health" | "metrics" | "openapi.json" | "v1"),
+                ..,
+            ] => Self::Quickwit,
             _ => Self::Elasticsearch,
         }
     }
 
     /// An answer with a message and nothing else.
     pub(super) fn refusal(self, status: StatusCode, message: &str) -> Response {
+        self.refusal_of(status, kind_of(status), message)
+    }
+
+    /// The same with what Elasticsearch calls that kind of error.
+    pub(super) fn refusal_of(self, status: StatusCode, kind: &str, message: &str) -> Response {
+        self.answer(status, &self.body(status, kind, message), false)
+    }
+
+    /// An answer that is nobody else's.
+    pub(super) fn answer(self, status: StatusCode, body: &Value, is_pretty: bool) -> Response {
         let headers: [(HeaderName, &str); 2] = [
             (CONTENT_TYPE, "application/json"),
             (CACHE_CONTROL, "no-store"),
         ];
-        let body = self.body(status, message).to_string();
+        let body = match is_pretty {
+            true => format!("{body:#}\n"),
+            false => body.to_string(),
+        };
         let mut response = (status, headers, body).into_response();
         let headers = response.headers_mut();
         if self == Self::Elasticsearch {
@@ -56,22 +72,28 @@ impl Api {
         response
     }
 
-    fn body(self, status: StatusCode, message: &str) -> Value {
+    fn body(self, status: StatusCode, kind: &str, message: &str) -> Value {
         if self == Self::Quickwit {
             return json!({ "message": message });
         }
-        let kind = match status {
-            StatusCode::TOO_MANY_REQUESTS => "es_rejected_execution_exception",
-            StatusCode::PAYLOAD_TOO_LARGE => "content_too_long_exception",
-            StatusCode::REQUEST_TIMEOUT => "receive_timeout_transport_exception",
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "security_exception",
-            _ => "illegal_argument_exception",
-        };
         let cause = json!({ "type": kind, "reason": message });
         json!({
             "error": { "root_cause": [cause.clone()], "type": kind, "reason": message },
             "status": status.as_u16(),
         })
+    }
+}
+
+/// What Elasticsearch calls an error.
+fn kind_of(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::TOO_MANY_REQUESTS => "es_rejected_execution_exception",
+        StatusCode::PAYLOAD_TOO_LARGE => "content_too_long_exception",
+        StatusCode::REQUEST_TIMEOUT => "receive_timeout_transport_exception",
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "security_exception",
+        StatusCode::SERVICE_UNAVAILABLE => "unavailable_shards_exception",
+        StatusCode::INTERNAL_SERVER_ERROR => "exception",
+        _ => "illegal_argument_exception",
     }
 }
 
@@ -97,6 +119,7 @@ mod tests {
             "/health/livez",
             "/metrics",
             "/openapi.json",
+            "/v1/logs",
         ] {
             assert_eq!(Api::of(path), Api::Quickwit, "{path}");
         }

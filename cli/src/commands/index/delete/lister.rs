@@ -19,7 +19,7 @@ use crate::open::{EngineArgs, InstanceCaps, about_index, tokio_runtime};
 const MAX_NAMED: usize = 3;
 
 /// Lists what a query matches.
-pub(in crate::commands::index) struct Lister {
+pub(crate) struct Lister {
     uri: String,
     request: Value,
     limits: Limits,
@@ -36,6 +36,21 @@ impl Lister {
         deadline_ms: u64,
         engine: &EngineArgs,
     ) -> Result<Self> {
+        Self::new(
+            uri,
+            request,
+            deadline_ms,
+            engine.start(InstanceCaps::default())?,
+        )
+    }
+
+    /// The same with an engine that runs already.
+    pub(crate) fn new(
+        uri: &str,
+        request: Value,
+        deadline_ms: u64,
+        engine: Arc<dyn Engine>,
+    ) -> Result<Self> {
         let options = OpenOptions::default();
         Ok(Self {
             uri: uri.to_owned(),
@@ -44,7 +59,7 @@ impl Lister {
                 deadline_ms,
                 ..Limits::default()
             },
-            engine: engine.start(InstanceCaps::default())?,
+            engine,
             fetcher: open_uri(uri, &options).map_err(about_index(uri))?,
             runtime: tokio_runtime()?,
         })
@@ -54,7 +69,7 @@ impl Lister {
     ///
     /// # Errors
     /// If any split could not be searched.
-    pub(in crate::commands::index) fn list(&self) -> Result<Vec<ListedSplit>> {
+    pub(crate) fn list(&self) -> Result<Vec<ListedSplit>> {
         self.list_from(Arc::clone(&self.fetcher))
     }
 

@@ -1,0 +1,137 @@
+//! Elasticsearch's `_delete_by_query`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use canter_index_builder::{DeleteReport, ErrorKind, delete_documents};
+use serde_json::{Value, json};
+
+use super::bulk::{millis, names_of, respond};
+use super::params::Params;
+use super::writers::{Request, Writers};
+use crate::commands::index::Lister;
+
+/// Time for one search of an index, in milliseconds.
+const DEADLINE_MS: u64 = 600_000;
+
+/// `POST /<indexes>/_delete_by_query`.
+pub(super) async fn delete(
+    writers: &Writers,
+    request: &Request<'_>,
+    indexes: &str,
+    body: &[u8],
+) -> Response {
+    let started = Instant::now();
+    let (params, query) = match read(request, body) {
+        Ok(read) => read,
+        Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
+    };
+    let lanes = match names_of(writers, request, indexes) {
+        Ok(lanes) => lanes,
+        Err(response) => return response,
+    };
+    let mut num_deleted = 0;
+    for (name, lane) in lanes {
+        // What was taken before this request counts as there.
+        if let Err(refusal) = lane.publish_now().await {
+            let status = super::writers::status_of(&refusal);
+            return request.api.refusal(status, &refusal.to_string());
+        }
+        let search = json!({
+            "query": query, "max_hits": 0, "list_documents": true,
+            "forced_filter": request.caller.forced_filter,
+        });
+        let uri = writers.uris.get(name).cloned().unwrap_or_default();
+        let (engine, lane) = (Arc::clone(&writers.engine), Arc::clone(lane));
+        let deleted = tokio::task::spawn_blocking(move || -> anyhow::Result<DeleteReport> {
+            let lister = Lister::new(&uri, search, DEADLINE_MS, engine)?;
+            delete_documents(lane.store(), || lister.list())
+        });
+        match deleted.await {
+            Ok(Ok(report)) => num_deleted += report.num_deleted_docs,
+            Ok(Err(error)) => {
+                return request
+                    .api
+                    .refusal(status_of(&error), &format!("{name}: {error:#}"));
+            }
+            Err(error) => {
+                let message = format!("{name}: {error}");
+                return request
+                    .api
+                    .refusal(StatusCode::INTERNAL_SERVER_ERROR, &message);
+            }
+        }
+    }
+    let answer = json!({
+        "took": millis(started), "timed_out": false, "total": num_deleted, "deleted": num_deleted, "batches": 1,
+        "version_conflicts": 0, "noops": 0, "retries": {"bulk": 0, "search": 0}, "throttled_millis": 0,
+        "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": [],
+    });
+    respond(request, &params, StatusCode::OK, answer)
+}
+
+fn read(request: &Request<'_>, body: &[u8]) -> Result<(Params, Value), String> {
+    let mut params = Params::of(request.query)?;
+    // Deletions are published at once, and conflict with nothing.
+    params.one_of("conflicts", &["abort", "proceed"])?;
+    params.one_of("wait_for_completion", &["true", ""])?;
+    params.one_of("slices", &["1", "auto"])?;
+    params.one_of("requests_per_second", &["-1"])?;
+    params.flag("refresh")?;
+    for means_nothing in ["ignore_unavailable", "allow_no_indices", "request_cache"] {
+        params.flag(means_nothing)?;
+    }
+    for means_nothing in [
+        "expand_wildcards",
+        "scroll",
+        "scroll_size",
+        "search_timeout",
+        "search_type",
+        "preference",
+    ] {
+        params.text(means_nothing);
+    }
+    let of_url = params.text("q");
+    params.finish()?;
+    let mut given = match body.iter().all(u8::is_ascii_whitespace) {
+        true => json!({}),
+        false => {
+            serde_json::from_slice(body).map_err(|error| format!("the body is no JSON: {error}"))?
+        }
+    };
+    let body = given.as_object_mut().ok_or("the body is no object")?;
+    let query = body.remove("query");
+    if let Some(name) = body.keys().next() {
+        return Err(format!(
+            "unknown field [{name}] in the body: only [query] is known"
+        ));
+    }
+    match (query, of_url) {
+        (Some(_), Some(_)) => Err("there is a query in the body and one in the URL".to_owned()),
+        // Elasticsearch asks for one, too: nobody deletes everything by an empty request.
+        (None, None) => Err("query is missing".to_owned()),
+        (Some(Value::String(_)), None) => Err("[query] is no object".to_owned()),
+        (Some(query), None) => Ok((params, query)),
+        (None, Some(query)) => Ok((params, Value::String(query))),
+    }
+}
+
+fn status_of(error: &anyhow::Error) -> StatusCode {
+    let of_search = error
+        .downcast_ref::<canter_runtime::SearchError>()
+        .map(|error| error.kind);
+    let of_store = error
+        .downcast_ref::<canter_index_builder::BuildError>()
+        .map(|error| error.kind());
+    match (of_search, of_store) {
+        (Some(canter_runtime::ErrorKind::Invalid | canter_runtime::ErrorKind::Limit), _) => {
+            StatusCode::BAD_REQUEST
+        }
+        (Some(canter_runtime::ErrorKind::Unavailable), _) | (_, Some(ErrorKind::Unavailable)) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

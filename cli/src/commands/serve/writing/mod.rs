@@ -1,0 +1,16 @@
+//! `--writable`: documents come in over HTTP, and go out by a query.
+//!
+//! The guest only searches, so these paths are this host's own. What it takes it hands to `canter-intake`, which says
+//! when it is safe and when it can be found.
+
+mod bulk;
+mod delete;
+mod filter_path;
+mod lines;
+mod logs;
+mod params;
+mod routes;
+mod writers;
+
+pub(super) use routes::{Write, write_of};
+pub(super) use writers::{Request, Writers, WritingArgs};

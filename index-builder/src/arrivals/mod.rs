@@ -1,0 +1,8 @@
+//! What comes in small pieces: documents that are checked one by one before anybody promises to keep them, and the spool
+//! that keeps them until they are published.
+
+mod check;
+mod spool;
+
+pub use check::{DocumentCheck, DocumentProblem};
+pub use spool::{keep_rejected, read_spooled, remove_spooled, spool, spooled, spooled_source};

@@ -1,0 +1,339 @@
+//! One index's lane: what comes waits here, and one thread publishes it.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use canter_index_builder::{DocumentCheck, DocumentProblem, IndexStore, spool};
+use tokio::sync::{Semaphore, oneshot};
+use uuid::Uuid;
+
+use crate::batch::{Part, Waiting};
+use crate::commit::Committer;
+use crate::refusal::Refusal;
+
+/// How long what an index's config says of documents holds, before it is read again.
+const CHECK_AGE: Duration = Duration::from_secs(30);
+
+/// How a lane gathers and publishes.
+#[derive(Clone, Debug)]
+pub struct LaneSettings {
+    /// For so long documents wait for others.
+    pub commit_interval: Duration,
+    /// When so many bytes wait, they are published at once.
+    pub max_batch_bytes: usize,
+    /// Longest document.
+    pub max_document_bytes: usize,
+}
+
+impl Default for LaneSettings {
+    fn default() -> Self {
+        Self {
+            commit_interval: Duration::from_secs(1),
+            max_batch_bytes: 32 << 20,
+            max_document_bytes: 16 << 20,
+        }
+    }
+}
+
+/// When a client is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// When its documents are safe in the store. They can be found about an interval later.
+    Durable,
+    /// When they can be found.
+    Published,
+    /// The same, and nothing else is waited for.
+    PublishedNow,
+}
+
+/// Takes documents for one index.
+pub struct Lane {
+    shared: Arc<Shared>,
+    check: RwLock<Option<(Arc<DocumentCheck>, Instant)>>,
+    /// A permit for each byte that may wait, of all lanes together.
+    room: Arc<Semaphore>,
+    max_bytes: usize,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What clients and the thread share.
+pub(crate) struct Shared {
+    pub(crate) store: IndexStore,
+    pub(crate) settings: LaneSettings,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Waiting,
+    /// Nothing is published before: the store has not answered lately.
+    not_before: Option<Instant>,
+    is_stopping: bool,
+    /// Counts publications, for whoever keeps the index in order.
+    num_commits: u64,
+}
+
+impl Lane {
+    /// Starts the thread, which first publishes what an earlier process left in the spool. `room` has a permit for each of
+    /// `max_bytes` that may wait.
+    pub fn start(
+        store: IndexStore,
+        settings: LaneSettings,
+        room: Arc<Semaphore>,
+        max_bytes: usize,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            store,
+            settings,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let mut committer = Committer::new(Arc::clone(&shared));
+        let thread = thread::Builder::new().name("canter-commit".into());
+        let thread = thread.spawn(move || committer.run())?;
+        Ok(Self {
+            shared,
+            check: RwLock::default(),
+            room,
+            max_bytes,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// The index's store.
+    pub fn store(&self) -> &IndexStore {
+        &self.shared.store
+    }
+
+    /// How often something was published.
+    pub fn num_commits(&self) -> u64 {
+        self.shared.lock().num_commits
+    }
+
+    /// What is wrong with each of these documents, if anything is. Blocks: the index config may have to be read.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn problems<'d>(
+        &self,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<Vec<Option<DocumentProblem>>, Refusal> {
+        let check = self.check().map_err(|error| Refusal::from(&error))?;
+        let max = self.shared.settings.max_document_bytes;
+        let mut scratch = Vec::new();
+        let problem = |document: &[u8]| match document.len() > max {
+            true => Some(DocumentProblem {
+                reason: "line_too_long",
+                message: format!("the document has {} bytes, more than {max}", document.len()),
+            }),
+            false => check.problem(document, &mut scratch),
+        };
+        Ok(documents.into_iter().map(problem).collect())
+    }
+
+    fn check(&self) -> Result<Arc<DocumentCheck>, canter_index_builder::BuildError> {
+        let known = self.check.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((check, read_at)) = &*known
+            && read_at.elapsed() < CHECK_AGE
+        {
+            return Ok(Arc::clone(check));
+        }
+        drop(known);
+        let check = Arc::new(DocumentCheck::open(&self.shared.store)?);
+        let mut known = self.check.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some((Arc::clone(&check), Instant::now()));
+        Ok(check)
+    }
+
+    /// Takes documents, in which nothing is wrong, and answers when they are as safe as asked for.
+    ///
+    /// # Errors
+    /// If they are not taken: none of them then, unless the store broke off while they were published.
+    pub async fn add(&self, documents: &[&[u8]], acknowledge: Acknowledge) -> Result<(), Refusal> {
+        if documents.is_empty() {
+            return match acknowledge {
+                Acknowledge::Durable => Ok(()),
+                _ => self.publish_now().await,
+            };
+        }
+        let lines = joined(documents);
+        let busy = || Refusal::Busy {
+            max_bytes: self.max_bytes,
+        };
+        let num_bytes = u32::try_from(lines.len()).map_err(|_| busy())?;
+        let room = Arc::clone(&self.room).try_acquire_many_owned(num_bytes);
+        let room = Some(room.map_err(|_| busy())?);
+        if acknowledge == Acknowledge::Durable {
+            let id = Uuid::new_v4().simple().to_string();
+            let lines = self.spool(&id, lines).await?;
+            return self.shared.add(
+                Part {
+                    lines: Some(lines),
+                    spooled: Some(id),
+                    waiter: None,
+                    _room: room,
+                },
+                false,
+            );
+        }
+        let (waiter, told) = oneshot::channel();
+        let part = Part {
+            lines: Some(lines),
+            spooled: None,
+            waiter: Some(waiter),
+            _room: room,
+        };
+        self.shared
+            .add(part, acknowledge == Acknowledge::PublishedNow)?;
+        told.await.unwrap_or(Err(Refusal::Stopping))
+    }
+
+    /// Writes documents to the spool, and gives them back.
+    async fn spool(&self, id: &str, lines: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+        let (shared, id) = (Arc::clone(&self.shared), id.to_owned());
+        let written =
+            tokio::task::spawn_blocking(move || spool(&shared.store, &id, &lines).map(|()| lines));
+        match written.await {
+            Ok(written) => written.map_err(|error| Refusal::from(&error)),
+            Err(error) => Err(Refusal::Internal(error.to_string())),
+        }
+    }
+
+    /// Answers when all that was taken until now can be found.
+    ///
+    /// # Errors
+    /// If it could not be published. What was durable already will be.
+    pub async fn publish_now(&self) -> Result<(), Refusal> {
+        let (waiter, told) = oneshot::channel();
+        let nothing = Part {
+            lines: None,
+            spooled: None,
+            waiter: Some(waiter),
+            _room: None,
+        };
+        self.shared.add(nothing, true)?;
+        told.await.unwrap_or(Err(Refusal::Stopping))
+    }
+
+    /// Takes nothing more, and returns when what was taken is published, or has failed to be. Blocks.
+    pub fn stop(&self) {
+        self.shared.lock().is_stopping = true;
+        self.shared.changed.notify_all();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // It has said why if it panicked.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.shared.lock().is_stopping = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+/// Documents as lines. What stands between the tokens of a document may have line feeds, its strings may not.
+fn joined(documents: &[&[u8]]) -> Vec<u8> {
+    let len = documents.iter().map(|document| document.len() + 1).sum();
+    let mut lines = Vec::with_capacity(len);
+    for document in documents {
+        let plain = document.iter().map(|byte| match byte {
+            b'\n' | b'\r' => b' ',
+            byte => *byte,
+        });
+        lines.extend(plain);
+        lines.push(b'\n');
+    }
+    lines
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add(&self, part: Part, is_urgent: bool) -> Result<(), Refusal> {
+        let mut state = self.lock();
+        if state.is_stopping {
+            // What is in the spool is published by the next process.
+            return match part.spooled {
+                Some(_) => Ok(()),
+                None => Err(Refusal::Stopping),
+            };
+        }
+        state.waiting.add(part);
+        state.waiting.is_urgent |= is_urgent;
+        drop(state);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// What is to be published next; waits for it, but not longer than `patience`. Nothing for ever once the lane is
+    /// stopping and empty.
+    pub(crate) fn next(&self, patience: Duration) -> Next {
+        let give_up = Instant::now() + patience;
+        let mut state = self.lock();
+        loop {
+            let now = Instant::now();
+            let due = self.due(&state);
+            if due.is_some_and(|due| due <= now) {
+                return Next::Parts(state.waiting.take(self.settings.max_batch_bytes));
+            }
+            if state.is_stopping && state.waiting.parts.is_empty() {
+                return Next::Nothing { is_over: true };
+            }
+            if give_up <= now {
+                return Next::Nothing { is_over: false };
+            }
+            let until = due.map_or(give_up, |due| due.min(give_up));
+            let waited = self.changed.wait_timeout(state, until - now);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// When what waits is to be published, if anything does.
+    fn due(&self, state: &State) -> Option<Instant> {
+        let waiting = &state.waiting;
+        let since = waiting.since?;
+        let is_enough = waiting.num_bytes >= self.settings.max_batch_bytes;
+        let due = match is_enough || waiting.is_urgent || state.is_stopping {
+            true => since,
+            false => since + self.settings.commit_interval,
+        };
+        match state.is_stopping {
+            true => Some(due),
+            false => Some(state.not_before.map_or(due, |at| at.max(due))),
+        }
+    }
+
+    /// Says that something was published.
+    pub(crate) fn has_published(&self) {
+        let mut state = self.lock();
+        state.num_commits += 1;
+        state.not_before = None;
+    }
+
+    /// Puts back what is durable and could not be published, to be tried again after a pause. A lane that is stopping leaves
+    /// it to the next process.
+    pub(crate) fn try_again(&self, parts: Vec<Part>, pause: Duration) {
+        let mut state = self.lock();
+        if !state.is_stopping {
+            state.waiting.put_back(parts);
+            state.not_before = Some(Instant::now() + pause);
+        }
+    }
+}
+
+/// What the thread is to do.
+pub(crate) enum Next {
+    Parts(Vec<Part>),
+    Nothing { is_over: bool },
+}

@@ -1,0 +1,33 @@
+//! Documents that clients send one by one or by the thousand, and what becomes of them until they can be found.
+//!
+//! ```text
+//!   bulk, OTLP, lines ──parse──▶ lines ──check──▶ Lane of one index ──commit──▶ splits, published
+//!                                  │ problems        │ asked to be durable first
+//!                                  ▼                 ▼
+//!                              each item's         spool object
+//!                               own answer
+//! ```
+//!
+//! A [`Lane`] gathers what comes until an interval is over or there is enough, and ingests all of it at once: one split and
+//! one new manifest, however many clients sent it. A client is answered when its documents are published, or, if it asks for
+//! that, as soon as they are in the store. What was answered survives a crash of this process; a client that had no answer
+//! cannot know, and may send again.
+//!
+//! HTTP is the caller's matter, and so is who may write.
+
+mod batch;
+mod bulk;
+mod commit;
+mod lane;
+mod otlp;
+mod refusal;
+mod upkeep;
+
+#[cfg(test)]
+mod tests;
+
+pub use bulk::{Action, BulkError, Verb, parse_bulk};
+pub use lane::{Acknowledge, Lane, LaneSettings};
+pub use otlp::{Logs, LogsEncoding, read_logs, write_logs_answer, write_logs_error};
+pub use refusal::Refusal;
+pub use upkeep::{Upkeep, UpkeepSettings};
