@@ -9,6 +9,7 @@
 //! Read in this order: [`config`] (what the user wrote), [`datetime`] (every date format in one place),
 //! [`mapper`] (the compiled form), [`tokenizers`].
 
+mod classes;
 pub mod config;
 pub mod datetime;
 mod doc_error;
@@ -19,6 +20,7 @@ pub mod mapper;
 mod stored;
 pub mod tokenizers;
 
+pub use classes::check_classes;
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
 pub use datetime::{infer_rfc3339, parse_datetime_literal};
 pub use doc_error::{DocError, DocErrorReason};

@@ -2,6 +2,7 @@
 
 mod order;
 mod pack;
+mod tables;
 
 use std::fs;
 use std::io::Write;
@@ -134,8 +135,9 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
         .target_dir
         .join(TARGET)
         .join("guest/canter_guest_component.wasm");
-    let module =
+    let mut module =
         fs::read(&module_path).with_context(|| format!("cannot read {}", module_path.display()))?;
+    tables::drop_tables(&module_path, &mut module)?;
     let packed = pack::pack(&module)?;
     let component = ComponentEncoder::default()
         .module(&packed)

@@ -17,6 +17,7 @@ mod serve_limits;
 mod serve_openapi;
 mod serve_tokens;
 mod serve_transport;
+mod serve_writing;
 mod shared_builds;
 mod stores;
 mod support;

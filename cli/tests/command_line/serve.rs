@@ -67,7 +67,7 @@ impl Server {
     }
 
     /// Tells it to stop every now and then until it has, as an impatient person does.
-    fn stop(&mut self) -> ExitStatus {
+    pub(crate) fn stop(&mut self) -> ExitStatus {
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
             self.tell_to_stop();
@@ -124,6 +124,11 @@ impl Server {
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::POST, path, &[], body.to_string())
+    }
+
+    pub(crate) fn post_json(&self, path: &str, body: &Value) -> Answer {
+        let headers = [("content-type", "application/json")];
+        self.send(Method::POST, path, &headers, body.to_string())
     }
 }
 

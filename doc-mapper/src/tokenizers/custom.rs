@@ -8,6 +8,7 @@ use tantivy::tokenizer::{
 
 use super::source_code::SourceCodeTokenizer;
 use super::{MAX_WHITESPACE_TOKEN_BYTES, remove_long};
+use crate::classes::check_classes;
 use crate::config::{CustomTokenizer, TokenizerCut, TokenizerFilter};
 
 /// What a compiled pattern may take.
@@ -18,6 +19,7 @@ const MAX_COMPILED_BYTES: usize = 1 << 20;
 /// # Errors
 /// What is wrong with it, as the end of a sentence that names it.
 pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
+    check_classes(pattern)?;
     let regex = RegexBuilder::new(pattern)
         .size_limit(MAX_COMPILED_BYTES)
         .build()

@@ -2,12 +2,14 @@
 
 use canter_doc_mapper::{DocMapper, FieldKind, infer_rfc3339};
 
+use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::Number;
 use crate::request::{
     Aggregation, Aggregations, Composite, CompositeBy, CompositeSource, Kind, MetricOf, RangeOf,
-    Source, address,
+    Source, address, exact_number,
 };
+use crate::respond::choice_text;
 use crate::{Error, Result};
 
 /// What an aggregation takes.
@@ -92,7 +94,22 @@ fn add_untyped(mapper: &DocMapper, aggregation: &Aggregation, fields: &mut Vec<S
 }
 
 fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
-    let of = |source: &Source, takes| check_field(mapper, aggregation, &source.field, takes);
+    let of = |source: &Source, takes| {
+        check_field(mapper, aggregation, &source.field, takes)?;
+        let Some(missing) = source.missing.as_ref().filter(|_| takes == Takes::Terms) else {
+            return Ok(());
+        };
+        match missing_key(mapper, &source.field, missing) {
+            Some(_) => Ok(()),
+            None => Err(Error::invalid(
+                &aggregation.path,
+                &format!(
+                    "missing is no value that the field {:?} can have",
+                    source.field
+                ),
+            )),
+        }
+    };
     let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
     match &aggregation.kind {
         Kind::Terms(terms) => of(&terms.source, Takes::Terms)?,
@@ -217,6 +234,30 @@ pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Ke
         | (FieldKind::Text(_), Key::Text(_))
         | (FieldKind::Json(_), _) => Some(key.clone()),
         _ => None,
+    }
+}
+
+/// What stands in for a missing value, as the field's columns would have it: where documents have that value, it is one key
+/// with theirs.
+pub(crate) fn missing_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Key> {
+    let Some(kind) = mapper.kind_of(field) else {
+        return Some(key.clone());
+    };
+    match (kind, key) {
+        (FieldKind::F64(_), Key::Number(number)) => Some(Key::Number(number.to_f64().into())),
+        (FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_), Key::Text(text)) => {
+            let number = serde_json::from_str(text).ok()?;
+            missing_key(mapper, field, &Key::Number(exact_number(&number)?))
+        }
+        (FieldKind::Bool, Key::Text(text)) => text.parse().ok().map(Key::Bool),
+        (FieldKind::Text(_), Key::Number(_) | Key::Bool(_)) => {
+            Some(Key::Text(choice_text(key).into_owned()))
+        }
+        (FieldKind::Date(_), Key::Text(text)) => {
+            let time_ns = DateFormat::default().read(text, &Zone::utc(), false);
+            time_ns.ok().map(Key::Date)
+        }
+        _ => after_key(mapper, field, key),
     }
 }
 

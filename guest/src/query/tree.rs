@@ -338,12 +338,13 @@ impl MinShould {
             return num_clauses;
         };
         let num = i64::try_from(num_clauses).unwrap_or(i64::MAX);
-        let wanted = match share {
-            Share::Count(count) => *count,
-            // Rounded towards nothing, as Elasticsearch does.
-            Share::Percent(percent) => num.saturating_mul(*percent) / 100,
+        // A part is rounded towards nothing, as Elasticsearch does. What is negative says how many need not match, also
+        // where that is none.
+        let (may_lack, wanted) = match share {
+            Share::Count(count) => (*count < 0, *count),
+            Share::Percent(percent) => (*percent < 0, num.saturating_mul(*percent) / 100),
         };
-        let wanted = match wanted < 0 {
+        let wanted = match may_lack {
             true => num.saturating_add(wanted),
             false => wanted,
         };

@@ -188,7 +188,7 @@ impl Table {
         let tokens = &self.cell(doc, field).tokens;
         tokens.iter().any(|(_, token)| {
             let chars: Vec<char> = token.chars().collect();
-            fits(&pieces, &chars, is_regex)
+            fits(&pieces, &chars)
         })
     }
 
@@ -313,8 +313,8 @@ fn folded(piece: &Piece, tokenizer: Tokenizer) -> Vec<Piece> {
     }
 }
 
-/// In a regular expression the dot is no line break.
-fn fits(pieces: &[Piece], chars: &[char], is_regex: bool) -> bool {
+/// Any character may be a line break, too.
+fn fits(pieces: &[Piece], chars: &[char]) -> bool {
     // reached[i]: the pieces so far can end before character i.
     let mut reached = vec![false; chars.len() + 1];
     reached[0] = true;
@@ -322,7 +322,7 @@ fn fits(pieces: &[Piece], chars: &[char], is_regex: bool) -> bool {
         let mut next = vec![false; chars.len() + 1];
         let takes = |c: char| match piece {
             Piece::Char(wanted) => c == *wanted,
-            Piece::Any | Piece::Rest => !is_regex || c != '\n',
+            Piece::Any | Piece::Rest => true,
             Piece::Class(wanted) => wanted.contains(&c),
         };
         for at in 0..=chars.len() {

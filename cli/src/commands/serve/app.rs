@@ -142,10 +142,8 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     // Who watches the server must be answered when it has much to do, too: these ask for little.
     let is_counted = !parts.uri.path().starts_with("/health/");
     let api = Api::of(parts.uri.path());
-    if let Some(writers) = &app.writers
-        && let Some(write) = write_of(&parts.method, parts.uri.path())
-    {
-        return self::write(&app, writers, write, &parts, body).await;
+    if let Some(write) = write_of(&parts.method, parts.uri.path()) {
+        return self::write(&app, write, &parts, body).await;
     }
     // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
     let caller = match &app.gate {
@@ -183,14 +181,12 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
 }
 
 /// Takes or deletes documents.
-async fn write(
-    app: &App,
-    writers: &Writers,
-    write: Write<'_>,
-    parts: &Parts,
-    body: Body,
-) -> Response {
+async fn write(app: &App, write: Write<'_>, parts: &Parts, body: Body) -> Response {
     let api = Api::of(parts.uri.path());
+    let Some(writers) = &app.writers else {
+        let message = "this server only searches: start it with --writable to send it documents";
+        return api.last_refusal(StatusCode::FORBIDDEN, message);
+    };
     let caller = match &app.gate {
         None => app.caller.clone(),
         Some(gate) => match gate.holder_of(write.right(), &parts.headers).await {

@@ -111,9 +111,9 @@ fn read_ranges(
         let range = Body::read(format!("{}.ranges.{place}", body.path), range, known)?;
         let (from, to) = ends(&range)?;
         if let (Some(from), Some(to)) = (&from, &to)
-            && from >= to
+            && from > to
         {
-            return Err(range.invalid("to", "this must be above from"));
+            return Err(range.invalid("to", "this must not be below from"));
         }
         ranges.push(OneRange {
             key: range.text("key")?.map(str::to_owned),

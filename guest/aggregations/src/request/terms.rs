@@ -1,5 +1,6 @@
 //! `terms`, `multi_terms` and `rare_terms`: a bucket for each value.
 
+use canter_doc_mapper::check_classes;
 use serde_json::Value;
 
 use super::body::{Body, number_of};
@@ -138,6 +139,10 @@ fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
         Some(Value::String(pattern)) if pattern.len() > MAX_PATTERN_BYTES => {
             let what = format!("a pattern has at most {MAX_PATTERN_BYTES} bytes");
             Err(body.too_large(name, &what))
+        }
+        Some(Value::String(pattern)) if check_classes(pattern).is_err() => {
+            let what = check_classes(pattern).err().unwrap_or_default();
+            Err(body.invalid(name, &format!("the pattern {what}")))
         }
         Some(Value::String(pattern)) => match tantivy_fst::Regex::new(pattern) {
             Ok(_) => Ok(Some(Choice::Pattern(pattern.clone()))),

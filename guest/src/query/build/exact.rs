@@ -17,7 +17,9 @@ use super::automaton::{NearWord, TermAutomaton};
 use super::literal::{find_term, has_nothing, not_indexed, resolve};
 use super::range::{build_exists, range_of};
 use super::value::{json_base_term, json_value_term, scalar_term};
-use super::wildcard::{ANY_TEXT, Pattern, automaton, expression_of, find_automaton, push_escaped};
+use super::wildcard::{
+    ANY_TEXT, Pattern, any_character, automaton, expression_of, find_automaton, push_escaped,
+};
 use super::{Builder, any_of};
 use crate::SearchError;
 use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range};
@@ -122,12 +124,11 @@ impl Builder<'_> {
             let Some(end) = end else {
                 return Ok(None);
             };
-            let text = match is_date || is_json {
-                true => date_text(&field, range, end, is_lower == end.is_included)
+            Ok::<_, SearchError>(Some(match is_date || is_json {
+                true => date_end(&field, range, end, is_lower == end.is_included)
                     .map_err(|what| SearchError::invalid(format!("range on {name:?}: {what}")))?,
-                false => end.given.text.clone(),
-            };
-            Ok::<_, SearchError>(Some((text, end.is_included)))
+                false => (end.given.text.clone(), end.is_included),
+            }))
         };
         let (lower, upper) = (text(&range.lower, true)?, text(&range.upper, false)?);
         range_of(self, name, &field, bound(&lower), bound(&upper))
@@ -163,7 +164,7 @@ impl Builder<'_> {
         }
         let tokenizer = self.words_field(name, &field)?.to_owned();
         let expression = match kind {
-            PatternKind::Regexp => format!("({pattern})"),
+            PatternKind::Regexp => any_character(pattern)?,
             PatternKind::Prefix => {
                 let start = self.as_in_terms(&field, &tokenizer, pattern);
                 let mut expression = String::new();
@@ -284,39 +285,50 @@ fn bound(end: &Option<(String, bool)>) -> Bound<&str> {
     }
 }
 
-/// An end of a range of dates in full. With `at_start` a day that is not said further is its first moment, else its last.
+/// An end of a range of dates in full, and whether it is part of the range. With `at_start` a day that is not said further
+/// is its first moment, else its last: all before the next day's first one, since values are cut towards 1970.
 ///
 /// What the field reads as its documents write dates counts as that. Elsewhere dates are Elasticsearch's.
-fn date_text(
+fn date_end(
     field: &ResolvedField<'_>,
     range: &Range,
     end: &End,
     at_start: bool,
-) -> Result<String, String> {
+) -> Result<(String, bool), String> {
     let text = &end.given.text;
+    let as_it_is = || Ok((text.clone(), end.is_included));
     if let Some(ns) = end.from_now_ns {
-        return full_date(ns);
+        return Ok((full_date(ns)?, end.is_included));
     }
     let (format, zone) = (range.format.as_deref(), range.time_zone.as_deref());
     let read = |round_up: bool| resolve_date(text, format, zone, 0, round_up);
+    let in_full = || {
+        let ns = read(!at_start)?;
+        match ns.checked_add(1) {
+            Some(next) if !at_start && read(false)? != ns => {
+                Ok((full_date(next)?, !end.is_included))
+            }
+            _ => Ok((full_date(ns)?, end.is_included)),
+        }
+    };
     if format.is_some() || text.contains("||") {
-        return full_date(read(!at_start)?);
+        return in_full();
     }
     if matches!(field.kind, FieldKind::Json(_)) && (end.given.is_number || zone.is_none()) {
         // What a value of such a field is, the text alone says.
-        return Ok(text.clone());
+        return as_it_is();
     }
     let own = field.parse_date(text).map(DateTime::into_timestamp_nanos);
     let is_year = text.len() == 4 && !end.given.is_number;
     let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if is_digits && !is_year {
-        return Ok(text.clone());
+        return as_it_is();
     }
     match (own, read(false)) {
         // A field that reads it as another time knows better, unless a zone is given, which the field does not know.
-        (Some(own), Ok(usual)) if own != usual && zone.is_none() && !is_year => Ok(text.clone()),
-        (_, Ok(_)) => full_date(read(!at_start)?),
-        (_, Err(_)) => Ok(text.clone()),
+        (Some(own), Ok(usual)) if own != usual && zone.is_none() && !is_year => as_it_is(),
+        (_, Ok(_)) => in_full(),
+        (_, Err(_)) => as_it_is(),
     }
 }
 

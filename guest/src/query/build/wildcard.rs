@@ -1,7 +1,7 @@
 //! Wildcards (`wor*`, `w?rd`) and regular expressions (`/wor.*/`), both automata over a dictionary.
 
 use canter_doc_mapper::tokenizers::Letters;
-use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
+use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField, check_classes};
 use tantivy::query::{EmptyQuery, Query};
 
 mod compiled;
@@ -180,7 +180,17 @@ pub(super) fn build_regex(
             "the field {name:?} is no indexed text, so a regular expression cannot search it"
         )));
     }
-    automaton(builder, &field, &format!("({pattern})"))
+    automaton(builder, &field, &any_character(pattern)?)
+}
+
+/// The expression in which `.` is any character, a line break too, as in Lucene.
+///
+/// # Errors
+/// If it names classes of characters that are not known.
+pub(super) fn any_character(pattern: &str) -> Result<String, SearchError> {
+    check_classes(pattern)
+        .map_err(|what| SearchError::invalid(format!("the pattern {pattern:?} {what}")))?;
+    Ok(format!("(?s:{pattern})"))
 }
 
 pub(super) fn automaton(

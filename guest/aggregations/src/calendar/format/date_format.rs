@@ -94,7 +94,7 @@ impl DateFormat {
         let mut forms = std::iter::once(&self.first).chain(&self.others);
         let time = forms.find_map(|form| match form {
             Form::Pattern { read, .. } => read::read(read, text)?.resolve(zone, round_up),
-            Form::Epoch { unit_ns } => read::epoch(text, *unit_ns).map(clamped),
+            Form::Epoch { unit_ns } => read::epoch(text, *unit_ns, round_up).map(clamped),
         });
         time.ok_or_else(|| {
             let example = self.format(1_460_505_600_000_000_000, zone);

@@ -159,7 +159,7 @@ fn read_name<'t>(text: &'t str, of: Name, style: Style, parsed: &mut Parsed) -> 
 }
 
 /// Reads units since 1970 with a fraction, cut to nanoseconds.
-pub(super) fn epoch(text: &str, unit_ns: u64) -> Option<i128> {
+pub(super) fn epoch(text: &str, unit_ns: u64, round_up: bool) -> Option<i128> {
     let (sign, number) = match text.strip_prefix('-') {
         Some(number) => (-1, number),
         None => (1, text),
@@ -179,6 +179,8 @@ pub(super) fn epoch(text: &str, unit_ns: u64) -> Option<i128> {
         Some(fraction) => {
             format!("{fraction:0<18}").parse::<i128>().ok()? * unit / 1_000_000_000_000_000_000
         }
+        // It is meant to the last nanosecond of its unit, in both directions of time.
+        None if round_up => sign * (unit - 1),
         None => 0,
     };
     Some(sign * (whole.parse::<i128>().ok()? * unit + fraction_ns))

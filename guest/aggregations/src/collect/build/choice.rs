@@ -28,9 +28,10 @@ pub(super) fn key_filter(
                 }))
             }
             Some(Choice::Pattern(pattern)) => {
-                let regex = tantivy_fst::Regex::new(pattern).map_err(|error| {
-                    Error::Invalid(format!("the pattern {pattern:?} is none: {error}"))
-                })?;
+                let regex =
+                    tantivy_fst::Regex::new(&format!("(?s:{pattern})")).map_err(|error| {
+                        Error::Invalid(format!("the pattern {pattern:?} is none: {error}"))
+                    })?;
                 Some(Box::new(move |_, text| is_match(&regex, text)))
             }
         })

@@ -21,9 +21,9 @@ use super::mapping::{
 };
 use super::metrics::{Distinct, OfField, Strings, Top, TopOf, Weighted};
 use super::tuples::{Page, Tuples};
-use crate::check::after_key;
+use crate::check::{after_key, missing_key};
 use crate::key::Key;
-use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
+use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
 use crate::request::{
     Aggregation, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric, MetricOf,
     Range, RangeOf, Source, TopHits,
@@ -147,14 +147,14 @@ impl Builder<'_> {
         let field = self.open(&source.field, |column_type| {
             column_type != ColumnType::Bytes
         })?;
-        // As a value of the field would be: whichever of two splits comes first, the key is the same.
-        let kind = self.split.mapper.kind_of(&source.field);
-        let is_float = matches!(kind, Some(FieldKind::F64(_)));
-        let missing = source.missing.clone().map(|missing| match missing {
-            Key::Number(number) if is_float => Some(Key::Number(Number::from(number.to_f64()))),
-            missing => Some(missing),
-        });
+        let missing = self.missing(source).map(Some);
         Ok(ByValue::new(field, ToCode::Value, missing))
+    }
+
+    /// What stands in for a missing value.
+    fn missing(&self, source: &Source) -> Option<Key> {
+        // It was checked that the field can have it.
+        missing_key(self.split.mapper, &source.field, source.missing.as_ref()?)
     }
 
     fn by_interval(&self, path: &str, histogram: &Histogram) -> Result<ByValue> {
@@ -385,7 +385,10 @@ impl Builder<'_> {
                 states: Vec::new(),
                 taken: Taken::default(),
             }),
-            MetricOf::Cardinality => Box::new(Distinct::new(values()?, missing, is_top)?),
+            MetricOf::Cardinality => {
+                let missing = self.missing(&metric.source);
+                Box::new(Distinct::new(values()?, missing, is_top)?)
+            }
             MetricOf::TopHits(hits) => Box::new(self.top(hits, TopOf::Hits)?),
             MetricOf::TopMetrics(hits) => Box::new(self.top(hits, TopOf::Metrics)?),
             MetricOf::StringStats { .. } => {

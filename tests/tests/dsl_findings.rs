@@ -1,0 +1,225 @@
+//! Wrong answers to Elasticsearch's query DSL that random queries found: each was one, and is none any more.
+
+use canter_tests::TestIndex;
+use serde_json::{Value, json};
+
+const CONFIG: &str = "
+version: 0.9
+index_id: findings
+doc_mapping:
+  field_mappings:
+    - {name: n, type: u64, fast: true}
+    - {name: text, type: text}
+    - {name: tag, type: text, tokenizer: raw}
+    - {name: seen, type: datetime, fast: true, fast_precision: milliseconds, input_formats: [rfc3339]}
+    - {name: fine, type: datetime, fast: true, fast_precision: nanoseconds, input_formats: [rfc3339]}
+";
+
+/// The numbers of the documents that a query finds.
+fn found(index: &TestIndex, query: &Value) -> Vec<u64> {
+    let request = json!({"query": query, "max_hits": 100, "sort_by": "-n"});
+    let answer = index.search(&request).unwrap().json;
+    assert_eq!(answer["failed_splits"], json!([]), "{query}");
+    let hits = answer["hits"].as_array().unwrap().iter();
+    hits.map(|hit| hit["n"].as_u64().unwrap()).collect()
+}
+
+fn index(documents: &[Value]) -> TestIndex {
+    let numbered = documents.iter().enumerate().map(|(n, document)| {
+        let mut document = document.clone();
+        document["n"] = n.into();
+        document.to_string()
+    });
+    TestIndex::build(CONFIG, &numbered.collect::<Vec<String>>(), 2).unwrap()
+}
+
+#[test]
+fn a_share_that_may_be_missing_and_rounds_to_none_lets_none_be_missing() {
+    let index = index(&[
+        json!({"text": "one two three"}),
+        json!({"text": "one two"}),
+        json!({"text": "one"}),
+        json!({"text": "one two three four"}),
+    ]);
+    for (query, least, wanted) in [
+        ("one two three", "-25%", vec![0, 3]),
+        ("one two", "-25%", vec![0, 1, 3]),
+        ("one two three four", "-25%", vec![0, 3]),
+        ("one two three", "2<-25%", vec![0, 3]),
+        ("one two three", "25%", vec![0, 1, 2, 3]),
+        ("one two three", "-1", vec![0, 1, 3]),
+        ("one two three", "0%", vec![0, 1, 2, 3]),
+    ] {
+        let query = json!({"match": {"text": {"query": query, "minimum_should_match": least}}});
+        assert_eq!(found(&index, &query), wanted, "{query}");
+    }
+}
+
+#[test]
+fn any_character_of_an_expression_is_also_a_line_break() {
+    let index = index(&[
+        json!({"tag": "line\nbreak"}),
+        json!({"tag": "line break"}),
+        json!({"tag": "linebreak"}),
+    ]);
+    for expression in ["line.break", "line[^x]break", "l.*k|nothing"] {
+        let wanted: &[u64] = if expression.starts_with("line") {
+            &[0, 1]
+        } else {
+            &[0, 1, 2]
+        };
+        for query in [
+            json!({"regexp": {"tag": expression}}),
+            json!({"regexp": {"tag": {"value": expression.to_uppercase(), "case_insensitive": true}}}),
+            json!({"query_string": {"query": format!("tag:/{expression}/")}}),
+        ] {
+            assert_eq!(found(&index, &query), wanted, "{query}");
+        }
+    }
+}
+
+#[test]
+fn a_day_before_1970_ends_before_the_next_one() {
+    let index = index(&[
+        json!({"seen": "1900-01-15T00:00:00Z"}),
+        json!({"seen": "1900-01-15T23:59:59.999Z"}),
+        json!({"seen": "1900-01-16T00:00:00Z"}),
+        json!({"seen": "2000-01-15T23:59:59.999Z"}),
+        json!({"seen": "2000-01-16T00:00:00Z"}),
+    ]);
+    for (query, wanted) in [
+        (json!({"term": {"seen": "1900-01-15"}}), vec![0, 1]),
+        (
+            json!({"range": {"seen": {"lte": "1900-01-15"}}}),
+            vec![0, 1],
+        ),
+        (
+            json!({"range": {"seen": {"gt": "1900-01-15"}}}),
+            vec![2, 3, 4],
+        ),
+        (json!({"range": {"seen": {"lt": "1900-01-16"}}}), vec![0, 1]),
+        (
+            json!({"range": {"seen": {"gte": "1900-01-16"}}}),
+            vec![2, 3, 4],
+        ),
+        (
+            json!({"range": {"seen": {"lte": "1900-01-15||/d"}}}),
+            vec![0, 1],
+        ),
+        (json!({"term": {"seen": "2000-01-15"}}), vec![3]),
+        (json!({"range": {"seen": {"gt": "2000-01-15"}}}), vec![4]),
+    ] {
+        assert_eq!(found(&index, &query), wanted, "{query}");
+    }
+}
+
+#[test]
+fn a_count_of_milliseconds_means_all_of_its_last_one() {
+    let index = index(&[
+        json!({"fine": "2027-08-11T00:00:00Z"}),
+        json!({"fine": "2027-08-11T00:00:00.000000001Z"}),
+        json!({"fine": "2027-08-11T00:00:00.001Z"}),
+        json!({"fine": "2027-08-11T00:00:01Z"}),
+    ]);
+    for (bounds, wanted) in [
+        (
+            json!({"lte": "1817942400000", "format": "epoch_millis"}),
+            vec![0, 1],
+        ),
+        (
+            json!({"gt": "1817942400000", "format": "epoch_millis"}),
+            vec![2, 3],
+        ),
+        (
+            json!({"gte": "1817942400000", "format": "epoch_millis"}),
+            vec![0, 1, 2, 3],
+        ),
+        (
+            json!({"lt": "1817942400001", "format": "epoch_millis"}),
+            vec![0, 1],
+        ),
+        (
+            json!({"lte": "1817942400", "format": "epoch_second"}),
+            vec![0, 1, 2],
+        ),
+        (
+            json!({"gt": "1817942400", "format": "epoch_second"}),
+            vec![3],
+        ),
+    ] {
+        let query = json!({"range": {"fine": bounds}});
+        assert_eq!(found(&index, &query), wanted, "{query}");
+    }
+}
+
+#[test]
+fn what_stands_in_for_a_missing_value_is_the_value_of_documents_that_have_it() {
+    let documents = [
+        json!({"ip": "10.0.0.1", "flag": true, "num": 3, "at": "2024-05-01T00:00:00Z", "tag": "7"}),
+        json!({"ip": "10.0.0.2", "flag": false, "num": 4, "at": "2024-05-02T00:00:00Z", "tag": "8"}),
+        json!({}),
+    ];
+    let documents: Vec<String> = documents.iter().map(Value::to_string).collect();
+    let config = "
+version: 0.9
+index_id: findings
+doc_mapping:
+  field_mappings:
+    - {name: ip, type: ip, fast: true}
+    - {name: flag, type: bool, fast: true}
+    - {name: num, type: u64, fast: true}
+    - {name: at, type: datetime, fast: true}
+    - {name: tag, type: text, tokenizer: raw, fast: true}
+";
+    let index = TestIndex::build(config, &documents, 2).unwrap();
+    let buckets = |field: &str, missing: Value| -> Vec<u64> {
+        let terms = json!({"field": field, "missing": missing});
+        let aggs = json!({
+            "t": {"terms": terms}, "c": {"cardinality": terms},
+            "m": {"multi_terms": {"terms": [terms, {"field": "tag", "missing": "9"}]}},
+        });
+        let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});
+        let answer = index.search(&request).unwrap().json["aggregations"].clone();
+        let counts = answer["t"]["buckets"].as_array().unwrap().iter();
+        let counts: Vec<u64> = counts
+            .map(|bucket| bucket["doc_count"].as_u64().unwrap())
+            .collect();
+        assert_eq!(
+            answer["c"]["value"],
+            counts.len() as f64,
+            "{field}: {answer}"
+        );
+        assert_eq!(
+            answer["m"]["buckets"].as_array().unwrap().len(),
+            3,
+            "{field}: {answer}"
+        );
+        counts
+    };
+    for (field, missing) in [
+        ("ip", json!("10.0.0.1")),
+        ("ip", json!("::ffff:10.0.0.1")),
+        ("flag", json!("true")),
+        ("flag", json!(true)),
+        ("num", json!("3")),
+        ("num", json!(3)),
+        ("at", json!("2024-05-01T00:00:00Z")),
+        ("at", json!("2024-05-01")),
+        ("at", json!(1_714_521_600_000_u64)),
+        ("tag", json!("7")),
+        ("tag", json!(7)),
+    ] {
+        assert_eq!(buckets(field, missing.clone()), [2, 1], "{field} {missing}");
+    }
+    for (field, missing) in [
+        ("ip", json!("x")),
+        ("flag", json!("x")),
+        ("num", json!("x")),
+        ("at", json!("x")),
+    ] {
+        let aggs = json!({"t": {"terms": {"field": field, "missing": missing}}});
+        let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});
+        let error = index.search(&request).unwrap_err().to_string();
+        assert!(error.contains("missing is no value"), "{error}");
+    }
+}
