@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// What the guest is made from, relative to this package. A test compares the list with the packages of
 /// this workspace that the guest depends on.
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 19] = [
     "Cargo.toml",
     "src",
     "aggregations/Cargo.toml",
@@ -19,6 +19,8 @@ const SOURCES: [&str; 17] = [
     "bitpacking/src",
     "datasketches/Cargo.toml",
     "datasketches/src",
+    "names/Cargo.toml",
+    "names/src",
     "sorting/Cargo.toml",
     "sorting/src",
     "matching/Cargo.toml",

@@ -22,6 +22,7 @@ use jiff::Timestamp;
 use lru::LruCache;
 use serde::{Deserialize, Serialize};
 
+pub use canter_names::matches_any;
 pub use credentials::Credentials;
 pub use jwt::JwtSettings;
 pub use keys::{NewKey, add_key};
@@ -201,29 +202,6 @@ impl Known {
         }
         hasher.finalize().into()
     }
-}
-
-/// Whether a name matches one of some patterns, in which `*` stands for anything.
-pub fn matches_any(patterns: &[String], name: &str) -> bool {
-    patterns.iter().any(|pattern| matches(pattern, name))
-}
-
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let Some(mut name) = name.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        match name.split_once(part) {
-            Some((_, behind)) => name = behind,
-            None => return false,
-        }
-    }
-    name.ends_with(last)
 }
 
 /// What of a grant a key file or a claim says, checked alike in both.

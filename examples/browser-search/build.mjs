@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -21,6 +22,7 @@ import { build } from "esbuild";
 const root = dirname(fileURLToPath(import.meta.url));
 const dist = join(root, "dist");
 const adapter = join(root, "../../edge-adapters/js");
+const page = join(root, "../../edge-adapters/page/src");
 const worker = join(adapter, "dist/bundle/canter-browser-worker.js");
 if (!existsSync(worker)) {
   console.error(`there is no ${worker}: run \`cargo xtask js\` first`);
@@ -34,9 +36,11 @@ copyFileSync(worker, join(dist, "canter-worker.js"));
 for (const name of readdirSync(join(adapter, "guest")).filter((name) => name.endsWith(".wasm"))) {
   copyFileSync(join(adapter, "guest", name), join(dist, "guest", name));
 }
-for (const name of ["index.html", "style.css", "results.css", "settings.json", "icon.svg"]) {
+for (const name of ["index.html", "settings.json"]) {
   copyFileSync(join(root, "src", name), join(dist, name));
 }
+copyFileSync(join(page, "icon.svg"), join(dist, "icon.svg"));
+cpSync(join(page, "styles"), join(dist, "styles"), { recursive: true });
 const options = {
   bundle: true,
   minify: true,

@@ -22,7 +22,6 @@ mod api;
 mod error;
 mod explain;
 mod leaf;
-mod names;
 mod partial_cache;
 mod plan;
 mod query;

@@ -1,11 +1,11 @@
-// The Worker on workerd over the index in a folder, until its standard input ends: `node worker.mjs FOLDER`.
+// The Worker on workerd over the index in a folder, until its standard input ends: `node worker.mjs FOLDER [NAME]`.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 import { startWorker } from "../../edge-adapters/cloudflare/tests/support/worker.mjs";
 
-const [folder] = process.argv.slice(2);
+const [folder, name = "logs"] = process.argv.slice(2);
 const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 const objects = new Map(
   files.map((file) => {
@@ -13,7 +13,9 @@ const objects = new Map(
     return [relative(folder, path), readFileSync(path)];
   }),
 );
-const { worker } = await startWorker({ objects, bindings: { PLAN: "paid" } });
+// The objects are put where the Worker's own tests have theirs; what the index is called is said here.
+const bindings = { PLAN: "paid", INDEXES: { [name]: "tenants/logs" } };
+const { worker } = await startWorker({ objects, bindings });
 console.log(String(await worker.ready));
 process.stdin.resume();
 process.stdin.on("end", async () => {

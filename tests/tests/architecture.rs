@@ -86,12 +86,13 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 #[test]
 fn imports_go_down_only() {
     let layers: [&[&str]; 9] = [
-        &["canter-sorting"],
+        &["canter-names", "canter-sorting"],
         &[
             "canter-split-format",
             "canter-stores",
             "canter-access",
             "canter-formats",
+            "canter-page",
             "bitpacking",
             "datasketches",
         ],

@@ -223,3 +223,43 @@ doc_mapping:
         assert!(error.contains("missing is no value"), "{error}");
     }
 }
+
+#[test]
+fn near_words_are_those_of_lucene_however_frequent_they_are() {
+    let texts = [
+        "c b a",
+        "a c b",
+        "a b c",
+        "c a d b",
+        "a x b y c",
+        "b a c",
+        "a",
+        "a",
+        "c",
+    ];
+    let documents = texts.map(|text| json!({"text": text}));
+    let config = CONFIG.replace(
+        "{name: text, type: text}",
+        "{name: text, type: text, record: position}",
+    );
+    let numbered = documents.iter().enumerate().map(|(n, document)| {
+        let mut document = document.clone();
+        document["n"] = n.into();
+        document.to_string()
+    });
+    let index = TestIndex::build(&config, &numbered.collect::<Vec<_>>(), 20).unwrap();
+    for (slop, wanted) in [
+        (0, vec![2]),
+        (1, vec![2]),
+        (2, vec![1, 2, 4, 5]),
+        (3, vec![1, 2, 4, 5]),
+        (4, vec![0, 1, 2, 3, 4, 5]),
+    ] {
+        let phrase = json!({"match_phrase": {"text": {"query": "a b c", "slop": slop}}});
+        assert_eq!(found(&index, &phrase), wanted, "{slop}");
+        // Scored, too.
+        let request = json!({"query": phrase, "max_hits": 20, "sort_by": "_score"});
+        let answer = index.search(&request).unwrap().json;
+        assert_eq!(answer["num_hits"], wanted.len(), "{slop}: {answer}");
+    }
+}

@@ -9,6 +9,7 @@ mod following;
 mod hosts;
 mod identity;
 mod openapi;
+mod page;
 mod refusal;
 mod writing;
 

@@ -1,12 +1,12 @@
 //! What the API says of indexes: their config, and how much is in them.
 
+use canter_names::matches_pattern;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
 use canter_split_format::{ManifestFile, PageRef, SplitEntry};
 
 use super::settings::ApiSettings;
-use crate::names::matches_pattern;
 use crate::plan::read_manifest;
 use crate::root::to_json;
 use crate::session::exchange::Exchange;

@@ -62,17 +62,9 @@ impl SortValue {
 
     /// What a request gave back, as the kind of value that it was before it became JSON.
     pub(super) fn as_kind_of(&self, value: &Self) -> Cow<'_, Self> {
-        /// Dates are milliseconds up to here, into the year 2286, and beyond it nanoseconds.
-        const MAX_MS: i128 = 10_000_000_000_000;
-        const MILLISECOND_NS: i128 = 1_000_000;
         let kind = match (self, value) {
-            (Self::Integer(time), Self::Date(_)) => {
-                let ns = match time.abs() < MAX_MS {
-                    true => time.saturating_mul(MILLISECOND_NS),
-                    false => *time,
-                };
-                i64::try_from(ns).ok().map(Self::Date)
-            }
+            // Of a field without a type, whose dates are shown in nanoseconds.
+            (Self::Integer(ns), Self::Date(_)) => i64::try_from(*ns).ok().map(Self::Date),
             (Self::Text(text), Self::Address(_)) => {
                 text.parse().ok().map(|address| match address {
                     IpAddr::V4(address) => Self::Address(address.to_ipv6_mapped().to_bits()),

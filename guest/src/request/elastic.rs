@@ -1,5 +1,6 @@
 //! What an answer in Elasticsearch's form shows of hits.
 
+use canter_names::FilterPath;
 use serde::{Deserialize, Serialize};
 
 /// What an answer in Elasticsearch's form shows of hits.
@@ -24,6 +25,10 @@ pub(crate) struct ElasticHits {
     pub(crate) fields: Vec<NamedField>,
     /// The passages that match.
     pub(crate) highlight: Option<Highlight>,
+    /// Whether the names of aggregations tell their types.
+    pub(crate) has_typed_keys: bool,
+    /// Which parts of the answer are wanted; all if absent.
+    pub(crate) filter_path: Option<FilterPath>,
 }
 
 /// A search that goes through all hits, page by page, in the order in which they lie in the index's splits.

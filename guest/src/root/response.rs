@@ -117,6 +117,13 @@ fn write_answer(
             Some(_) => (missing.len().max(1) as u64, 0),
             None => (profile.num_splits, profile.num_splits_pruned),
         };
+        let asked = question
+            .request
+            .aggs
+            .as_ref()
+            .zip(body.aggregations.as_deref());
+        let named =
+            asked.and_then(|(asked, answer)| elastic::named(answer, asked, shown.has_typed_keys));
         let search = elastic::Search {
             took_us: report.elapsed_us,
             timed_out: report.timed_out,
@@ -125,10 +132,13 @@ fn write_answer(
             missing,
             num_hits: body.num_hits,
             is_lower_bound: body.num_hits_relation.is_some(),
-            aggregations: body.aggregations.as_deref(),
+            aggregations: named.as_deref().or(body.aggregations.as_deref()),
             scroll_id: body.scroll_id.as_deref(),
         };
-        let json = elastic::write_search(shown, &search, &body.hits);
+        let mut json = elastic::write_search(shown, &search, &body.hits);
+        if let Some(filter) = &shown.filter_path {
+            json = filter.apply_to_text(&json);
+        }
         return Ok(match form.is_pretty {
             true => pretty(&json),
             false => json,

@@ -1,5 +1,6 @@
 //! Snippets: the passages of a hit's fields that match the query, with the matches marked.
 
+use canter_names::matches_pattern;
 use std::collections::BTreeMap;
 
 use canter_doc_mapper::FieldKind;
@@ -8,7 +9,6 @@ use tantivy::schema::Value as _;
 use tantivy::snippet::{Snippet, SnippetGenerator};
 
 use crate::SearchError;
-use crate::names::matches_pattern;
 use crate::query::{QueryNode, build_query};
 use crate::request::{Highlight, Limits, SearchRequest};
 use crate::split::OpenSplit;

@@ -1,12 +1,15 @@
 """An index of known documents, served by `canter serve`, and clients that know nothing of Canter."""
 
+import collections
 import contextlib
 import datetime
 import json
+import logging
 import os
 import pathlib
 import random
 import subprocess
+import urllib.parse
 
 import elasticsearch
 import pytest
@@ -37,6 +40,34 @@ doc_mapping:
 search_settings:
   default_search_fields: [message, title]
 """
+
+
+class Calls(logging.Handler):
+    """Counts what the clients say of their calls, by the last word of the API in a path."""
+
+    def __init__(self):
+        super().__init__(logging.INFO)
+        self.num = collections.Counter()
+
+    def emit(self, record):
+        # POST http://127.0.0.1:7280/logs/_search?size=3 [status:200 duration:0.004s]
+        method_url = record.getMessage().split(" [status:")
+        if len(method_url) != 2 or method_url[1].startswith("N/A"):
+            return
+        path = urllib.parse.urlsplit(method_url[0].split(" ")[1]).path
+        words = [word for word in path.split("/") if word.startswith("_")]
+        self.num[words[-1] if words else "index" if path.strip("/") else "root"] += 1
+
+
+CALLS = Calls()
+logging.getLogger("elastic_transport.transport").setLevel(logging.INFO)
+logging.getLogger("elastic_transport.transport").addHandler(CALLS)
+
+
+def pytest_terminal_summary(terminalreporter):
+    kinds = ", ".join(f"{kind} {num}" for kind, num in CALLS.num.most_common())
+    version = elasticsearch.__versionstr__
+    terminalreporter.write_line(f"elasticsearch {version}: {CALLS.num.total()} API calls ({kinds})")
 
 
 def time_of(number):
@@ -141,3 +172,13 @@ def url(index):
 def client(url):
     with elasticsearch.Elasticsearch(url, request_timeout=60) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def dsl():
+    """The DSL: a package beside version 8 of the client, and a part of version 9."""
+    if elasticsearch.__version__[0] >= 9:
+        import elasticsearch.dsl as module
+    else:
+        import elasticsearch_dsl as module
+    return module

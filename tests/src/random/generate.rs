@@ -245,8 +245,8 @@ impl<R: Rng> Generator<'_, R> {
                     let start = self.rng.random_range(0..words.len() - 1);
                     let len = self.rng.random_range(2..4).min(words.len() - start);
                     let mut part = words[start..start + len].to_vec();
-                    if positions && len == 2 && self.rng.random_bool(0.3) {
-                        slop = self.rng.random_range(1..3);
+                    if positions && self.rng.random_bool(0.3) {
+                        slop = self.rng.random_range(1..5);
                     } else if positions && self.rng.random_bool(0.3) {
                         prefix = true;
                         let last = part.pop().unwrap_or_default();
@@ -262,7 +262,7 @@ impl<R: Rng> Generator<'_, R> {
             }
             // Slop and prefix are those of two words and more, by the field's own way to cut.
             let num_tokens = tokenizer.cut(&text).len();
-            if (slop > 0 && num_tokens != 2) || (prefix && num_tokens < 2) {
+            if num_tokens < 2 {
                 (slop, prefix) = (0, false);
             }
         }

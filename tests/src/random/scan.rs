@@ -131,17 +131,31 @@ impl Table {
                 .iter()
                 .all(|(_, word)| tokens.iter().any(|(_, token)| token == word));
         }
+        if slop > 0 {
+            // Where the phrase would begin, by every choice of one place for each word: the least and the most of them.
+            let mut ranges = vec![(i64::MAX, i64::MIN)];
+            for (place, word) in words {
+                let starts = tokens.iter().filter(|(_, token)| token == word);
+                let starts = starts.map(|(at, _)| i64::from(*at) - i64::from(*place));
+                let starts: Vec<i64> = starts.collect();
+                let with = |(least, most): &(i64, i64)| {
+                    let (least, most) = (*least, *most);
+                    let with = |start: &i64| (least.min(*start), most.max(*start));
+                    starts.iter().map(with).collect::<Vec<_>>()
+                };
+                ranges = ranges.iter().flat_map(with).collect();
+            }
+            return ranges
+                .iter()
+                .any(|(least, most)| most - least <= i64::from(slop));
+        }
         tokens.iter().any(|(start, token)| {
             let is_prefix = prefix && rest.is_empty();
             let starts = token == first || (is_prefix && token.starts_with(first.as_str()));
             starts
                 && rest.iter().enumerate().all(|(nth, (position, word))| {
                     let at = start + position - first_position;
-                    let is_prefix = prefix && nth + 1 == rest.len();
-                    // Words in the other order are one place and the next apart from where they should be.
-                    let near = at.saturating_sub(slop)..=at + slop;
-                    let is_near = |at: u32| at != *start && is_at(word, at, is_prefix);
-                    near.into_iter().any(is_near)
+                    is_at(word, at, prefix && nth + 1 == rest.len())
                 })
         })
     }

@@ -29,6 +29,7 @@ use super::body::Bodies;
 use super::hosts::{AllowedHosts, check_host};
 use super::identity::identify;
 use super::openapi::document;
+use super::page;
 use super::refusal::Api;
 use super::writing::{Request as WriteRequest, Write, Writers, write_of};
 use crate::exit::WrongUse;
@@ -63,6 +64,7 @@ pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Result<Router> {
     let router = Router::new()
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi))
+        .merge(page::routes())
         .fallback(search)
         .with_state(app);
     let router = match args.cors_origins.is_empty() {
@@ -139,6 +141,9 @@ async fn openapi() -> impl IntoResponse {
 /// Dropped when the client hangs up, which cancels the search.
 async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
+    if parts.uri.path() == "/" && page::is_visitor(&parts.headers) {
+        return page::redirect();
+    }
     // Who watches the server must be answered when it has much to do, too: these ask for little.
     let is_counted = !parts.uri.path().starts_with("/health/");
     let api = Api::of(parts.uri.path());

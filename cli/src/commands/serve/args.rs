@@ -25,6 +25,7 @@ Paths:
                                  search_field, snippet_fields, sort_by, format, aggs, budget, profile
   GET /api/v1/indexes            the indexes;  /api/v1/indexes/NAME  one of them
   GET /health/livez              alive;  /health/readyz  every index can be read
+  GET /ui/                       a page to search with
   GET /metrics                   what was searched and fetched, for Prometheus
   POST /_bulk, /v1/logs, …       documents in, with --writable (see Writing below)
   GET /openapi.json              all paths, Elasticsearch's too, with their parameters

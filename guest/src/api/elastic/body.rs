@@ -189,7 +189,12 @@ pub(super) fn read_search(
     let sort = sort.unwrap_or_else(|| Sort {
         // The best first, unless all are equally good: then as in the index's own order.
         keys: match score {
-            _ if request.scroll.is_some() => Vec::new(),
+            // As it lies in the index: a scroll goes on from split to split in that order.
+            _ if request.scroll.is_some() => vec![SortKeySpec {
+                target: SortTarget::Doc,
+                order: SortOrder::Ascending,
+                missing_first: false,
+            }],
             Some(_) => Vec::new(),
             None => vec![SortKeySpec {
                 target: SortTarget::Score,
@@ -211,6 +216,8 @@ pub(super) fn read_search(
         is_count: false,
         fields,
         highlight: highlight(&mut body)?,
+        has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
+        filter_path: None,
     });
     let budget = budget(&mut body, params)?;
     refuse_the_rest(&mut body, params)?;
@@ -362,6 +369,8 @@ fn shown(
                 match key.as_str() {
                     "includes" | "include" => source.includes = names(key, value)?,
                     "excludes" | "exclude" => source.excludes = names(key, value)?,
+                    // No field has any.
+                    "exclude_vectors" if value.is_boolean() => {}
                     _ => {
                         return Err(wrong(
                             "_source",
@@ -561,12 +570,10 @@ fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), Search
     for (key, why) in [
         ("track_scores", "sort by _score to have scores"),
         ("explain", "scores are not explained"),
-        ("typed_keys", "aggregations have their plain names"),
     ] {
         let given = match key {
             "track_scores" => params.flag("track_scores")?,
-            "explain" => params.flag("explain")?,
-            _ => params.flag("typed_keys")?,
+            _ => params.flag("explain")?,
         };
         if given == Some(true) {
             return Err(wrong(key, why));

@@ -1,5 +1,6 @@
 //! What a request to Elasticsearch's API asks for, and doing it.
 
+use canter_names::FilterPath;
 use canter_split_format::{ManifestFile, PageRef, SplitEntry};
 use serde_json::{Map, Value, json};
 
@@ -67,6 +68,8 @@ pub(crate) enum ElasticCall {
     },
     /// How much is in indexes.
     Stats(Which),
+    /// Any of these, of whose answer only parts are wanted.
+    Filtered(Box<ElasticCall>, FilterPath),
 }
 
 impl ElasticCall {
@@ -76,6 +79,21 @@ impl ElasticCall {
             question: Box::new(question),
             budget,
         }
+    }
+
+    /// The same, with only some parts of its answer.
+    pub(super) fn filtered(mut self, filter_path: Option<FilterPath>) -> Self {
+        let Some(filter) = filter_path else {
+            return self;
+        };
+        if let Self::Search { question, .. } = &mut self {
+            // Its answer may be written elsewhere.
+            if let Some(shown) = &mut question.request.elastic {
+                shown.filter_path = Some(filter);
+            }
+            return self;
+        }
+        Self::Filtered(Box::new(self), filter)
     }
 
     /// A search of no index, or with `counts` a count.
@@ -99,6 +117,16 @@ impl ElasticCall {
         exchange: &Exchange,
     ) -> Outcome {
         match self {
+            Self::Filtered(call, filter) => {
+                match Box::pin(call.run(settings, max_leaves, exchange)).await {
+                    Outcome::Http(mut response) => {
+                        let body = String::from_utf8_lossy(&response.body);
+                        response.body = filter.apply_to_text(&body).into_bytes();
+                        Outcome::Http(response)
+                    }
+                    outcome => outcome,
+                }
+            }
             Self::Answered(response) => Outcome::Http(response),
             Self::Search {
                 index, question, ..

@@ -1,5 +1,6 @@
 //! `_mapping` and `_field_caps`: what fields there are, as Elasticsearch would have them.
 
+use canter_names::matches_pattern;
 use std::collections::BTreeMap;
 
 use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig, ResolvedField};
@@ -7,7 +8,6 @@ use serde_json::{Map, Value, json};
 use tantivy::schema::DateTimePrecision;
 
 use crate::SearchError;
-use crate::names::matches_pattern;
 use crate::root::put;
 
 /// A field as Elasticsearch would have it.

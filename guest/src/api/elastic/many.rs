@@ -26,6 +26,13 @@ const AT_ONCE: usize = 4;
 /// A search of a list, or what is wrong with it; `None` if it is of no index.
 pub(crate) type OneOfMany = Result<Option<(String, Box<Question>)>, SearchError>;
 
+/// What parameters say of all searches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfAll {
+    pub(super) total_is_number: bool,
+    pub(super) has_typed_keys: bool,
+}
+
 /// Keys of a header that change nothing of an answer.
 const WITHOUT_EFFECT: [&str; 10] = [
     "allow_no_indices",
@@ -47,7 +54,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
 pub(super) fn read_many(
     request: &HttpRequest,
     index: Option<&str>,
-    total_is_number: bool,
+    of_all: OfAll,
     settings: &ApiSettings,
 ) -> Result<Vec<OneOfMany>, SearchError> {
     let lines = request.body.split(|byte| *byte == b'\n');
@@ -72,7 +79,7 @@ pub(super) fn read_many(
     }
     let searches = pairs
         .iter()
-        .map(|[header, body]| read_one(header, body, index, total_is_number, settings));
+        .map(|[header, body]| read_one(header, body, index, of_all, settings));
     Ok(searches.collect())
 }
 
@@ -80,7 +87,7 @@ fn read_one(
     header: &[u8],
     body: &[u8],
     index: Option<&str>,
-    total_is_number: bool,
+    of_all: OfAll,
     settings: &ApiSettings,
 ) -> OneOfMany {
     let header: Map<String, Value> = match header {
@@ -114,10 +121,10 @@ fn read_one(
     let mut params = UrlParams::of(&HttpRequest {
         method: String::new(),
         path: String::new(),
-        query: match total_is_number {
-            true => "rest_total_hits_as_int=true".to_owned(),
-            false => String::new(),
-        },
+        query: format!(
+            "rest_total_hits_as_int={}&typed_keys={}",
+            of_all.total_is_number, of_all.has_typed_keys
+        ),
         body: Vec::new(),
     })?;
     let (question, _) = read_search(&index, Body::parse(body)?, &mut params, false, settings)?;

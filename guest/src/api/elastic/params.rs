@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use canter_names::FilterPath;
+
 use crate::SearchError;
 use crate::session::protocol::HttpRequest;
 
@@ -104,9 +106,10 @@ impl UrlParams {
                 "expand_wildcards: this must be open, closed, hidden, none or all",
             ));
         }
-        // Names that stand for no index are an error to a search in any case.
-        self.flag("allow_no_indices")?;
+        let filter_path = self.text("filter_path").map(FilterPath::parse).transpose();
         Ok(Common {
+            filter_path: filter_path.map_err(SearchError::invalid)?,
+            allows_none: self.flag("allow_no_indices")?.unwrap_or(true),
             is_pretty: self.flag("pretty")?.unwrap_or(false),
             ignores_unavailable: self.flag("ignore_unavailable")?.unwrap_or(false),
         })
@@ -131,8 +134,12 @@ impl UrlParams {
 }
 
 /// What all requests may say.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Common {
+    /// Which parts of the answer are wanted.
+    pub(super) filter_path: Option<FilterPath>,
+    /// Whether names may stand for no index at all.
+    pub(super) allows_none: bool,
     pub(super) is_pretty: bool,
     /// Whether an index that there is not is left out.
     pub(super) ignores_unavailable: bool,

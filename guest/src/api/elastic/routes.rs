@@ -4,15 +4,15 @@ use super::body::{Body, checked_names, query, read_count, read_search};
 use super::call::{ElasticCall, Which};
 use super::cluster;
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
-use super::many::read_many;
+use super::many::{OfAll, read_many};
 use super::params::UrlParams;
 use super::scroll::next_page;
 use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
-use crate::names::matches_pattern;
 use crate::request::GivenQuery;
 use crate::session::protocol::HttpRequest;
 use crate::{ErrorKind, SearchError};
+use canter_names::matches_pattern;
 
 /// What a path names.
 enum Route<'p> {
@@ -95,7 +95,18 @@ pub(in crate::api) fn read_elastic(
         segments => (segments, false),
     };
     let Some((route, methods)) = route_of(segments, &settings.indexes) else {
-        return is_under_prefix.then(|| {
+        if let [index] = segments
+            && !index.starts_with('_')
+        {
+            let error = no_index(index);
+            return Some(ElasticCall::Answered(error_response(
+                &error,
+                Stage::Reading,
+                false,
+            )));
+        }
+        let is_elastic = segments.get(1).is_some_and(|name| name.starts_with('_'));
+        return (is_under_prefix || is_elastic).then(|| {
             let message = format!(
                 "no handler found for uri [{}] and method [{}]",
                 request.path, request.method
@@ -130,13 +141,23 @@ fn read(
 ) -> Result<ElasticCall, SearchError> {
     let mut params = UrlParams::of(request)?;
     let common = params.common()?;
+    let found = |names: &str| -> Result<Vec<String>, SearchError> {
+        let found = resolve(names, settings, common.ignores_unavailable)?;
+        match found.is_empty() && !common.allows_none {
+            true => Err(no_index(names)),
+            false => Ok(found),
+        }
+    };
     let indexes = |names: &str| -> Result<Which, SearchError> {
         Ok(Which {
-            names: resolve(names, settings, common.ignores_unavailable)?,
+            names: found(names)?,
             is_pretty: common.is_pretty,
         })
     };
-    let one = |names: &str| one(names, settings, common.ignores_unavailable);
+    let one = |names: &str| {
+        found(names)?;
+        one(names, settings, common.ignores_unavailable)
+    };
     let call = match route {
         Route::Info => ElasticCall::Answered(elastic_text(200, cluster::info())),
         Route::ClusterHealth => {
@@ -151,9 +172,7 @@ fn read(
             ElasticCall::Answered(elastic_text(200, cluster::health(settings.indexes.len())))
         }
         Route::Nodes => {
-            for name in ["filter_path", "flat_settings"] {
-                params.text(name);
-            }
+            params.text("flat_settings");
             ElasticCall::Answered(elastic_text(200, cluster::nodes()))
         }
         Route::Search(names) => {
@@ -207,12 +226,11 @@ fn read(
         Route::ManySearches(index) => {
             params.count("max_concurrent_searches")?;
             let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
-            if params.flag("typed_keys")? == Some(true) {
-                return Err(SearchError::invalid(
-                    "typed_keys: aggregations have their plain names",
-                ));
-            }
-            let searches = read_many(request, *index, total_is_number, settings)?;
+            let of_all = OfAll {
+                total_is_number,
+                has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
+            };
+            let searches = read_many(request, *index, of_all, settings)?;
             ElasticCall::Many(searches)
         }
         Route::FieldCaps(names) => {
@@ -295,7 +313,7 @@ fn read(
         }
     };
     params.finish()?;
-    Ok(call)
+    Ok(call.filtered(common.filter_path))
 }
 
 /// The indexes that names and patterns stand for, in order.

@@ -16,6 +16,8 @@ pub(super) struct Sort {
     pub(super) formats: Vec<DateFormat>,
 }
 
+const MILLISECOND_NS: i64 = 1_000_000;
+
 fn invalid(what: impl std::fmt::Display) -> SearchError {
     SearchError::invalid(format!("sort: {what}"))
 }
@@ -158,6 +160,15 @@ impl Sort {
                 (Value::Bool(flag), _) => SortValue::Bool(*flag),
                 (Value::Number(number), DateFormat::Nanoseconds) if number.is_i64() => {
                     SortValue::Date(number.as_i64().unwrap_or_default())
+                }
+                (Value::Number(number), DateFormat::Milliseconds) if number.is_i64() => {
+                    let ms = number.as_i64().unwrap_or_default();
+                    SortValue::Date(ms.saturating_mul(MILLISECOND_NS))
+                }
+                (Value::Number(number), DateFormat::Named(format)) => {
+                    let text = number.to_string();
+                    let time = resolve_date(&text, Some(format), None, 0, false);
+                    SortValue::Date(time.map_err(|what| invalid(&what))?)
                 }
                 (Value::Number(number), _) => match (number.as_i64(), number.as_u64()) {
                     (Some(integer), _) => SortValue::Integer(integer.into()),

@@ -2,9 +2,11 @@
 
 mod best;
 mod places;
+mod sent_back;
 mod sort_key;
 mod top_hits;
 
 pub(super) use places::{Elsewhere, settle_places};
+pub(crate) use sent_back::shows_milliseconds;
 pub(crate) use top_hits::HitOrder;
 pub(super) use top_hits::TopHits;

@@ -7,6 +7,7 @@ use canter_matching::{Bits, list};
 use tantivy::{DocId, Score};
 
 use super::best::BestByKeys;
+use super::sent_back::sent_back;
 use super::sort_key::KeyReader;
 use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
 use crate::request::{SearchRequest, SortKeySpec, SortOrder, SortTarget};
@@ -148,6 +149,7 @@ impl TopHits {
                 }
             }
             HitOrder::Keys { keys, ties, after } => {
+                let after = sent_back(after, keys, &split.mapper);
                 let keys = keys
                     .iter()
                     .map(|spec| {
@@ -157,7 +159,7 @@ impl TopHits {
                         ))
                     })
                     .collect::<tantivy::Result<_>>()?;
-                Self::Best(BestByKeys::new(window, keys, *ties, after.clone()))
+                Self::Best(BestByKeys::new(window, keys, *ties, after))
             }
         })
     }

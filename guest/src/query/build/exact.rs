@@ -10,6 +10,7 @@ use std::sync::Arc;
 use canter_aggregations::resolve_date;
 use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::query::{ConstScoreQuery, EmptyQuery, Query};
+use tantivy::schema::DateTimePrecision;
 use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, Term};
 
@@ -296,6 +297,11 @@ fn date_end(
     at_start: bool,
 ) -> Result<(String, bool), String> {
     let text = &end.given.text;
+    let precision = match field.kind {
+        FieldKind::Date(date) if field.is_fast() => date.precision,
+        FieldKind::Date(_) => DateTimePrecision::Seconds,
+        _ => DateTimePrecision::Nanoseconds,
+    };
     let as_it_is = || Ok((text.clone(), end.is_included));
     if let Some(ns) = end.from_now_ns {
         return Ok((full_date(ns)?, end.is_included));
@@ -304,9 +310,11 @@ fn date_end(
     let read = |round_up: bool| resolve_date(text, format, zone, 0, round_up);
     let in_full = || {
         let ns = read(!at_start)?;
-        match ns.checked_add(1) {
-            Some(next) if !at_start && read(false)? != ns => {
-                Ok((full_date(next)?, !end.is_included))
+        let next = ns.checked_add(1).map(DateTime::from_timestamp_nanos);
+        match next {
+            // Bounds are cut, too.
+            Some(next) if !at_start && read(false)? != ns && next.truncate(precision) == next => {
+                Ok((full_date(next.into_timestamp_nanos())?, !end.is_included))
             }
             _ => Ok((full_date(ns)?, end.is_included)),
         }

@@ -1,11 +1,11 @@
 //! The same text in several fields: their scores in one, or their words as if they were one field's.
 
+use canter_names::matches_pattern;
 use tantivy::query::{BoostQuery, EmptyQuery, Query};
 
 use super::matching::so_many_of;
 use super::{Builder, all_of, any_of};
 use crate::SearchError;
-use crate::names::matches_pattern;
 use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, Words};
 
 /// A pattern stands for at most so many fields.

@@ -234,14 +234,6 @@ fn scanned_phrase(
     }
     refuse_repeated(literal, &terms)?;
     let slop = literal.slop;
-    if slop > 0 && terms.len() > 2 {
-        return Err(SearchError::invalid(format!(
-            "in a field that is not indexed (strategy: none) only two words can be looked for near each other, and \
-             {:?} has {}: leave out ~{slop}",
-            literal.phrase,
-            terms.len(),
-        )));
-    }
     Ok(builder.scan(field, Wanted::Phrase { terms, slop }))
 }
 

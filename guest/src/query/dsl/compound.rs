@@ -34,8 +34,9 @@ impl Reader<'_> {
         let boost = params.boost()?;
         params.finish()?;
         Ok(QueryNode::Bool(BoolNode {
+            // Without a clause everything is found, however many must match.
+            min_should: min_should.filter(|_| !clauses.is_empty()),
             clauses,
-            min_should,
         })
         .boosted(boost))
     }

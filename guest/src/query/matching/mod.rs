@@ -6,8 +6,10 @@
 mod column;
 mod compile;
 mod file;
+mod near;
 mod phrase;
 mod scorer;
 
 pub(crate) use compile::compile;
+pub(super) use near::count_near;
 pub(super) use phrase::PhraseOf;

@@ -3,7 +3,9 @@
 use tantivy::Term;
 use tantivy::query::{EnableScoring, PhraseQuery, Query, Weight};
 
-/// A phrase. Where it is scored, and where its words may move, it is tantivy's.
+use super::near::NearWeight;
+
+/// A phrase. Where it is scored, and where two words may move, it is tantivy's.
 #[derive(Clone, Debug)]
 pub(in crate::query) struct PhraseOf {
     query: PhraseQuery,
@@ -39,7 +41,10 @@ impl PhraseOf {
 
 impl Query for PhraseOf {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        self.query.weight(scoring)
+        match self.slop > 0 && self.terms.len() > 2 {
+            true => Ok(Box::new(NearWeight::new(&self.terms, self.slop, scoring)?)),
+            false => self.query.weight(scoring),
+        }
     }
 
     fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {

@@ -7,6 +7,7 @@ use tantivy::Term;
 
 use super::DocTerms;
 use crate::query::build::TermAutomaton;
+use crate::query::matching::count_near;
 
 /// A clause on a field that is not indexed.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub(in crate::query) enum Wanted {
     Range(Bound<Term>, Bound<Term>),
     /// A term that an automaton takes.
     Automaton(TermAutomaton),
-    /// Terms at these places; with two of them, as many apart from that as `slop` says.
+    /// Terms at these places, or as far apart from that as `slop` says.
     Phrase {
         terms: Vec<(usize, Term)>,
         slop: u32,
@@ -89,15 +90,18 @@ fn is_phrase(doc: &DocTerms, terms: &[(usize, Term)], ends_in_prefix: bool) -> b
     !possible.is_empty()
 }
 
-/// Whether two words are near each other.
+/// Whether words are near each other.
 fn are_near(doc: &DocTerms, terms: &[(usize, Term)], slop: u32) -> bool {
-    let [left, right] = terms else {
-        return false;
-    };
-    let right: Vec<i64> = starts(doc, right, false).collect();
-    starts(doc, left, false).any(|left| {
-        right
-            .iter()
-            .any(|right| left.abs_diff(*right) <= u64::from(slop))
-    })
+    let last = terms.iter().map(|(place, _)| *place).max().unwrap_or(0);
+    let last = i64::try_from(last).unwrap_or(i64::MAX);
+    // Where the phrase would end: no place is before the beginning.
+    let ends = terms.iter().map(|term| {
+        let ends = starts(doc, term, false).map(|start| start.saturating_add(last));
+        let mut ends: Vec<u32> = ends.filter_map(|end| u32::try_from(end).ok()).collect();
+        canter_sorting::sort(&mut ends);
+        ends
+    });
+    let ends: Vec<Vec<u32>> = ends.collect();
+    let ends: Vec<&[u32]> = ends.iter().map(Vec::as_slice).collect();
+    count_near(&ends, slop) > 0
 }

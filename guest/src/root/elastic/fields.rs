@@ -2,12 +2,12 @@
 
 use canter_aggregations::format_date;
 use canter_doc_mapper::{DocMapper, FieldKind};
+use canter_names::matches_pattern;
 use serde_json::{Map, Value};
 
 use super::source::{elements, entries};
 use super::usual_date;
 use crate::SearchError;
-use crate::names::matches_pattern;
 
 /// The values of fields whose names or patterns are wanted, with dates in their formats.
 ///

@@ -3,7 +3,10 @@
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search>.
 
 mod fields;
+mod named;
 mod source;
+
+pub(super) use named::named;
 
 use std::net::Ipv6Addr;
 
@@ -18,7 +21,7 @@ use self::fields::fields_of;
 use self::source::filtered;
 use super::fetch_docs::Document;
 use crate::SearchError;
-use crate::leaf::{FailedSplit, HitOrder, PartialHit, SortValue};
+use crate::leaf::{FailedSplit, HitOrder, PartialHit, SortValue, shows_milliseconds};
 use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget};
 
 const SOURCE_FIELD: &str = "_source";
@@ -139,11 +142,9 @@ fn usual(mapper: &DocMapper, name: &str) -> DateFormat {
         // In JSON dates are kept as they are.
         _ => DateTimePrecision::Nanoseconds,
     });
-    match precision {
-        Some(DateTimePrecision::Seconds | DateTimePrecision::Milliseconds) => {
-            DateFormat::Milliseconds
-        }
-        _ => DateFormat::Nanoseconds,
+    match precision.is_some_and(shows_milliseconds) {
+        true => DateFormat::Milliseconds,
+        false => DateFormat::Nanoseconds,
     }
 }
 

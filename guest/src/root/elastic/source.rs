@@ -1,5 +1,6 @@
 //! Parts of a document, taken out of its JSON text: numbers need not fit any type, so nothing is read that stays.
 
+use canter_names::matches_pattern;
 use std::fmt;
 
 use serde::Deserialize;
@@ -7,7 +8,6 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::names::matches_pattern;
 use crate::request::SourceFilter;
 
 /// The entries of a JSON object in their order.

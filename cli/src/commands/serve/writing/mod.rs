@@ -5,7 +5,6 @@
 
 mod bulk;
 mod delete;
-mod filter_path;
 mod lines;
 mod logs;
 mod params;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use canter_intake::Acknowledge;
+use canter_names::FilterPath;
 use url::form_urlencoded;
-
-use super::filter_path::FilterPath;
 
 /// What was asked for in the URL.
 pub(super) struct Params {

@@ -1,0 +1,50 @@
+//! The values of `search_after`: what an answer showed of a hit, and the request for the next page sends back.
+
+use canter_doc_mapper::{DocMapper, FieldKind};
+use tantivy::schema::DateTimePrecision;
+
+use crate::leaf::partial::SortValue;
+use crate::request::{SortKeySpec, SortTarget};
+
+/// The values as columns have them. A number of a field of dates is what the answer wrote: milliseconds of a field that is
+/// not more precise, nanoseconds of others. A text is a date, too.
+pub(super) fn sent_back(
+    values: &[SortValue],
+    keys: &[SortKeySpec],
+    mapper: &DocMapper,
+) -> Vec<SortValue> {
+    let values = values.iter().zip(keys);
+    let values = values.map(|(value, key)| date_of(value, key, mapper).unwrap_or(value.clone()));
+    values.collect()
+}
+
+fn date_of(value: &SortValue, key: &SortKeySpec, mapper: &DocMapper) -> Option<SortValue> {
+    const MILLISECOND_NS: i128 = 1_000_000;
+    let SortTarget::Field(name) = &key.target else {
+        return None;
+    };
+    let field = mapper.resolve(name)?;
+    let FieldKind::Date(date) = field.kind else {
+        return None;
+    };
+    let ns = match value {
+        SortValue::Integer(number) => match shows_milliseconds(date.precision) {
+            true => number.saturating_mul(MILLISECOND_NS),
+            false => *number,
+        },
+        SortValue::Text(text) => field.parse_date(text)?.into_timestamp_nanos().into(),
+        _ => return None,
+    };
+    // A time beyond all times is the last of them.
+    let ns = ns.clamp(i64::MIN.into(), i64::MAX.into());
+    i64::try_from(ns).ok().map(SortValue::Date)
+}
+
+/// Whether dates of this precision are shown as sort values in milliseconds, as of Elasticsearch's `date`, or in nanoseconds,
+/// as of its `date_nanos`.
+pub(crate) fn shows_milliseconds(precision: DateTimePrecision) -> bool {
+    matches!(
+        precision,
+        DateTimePrecision::Seconds | DateTimePrecision::Milliseconds
+    )
+}

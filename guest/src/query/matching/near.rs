@@ -1,0 +1,267 @@
+//! Words that stand near each other, in the order of a phrase or nearly so: what `slop` asks for of three words and more.
+//!
+//! A word's place in a document, less its place in the phrase, is where the phrase would begin if that word stood right. The
+//! phrase is there if its words say so within `slop` places of each other (Lucene's sloppy phrase). tantivy
+//! compares words two by two, in the order of how frequent they are, and finds too much and too little.
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::query::{Bm25Weight, EmptyScorer, EnableScoring, Explanation, Scorer, Weight};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+
+/// Finds documents in which all of several words stand near each other.
+pub(super) struct NearWeight {
+    terms: Vec<(usize, Term)>,
+    slop: u32,
+    scores: Option<Bm25Weight>,
+}
+
+impl NearWeight {
+    /// `terms` are different ones of one field, each with its place in the phrase.
+    pub(super) fn new(
+        terms: &[(usize, Term)],
+        slop: u32,
+        scoring: EnableScoring<'_>,
+    ) -> tantivy::Result<Self> {
+        let scores = match scoring {
+            EnableScoring::Enabled {
+                statistics_provider,
+                ..
+            } => {
+                let plain: Vec<Term> = terms.iter().map(|(_, term)| term.clone()).collect();
+                Some(Bm25Weight::for_terms(statistics_provider, &plain)?)
+            }
+            EnableScoring::Disabled { .. } => None,
+        };
+        Ok(Self {
+            terms: terms.to_vec(),
+            slop,
+            scores,
+        })
+    }
+
+    fn near(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Option<Near>> {
+        let last = self
+            .terms
+            .iter()
+            .map(|(place, _)| *place)
+            .max()
+            .unwrap_or(0);
+        let mut words = Vec::with_capacity(self.terms.len());
+        let mut lengths = None;
+        for (place, term) in &self.terms {
+            let index = reader.inverted_index(term.field())?;
+            let postings = index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
+            let Some(postings) = postings else {
+                return Ok(None);
+            };
+            let behind = u32::try_from(last.saturating_sub(*place)).unwrap_or(u32::MAX);
+            words.push(Word {
+                postings,
+                behind,
+                starts: Vec::new(),
+            });
+            if self.scores.is_some() && lengths.is_none() {
+                lengths = reader.fieldnorms_readers().get_field(term.field())?;
+            }
+        }
+        let scores = self.scores.as_ref().map(|scores| scores.boost_by(boost));
+        let mut near = Near {
+            words,
+            slop: self.slop,
+            doc: 0,
+            num_found: 0,
+            scores,
+            lengths: lengths.unwrap_or_else(|| FieldNormReader::constant(reader.max_doc(), 1)),
+        };
+        near.go_on();
+        Ok(Some(near))
+    }
+}
+
+impl Weight for NearWeight {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        Ok(match self.near(reader, boost)? {
+            Some(near) => Box::new(near),
+            None => Box::new(EmptyScorer),
+        })
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Err(TantivyError::InvalidArgument(
+            "scores of phrases are not explained".to_owned(),
+        ))
+    }
+}
+
+struct Word {
+    postings: SegmentPostings,
+    /// How many places of the phrase come behind it.
+    behind: u32,
+    /// Where the phrase would end in this document, once for each time that the word is there.
+    starts: Vec<u32>,
+}
+
+/// The documents, one after the other.
+struct Near {
+    words: Vec<Word>,
+    slop: u32,
+    doc: DocId,
+    /// How often they are near in this document.
+    num_found: u32,
+    scores: Option<Bm25Weight>,
+    lengths: FieldNormReader,
+}
+
+impl Near {
+    /// Goes to the first document from the first word's on.
+    fn go_on(&mut self) {
+        loop {
+            self.doc = self.aligned();
+            if self.doc == TERMINATED {
+                return;
+            }
+            self.num_found = self.count();
+            if self.num_found > 0 {
+                return;
+            }
+            if let Some(first) = self.words.first_mut() {
+                first.postings.advance();
+            }
+        }
+    }
+
+    /// The first document from the first word's on that has all words; they stand there then.
+    fn aligned(&mut self) -> DocId {
+        let Some(mut doc) = self.words.first().map(|first| first.postings.doc()) else {
+            return TERMINATED;
+        };
+        let (mut at, mut num_same) = (0, 0);
+        while doc != TERMINATED && num_same < self.words.len() {
+            let Some(word) = self.words.get_mut(at) else {
+                return TERMINATED;
+            };
+            let here = match word.postings.doc() < doc {
+                true => word.postings.seek(doc),
+                false => word.postings.doc(),
+            };
+            num_same = if here == doc { num_same + 1 } else { 1 };
+            doc = here;
+            at = (at + 1) % self.words.len();
+        }
+        doc
+    }
+
+    /// How many of the places that words say are the first of some within `slop`, one of each word.
+    fn count(&mut self) -> u32 {
+        for word in &mut self.words {
+            word.postings
+                .positions_with_offset(word.behind, &mut word.starts);
+        }
+        let starts: Vec<&[u32]> = self
+            .words
+            .iter()
+            .map(|word| word.starts.as_slice())
+            .collect();
+        count_near(&starts, self.slop)
+    }
+}
+
+/// How many values there are, in any of several ascending lists, such that each list has one that is this or at most `slop`
+/// more.
+pub(in crate::query) fn count_near(lists: &[&[u32]], slop: u32) -> u32 {
+    let mut rest: Vec<&[u32]> = lists.to_vec();
+    let mut num = 0;
+    loop {
+        let (mut least, mut most) = (u32::MAX, 0);
+        for list in &rest {
+            let Some(first) = list.first() else {
+                return num;
+            };
+            least = least.min(*first);
+            most = most.max(*first);
+        }
+        if rest.is_empty() {
+            return num;
+        }
+        num += u32::from(most - least <= slop);
+        for list in &mut rest {
+            while let [first, behind @ ..] = *list
+                && *first == least
+            {
+                *list = behind;
+            }
+        }
+    }
+}
+
+impl DocSet for Near {
+    fn advance(&mut self) -> DocId {
+        if self.doc != TERMINATED
+            && let Some(first) = self.words.first_mut()
+        {
+            first.postings.advance();
+            self.go_on();
+        }
+        self.doc
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.doc < target
+            && let Some(first) = self.words.first_mut()
+        {
+            if first.postings.doc() < target {
+                first.postings.seek(target);
+            }
+            self.go_on();
+        }
+        self.doc
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn size_hint(&self) -> u32 {
+        let sizes = self.words.iter().map(|word| word.postings.size_hint());
+        sizes.min().unwrap_or(0)
+    }
+}
+
+impl Scorer for Near {
+    fn score(&mut self) -> Score {
+        match &self.scores {
+            Some(scores) => scores.score(self.lengths.fieldnorm_id(self.doc), self.num_found),
+            None => 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::count_near;
+
+    proptest! {
+        #[test]
+        fn words_are_near_if_some_of_each_lie_within_the_slop(
+            lists in prop::collection::vec(prop::collection::btree_set(0u32..20, 0..5), 1..5),
+            slop in 0u32..8,
+        ) {
+            let lists: Vec<Vec<u32>> = lists.into_iter().map(|set| set.into_iter().collect()).collect();
+            // Every choice of one of each list.
+            let mut ranges: Vec<(u32, u32)> = vec![(u32::MAX, 0)];
+            for list in &lists {
+                ranges = ranges
+                    .iter()
+                    .flat_map(|(least, most)| list.iter().map(|at| (*least.min(at), *most.max(at))))
+                    .collect();
+            }
+            let is_near = ranges.iter().any(|(least, most)| most - least <= slop);
+            let slices: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(count_near(&slices, slop) > 0, is_near);
+        }
+    }
+}

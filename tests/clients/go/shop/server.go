@@ -1,0 +1,207 @@
+// The host: an index that `canter` makes, served by `canter serve`, by the Worker (HOST=worker), or by whom CANTER_URL
+// names, whose index `shop` must hold these documents.
+
+package shop
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// URL is where the documents are served.
+var URL string
+
+// Guarded is where they are served to holders of tokens, and what is the token of a holder who may see the books; empty
+// where the host has tokens of its own.
+var Guarded, Token string
+
+// IsWorker is whether the host is the Worker.
+var IsWorker = os.Getenv("HOST") == "worker"
+
+// Main runs the tests of a version of the client, and says how many calls they made.
+func Main(m *testing.M, version string) {
+	os.Exit(func() int {
+		stop, err := start()
+		defer stop()
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		status := m.Run()
+		fmt.Printf("go-elasticsearch %s: %s\n", version, Calls.String())
+		return status
+	}())
+}
+
+func start() (stop func(), err error) {
+	var undo []func()
+	stop = func() {
+		for nth := len(undo) - 1; nth >= 0; nth-- {
+			undo[nth]()
+		}
+	}
+	if URL = os.Getenv("CANTER_URL"); URL != "" {
+		return stop, nil
+	}
+	folder, err := os.MkdirTemp("", "canter-clients-")
+	if err != nil {
+		return stop, err
+	}
+	undo = append(undo, func() { os.RemoveAll(folder) })
+	index, err := makeIndex(folder)
+	if err != nil {
+		return stop, err
+	}
+	serve := func(more ...string) (string, error) {
+		url, stop, err := serve(index, more...)
+		undo = append(undo, stop)
+		return url, err
+	}
+	if URL, err = serve(); err != nil || IsWorker {
+		return stop, err
+	}
+	keys := filepath.Join(folder, "keys.toml")
+	if Token, err = canter("key", "add", "--file", keys, "--id", "books", "--index", "sh*", "--filter", "kind:book"); err != nil {
+		return stop, err
+	}
+	Guarded, err = serve("--api-keys", keys)
+	return stop, err
+}
+
+func canter(args ...string) (string, error) {
+	said, err := exec.Command(os.Getenv("CANTER"), args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("canter %s (CANTER is %q): %w", strings.Join(args, " "), os.Getenv("CANTER"), err)
+	}
+	return strings.TrimSpace(string(said)), nil
+}
+
+// makeIndex makes an index of several splits.
+func makeIndex(folder string) (string, error) {
+	of := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.WriteFile(of("index.yaml"), []byte(config), 0o600); err != nil {
+		return "", err
+	}
+	if _, err := canter("index", "create", "--index", of("shop"), "--index-config", of("index.yaml")); err != nil {
+		return "", err
+	}
+	docs := Documents()
+	for from := 0; from < len(docs); from += 150 {
+		var lines strings.Builder
+		for _, doc := range docs[from:min(from+150, len(docs))] {
+			line, err := json.Marshal(doc)
+			if err != nil {
+				return "", err
+			}
+			lines.Write(append(line, '\n'))
+		}
+		if err := os.WriteFile(of("docs.ndjson"), []byte(lines.String()), 0o600); err != nil {
+			return "", err
+		}
+		if _, err := canter("index", "ingest", "--index", of("shop"), "--input", of("docs.ndjson")); err != nil {
+			return "", err
+		}
+	}
+	return of("shop"), nil
+}
+
+var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+func serve(index string, more ...string) (url string, stop func(), err error) {
+	engine := os.Getenv("ENGINE")
+	if engine == "" {
+		engine = "wasm"
+	}
+	args := append([]string{"serve", "--index", "shop=" + index, "--listen", "127.0.0.1:0", "--engine", engine}, more...)
+	server := exec.Command(os.Getenv("CANTER"), args...)
+	if IsWorker {
+		server = exec.Command("node", filepath.Join("..", "..", "worker.mjs"), index, "shop")
+	}
+	// A host ends with its standard input at the latest.
+	input, err := server.StdinPipe()
+	if err != nil {
+		return "", func() {}, err
+	}
+	output, err := server.StdoutPipe()
+	if err != nil {
+		return "", func() {}, err
+	}
+	server.Stderr = server.Stdout
+	if err := server.Start(); err != nil {
+		return "", func() {}, err
+	}
+	stop = func() {
+		input.Close()
+		// Not killed: the Worker has a process of its own to end.
+		server.Process.Signal(syscall.SIGTERM)
+		server.Wait()
+	}
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		if url = address.FindString(lines.Text()); url != "" {
+			go func() {
+				for lines.Scan() {
+				}
+			}()
+			return url, stop, nil
+		}
+	}
+	return "", stop, fmt.Errorf("the host does not say where it listens")
+}
+
+// Counter is a transport that counts what goes through it.
+type Counter struct {
+	lock  sync.Mutex
+	kinds map[string]int
+}
+
+// Calls counts the calls of all clients.
+var Calls = &Counter{kinds: map[string]int{}}
+
+// RoundTrip sends a request on, and counts it if it was answered.
+func (counter *Counter) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	kind := "index"
+	for _, word := range strings.Split(request.URL.Path, "/") {
+		if strings.HasPrefix(word, "_") {
+			kind = word
+		}
+	}
+	counter.lock.Lock()
+	defer counter.lock.Unlock()
+	counter.kinds[kind]++
+	return response, nil
+}
+
+func (counter *Counter) String() string {
+	total, shown := 0, []string{}
+	for kind, num := range counter.kinds {
+		total += num
+		shown = append(shown, fmt.Sprintf("%s %d", kind, num))
+	}
+	sort.Strings(shown)
+	return fmt.Sprintf("%d API calls (%s)", total, strings.Join(shown, ", "))
+}
+
+// NotYet runs what does not work yet. The test fails when that works, so that it becomes one like the others.
+func NotYet(t *testing.T, reason string, body func() error) {
+	t.Helper()
+	if err := body(); err == nil {
+		t.Fatalf("this works now: %s", reason)
+	}
+	t.Skip(reason)
+}
