@@ -102,7 +102,7 @@ pub fn parse_bulk(body: &[u8]) -> Result<Vec<Action<'_>>, BulkError> {
         actions.push(Action {
             verb,
             index: metadata.index,
-            id: metadata.id,
+            id: metadata.id.map(Id::into_text),
             unknown,
             document,
         });
@@ -130,7 +130,7 @@ struct Metadata {
     #[serde(rename = "_index")]
     index: Option<String>,
     #[serde(rename = "_id")]
-    id: Option<String>,
+    id: Option<Id>,
     /// All documents had the same one in the last version that had any.
     #[serde(rename = "_type")]
     _type: IgnoredAny,
@@ -151,6 +151,23 @@ struct Metadata {
     version_type: Option<IgnoredAny>,
     if_seq_no: Option<IgnoredAny>,
     if_primary_term: Option<IgnoredAny>,
+}
+
+/// An id, which some write as a number.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Text(String),
+    Number(serde_json::Number),
+}
+
+impl Id {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Number(number) => number.to_string(),
+        }
+    }
 }
 
 impl Metadata {

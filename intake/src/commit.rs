@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use canter_formats::Format;
 use canter_index_builder::{
@@ -47,11 +47,17 @@ impl Committer {
     /// Publishes until the lane stops and nothing waits.
     pub(crate) fn run(&mut self) {
         self.look_into_spool();
+        let mut looked_at = Instant::now();
         loop {
             match self.shared.next(SPOOL_INTERVAL) {
                 Next::Parts(parts) => self.commit(parts),
                 Next::Nothing { is_over: true } => return,
-                Next::Nothing { is_over: false } => self.look_into_spool(),
+                Next::Nothing { is_over: false } => {}
+            }
+            // However much there is to publish.
+            if looked_at.elapsed() >= SPOOL_INTERVAL {
+                self.look_into_spool();
+                looked_at = Instant::now();
             }
         }
     }

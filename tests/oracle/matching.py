@@ -6,7 +6,7 @@ import re
 import dates
 from fields import address, lower, words
 from parameters import (
-    ascii_lower,
+    any_case,
     at_least,
     distance,
     edits_of,
@@ -192,8 +192,8 @@ class Matcher:
     def of_term(self, body):
         name, body = of_field(body, "value")
         if body.get("case_insensitive"):
-            wanted = ascii_lower(str(body["value"]))
-            return self.store.of_words(name, [word for word in self.store.postings[name] if ascii_lower(word) == wanted])
+            wanted = any_case(str(body["value"]))
+            return self.store.of_words(name, [word for word in self.store.postings[name] if any_case(word) == wanted])
         return self.term(name, body["value"])
 
     def of_terms(self, body):

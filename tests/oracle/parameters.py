@@ -56,8 +56,9 @@ def text_of(value):
     return str(value)
 
 
-def ascii_lower(text):
-    return "".join(char.lower() if char.isascii() else char for char in text)
+def any_case(text):
+    """A text without regard to capitals: of all letters, as docs/from-elasticsearch.md says."""
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def number_of(value):

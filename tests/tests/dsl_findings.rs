@@ -1,5 +1,10 @@
 //! Wrong answers to Elasticsearch's query DSL that random queries found: each was one, and is none any more.
 
+use std::sync::Arc;
+
+use canter_runtime::engine::NativeEngine;
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
 
@@ -22,6 +27,22 @@ fn found(index: &TestIndex, query: &Value) -> Vec<u64> {
     assert_eq!(answer["failed_splits"], json!([]), "{query}");
     let hits = answer["hits"].as_array().unwrap().iter();
     hits.map(|hit| hit["n"].as_u64().unwrap()).collect()
+}
+
+/// What Elasticsearch's API answers.
+fn elastic(searcher: &Searcher, path: &str, body: &Value) -> Value {
+    let request = HttpRequest {
+        method: "POST".to_owned(),
+        path: path.to_owned(),
+        query: String::new(),
+        body: body.to_string().into_bytes(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
+    serde_json::from_slice(&answer.response.body).unwrap()
 }
 
 fn index(documents: &[Value]) -> TestIndex {
@@ -261,5 +282,80 @@ fn near_words_are_those_of_lucene_however_frequent_they_are() {
         let request = json!({"query": phrase, "max_hits": 20, "sort_by": "_score"});
         let answer = index.search(&request).unwrap().json;
         assert_eq!(answer["num_hits"], wanted.len(), "{slop}: {answer}");
+    }
+}
+
+#[test]
+fn a_bound_may_be_finer_than_the_field() {
+    let config = CONFIG.replace("fast_precision: milliseconds", "fast_precision: seconds");
+    let documents = [
+        "2015-05-17T10:05:02Z",
+        "2015-05-17T10:05:03Z",
+        "2015-05-17T10:05:04Z",
+    ];
+    let numbered = documents.iter().enumerate();
+    let numbered: Vec<String> = numbered
+        .map(|(n, seen)| json!({"n": n, "seen": seen}).to_string())
+        .collect();
+    let index = TestIndex::build(&config, &numbered, 2).unwrap();
+    for (bounds, wanted) in [
+        (json!({"lte": "1431857103000"}), vec![0, 1]),
+        (json!({"lt": "1431857103000"}), vec![0]),
+        (json!({"lt": "1431857103001"}), vec![0, 1]),
+        (json!({"gt": "1431857103000"}), vec![2]),
+        (json!({"gte": "1431857103000"}), vec![1, 2]),
+        (json!({"gte": "1431857103001"}), vec![2]),
+    ] {
+        let mut bounds = bounds;
+        bounds["format"] = "epoch_millis".into();
+        let query = json!({"range": {"seen": bounds}});
+        assert_eq!(found(&index, &query), wanted, "{query}");
+    }
+}
+
+#[test]
+fn pages_of_dates_go_on_where_the_last_one_ended() {
+    let times = [
+        "1969-12-31T23:00:00Z",
+        "1970-01-01T00:00:00Z",
+        "1970-01-01T01:00:00Z",
+        "1970-01-04T00:00:00Z",
+        "2084-01-01T00:00:00Z",
+    ];
+    let documents: Vec<Value> = times
+        .iter()
+        .map(|time| json!({"fine": time, "seen": time}))
+        .collect();
+    let index = index(&documents);
+    let searcher = Searcher::builder()
+        .engine(Arc::new(NativeEngine::new()))
+        .index_from("logs", Arc::new(index.fetcher()), "logs")
+        .and_then(|builder| builder.build())
+        .unwrap();
+    for (field, order) in [
+        ("fine", "desc"),
+        ("fine", "asc"),
+        ("seen", "desc"),
+        ("seen", "asc"),
+    ] {
+        let (mut after, mut seen) = (None, Vec::new());
+        loop {
+            let mut body = json!({"size": 1, "sort": [{field: order}], "_source": ["n"]});
+            if let Some(after) = &after {
+                body["search_after"] = Value::clone(after);
+            }
+            let answer = elastic(&searcher, "/logs/_search", &body);
+            let Some(hit) = answer["hits"]["hits"].get(0) else {
+                break;
+            };
+            seen.push(hit["_source"]["n"].as_u64().unwrap());
+            after = Some(hit["sort"].clone());
+            assert!(seen.len() <= times.len(), "{field} {order}: {seen:?}");
+        }
+        let mut wanted: Vec<u64> = (0..5).collect();
+        if order == "desc" {
+            wanted.reverse();
+        }
+        assert_eq!(seen, wanted, "{field} {order}");
     }
 }

@@ -19,6 +19,7 @@ const PYTHON: [&str; 2] = [
 
 const PYTHON_TESTS: &str = "tests/clients/python";
 const JS_TESTS: &str = "tests/clients/js";
+const GO_TESTS: &str = "tests/clients/go";
 
 /// Builds the command line and runs the clients' tests.
 pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -30,7 +31,8 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
         false => guest::build(workspace)?,
     }
     run_python(workspace)?;
-    npm::run_clients(workspace, JS_TESTS)
+    npm::run_clients(workspace, JS_TESTS)?;
+    run_go(workspace)
 }
 
 /// The clients' tests as a step of all tests. Without Python they are skipped, but not in CI.
@@ -46,9 +48,37 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         Some(error) => Err(error),
         None => {
             run_python(workspace)?;
-            npm::run_clients(workspace, JS_TESTS)
+            npm::run_clients(workspace, JS_TESTS)?;
+            run_go(workspace)
         }
     }
+}
+
+/// The Go clients. Without Go they are skipped, but not in CI.
+fn run_go(workspace: &Workspace) -> Result<()> {
+    let Some(go) = tools::find_go() else {
+        if env::var_os("CI").is_none() {
+            eprintln!("   SKIPPED Elasticsearch's Go clients: Go is missing (https://go.dev/dl)");
+            return Ok(());
+        }
+        bail!("Go is missing: install it (https://go.dev/dl)");
+    };
+    let mut hosts = vec![("server", "wasm")];
+    if npm::is_there() {
+        hosts.push(("worker", "wasm"));
+    }
+    for (host, engine) in hosts {
+        run(
+            &format!("clients: {GO_TESTS}, {host}, {engine}"),
+            Command::new(&go)
+                .args(["test", "-count=1", "./..."])
+                .current_dir(workspace.root.join(GO_TESTS))
+                .env("CANTER", workspace.dev_binary("canter"))
+                .env("HOST", host)
+                .env("ENGINE", engine),
+        )?;
+    }
+    Ok(())
 }
 
 fn run_python(workspace: &Workspace) -> Result<()> {

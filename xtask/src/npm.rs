@@ -12,8 +12,9 @@ use crate::step::{run, step};
 use crate::workspace::Workspace;
 
 /// Folders with a `package.json`, each after those that it imports.
-const PACKAGES: [&str; 3] = [
+const PACKAGES: [&str; 4] = [
     "edge-adapters/js",
+    "edge-adapters/page",
     "edge-adapters/cloudflare",
     "examples/browser-search",
 ];
@@ -69,7 +70,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Elasticsearch's JavaScript client in the folder `package`, on both engines. Without npm it is skipped, but not in CI.
+/// Elasticsearch's JavaScript clients in the folder `package`, against the server with both engines and the Worker. Without npm it is skipped, but not in CI.
 pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
     if let Err(error) = check_npm() {
         if env::var_os("CI").is_none() {
@@ -79,12 +80,13 @@ pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
         return Err(error);
     }
     install(workspace, package)?;
-    for engine in ["wasm", "native"] {
+    for (host, engine) in [("server", "wasm"), ("server", "native"), ("worker", "wasm")] {
         let mut tests = npm(workspace, package, &["test"]);
         tests
             .env("CANTER", workspace.dev_binary("canter"))
+            .env("HOST", host)
             .env("ENGINE", engine);
-        run(&format!("clients: {package}, {engine}"), &mut tests)?;
+        run(&format!("clients: {package}, {host}, {engine}"), &mut tests)?;
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ mod serve;
 mod serve_hosts;
 mod serve_limits;
 mod serve_openapi;
+mod serve_page;
 mod serve_tokens;
 mod serve_transport;
 mod serve_writing;

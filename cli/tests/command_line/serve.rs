@@ -192,7 +192,7 @@ fn wrong_requests_are_refused_with_a_message() {
     for (path, status, part) in [
         ("/api/v1/other/search", 404, "logs"),
         ("/api/v1/logs/search?max_hit=1", 400, "max_hit"),
-        ("/favicon.ico", 404, "there is nothing at"),
+        ("/nothing/here", 404, "there is nothing at"),
     ] {
         let answer = server.get(path);
         assert_eq!(answer.status, status, "{path}");

@@ -47,7 +47,7 @@ fn message(response: &HttpResponse) -> String {
 #[test]
 fn wrong_requests_are_answered_at_once_and_say_what_is_wrong() {
     for (line, body, status, part) in [
-        ("GET /nothing", "", 404, "/api/v1/<index>/search"),
+        ("GET /nothing/here", "", 404, "/api/v1/<index>/search"),
         ("GET /api/v1/logs", "", 404, "there is nothing at"),
         ("GET /api/v1/nope/search", "", 404, "\"nope\""),
         ("GET /api/v1/nope/search", "", 404, "logs"),

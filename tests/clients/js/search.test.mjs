@@ -204,7 +204,7 @@ for (const module of CLIENTS) {
       assert.equal((await client.count({ index: "shop", q: "kind:book" })).count, found.hits.total.value);
     });
 
-    notYet("typed_keys is refused with 400", "names of aggregations have their types in front", async () => {
+    test("names of aggregations have their types in front", async () => {
       const aggs = { kinds: { terms: { field: "kind" } } };
       const { aggregations } = await search({ size: 0, aggs, typed_keys: true });
       assert.equal(aggregations["sterms#kinds"].buckets.length, 3);

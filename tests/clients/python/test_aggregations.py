@@ -295,13 +295,11 @@ def test_buckets_are_chosen_and_sorted(ask, some):
     assert [(-bucket["errors"]["doc_count"], bucket["key"]) for bucket in found["buckets"]] == kept
 
 
-@pytest.mark.xfail(strict=True, reason="meta is read and left out of the answer")
 def test_what_is_said_of_an_aggregation_comes_back(client):
     found = client.search(index="logs", size=0, aggs={"most": {"max": {"field": "latency"}, "meta": {"colour": "red"}}})
     assert found["aggregations"]["most"]["meta"] == {"colour": "red"}
 
 
-@pytest.mark.xfail(strict=True, reason="typed_keys is refused with 400")
 def test_names_of_aggregations_have_their_types_in_front(client):
     aggs = {"levels": {"terms": {"field": "level"}, "aggs": {"mean": {"avg": {"field": "latency"}}}}}
     found = client.search(index="logs", size=0, aggs=aggs, typed_keys=True)["aggregations"]

@@ -235,11 +235,7 @@ def test_a_chosen_facet_narrows_the_hits_and_the_others(client, dsl, docs):
     assert {key: num for key, num, _ in found.facets.status}["bad"] == bad
 
 
-def test_hits_are_documents_of_a_class(client, dsl, docs, request):
-    if elasticsearch.__version__[0] >= 9:
-        reason = "_source.exclude_vectors, which version 9 sends for documents, is refused with 400"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
-
+def test_hits_are_documents_of_a_class(client, dsl, docs):
     class Log(dsl.Document):
         timestamp = dsl.Date()
         level = dsl.Keyword()

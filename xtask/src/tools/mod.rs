@@ -15,6 +15,7 @@ pub(crate) mod zigbuild;
 
 pub(crate) use java::java;
 pub(crate) use python::python;
+pub(crate) use s3_server::find_go;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -70,7 +70,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Option<PathBuf>> {
 }
 
 /// Go on the path, or where its own installer puts it.
-fn find_go() -> Option<PathBuf> {
+pub(crate) fn find_go() -> Option<PathBuf> {
     ["go", "/usr/local/go/bin/go"]
         .into_iter()
         .find(|go| {

@@ -90,7 +90,8 @@ impl Bodies {
             Unread::TooLong => api.last_refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!(
-                    "the body has more than {} bytes: ask for less at once, or raise --max-body-bytes",
+                    "the body has more than {} bytes: send or ask for less at once, or raise --max-body-bytes (--max-write-bytes \
+                     for documents)",
                     self.max_bytes
                 ),
             ),

@@ -100,7 +100,7 @@ fn requests_that_cannot_be_answered_say_why() -> Result<()> {
         ("GET", SEARCH_PATH, "query=%28%28a", 400, ""),
         ("GET", SEARCH_PATH, "quary=a", 400, "quary"),
         ("GET", "/api/v1/other/search", "query=a", 404, "other"),
-        ("GET", "/nothing", "", 404, "/api/v1"),
+        ("GET", "/nothing/here", "", 404, "/api/v1"),
         ("DELETE", SEARCH_PATH, "", 405, "DELETE"),
     ] {
         let answer = function.invoke_json(&url_event(method, path, query, None))?;

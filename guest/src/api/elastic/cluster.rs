@@ -33,6 +33,14 @@ pub(super) fn health(num_indexes: usize) -> String {
     )
 }
 
+/// Shippers send nothing to a server that does not say this. It is no word on what Canter may be used for.
+pub(super) fn license() -> String {
+    format!(
+        "{{\"license\":{{\"status\":\"active\",\"uid\":\"{CLUSTER}\",\"type\":\"basic\",\"issued_to\":\"{CLUSTER}\",\
+         \"issuer\":\"{CLUSTER}\",\"start_date_in_millis\":-1}}}}"
+    )
+}
+
 /// No node has an address: a client stays where it is.
 pub(super) fn nodes() -> String {
     format!(

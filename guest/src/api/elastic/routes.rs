@@ -19,6 +19,7 @@ enum Route<'p> {
     Info,
     ClusterHealth,
     Nodes,
+    License,
     Search(&'p str),
     Scroll(Option<&'p str>),
     ManySearches(Option<&'p str>),
@@ -49,6 +50,7 @@ fn route_of<'p>(
         ["_nodes"] | ["_nodes", "http" | "_all" | "_local"] | ["_nodes", "_all", "http"] => {
             (Route::Nodes, GET)
         }
+        ["_license"] | ["_xpack", "license"] => (Route::License, GET),
         ["_search"] => (Route::Search(ALL), BOTH),
         ["_search", "scroll"] => (Route::Scroll(None), &["GET", "POST", "DELETE"]),
         ["_search", "scroll", id] => (Route::Scroll(Some(id)), &["GET", "POST", "DELETE"]),
@@ -174,6 +176,12 @@ fn read(
         Route::Nodes => {
             params.text("flat_settings");
             ElasticCall::Answered(elastic_text(200, cluster::nodes()))
+        }
+        Route::License => {
+            for name in ["accept_enterprise", "human"] {
+                params.text(name);
+            }
+            ElasticCall::Answered(elastic_text(200, cluster::license()))
         }
         Route::Search(names) => {
             let Some(index) = one(names)? else {

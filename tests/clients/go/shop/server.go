@@ -205,3 +205,11 @@ func NotYet(t *testing.T, reason string, body func() error) {
 	}
 	t.Skip(reason)
 }
+
+// Works runs what fails with an error if it does not work.
+func Works(t *testing.T, body func() error) {
+	t.Helper()
+	if err := body(); err != nil {
+		t.Fatal(err)
+	}
+}

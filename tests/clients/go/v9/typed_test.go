@@ -157,7 +157,7 @@ func ids(t *testing.T, found *search.Response) []int {
 
 func TestTypedSearchesHaveTypedAggregations(t *testing.T) {
 	es := typed(t)
-	shop.NotYet(t, "typed_keys, which the typed client always asks for, is refused with 400", func() error {
+	shop.Works(t, func() error {
 		aggs := map[string]types.Aggregations{"kinds": {Terms: &types.TermsAggregation{Field: of("kind")}}}
 		found, err := es.Search().Index("shop").Request(&search.Request{Size: of(0), Aggregations: aggs}).Do(ctx)
 		if err != nil {
@@ -174,7 +174,7 @@ func TestTypedSearchesHaveTypedAggregations(t *testing.T) {
 
 func TestTypedListsOfSearches(t *testing.T) {
 	es := typed(t)
-	shop.NotYet(t, "typed_keys, which the typed client always asks for, is refused with 400", func() error {
+	shop.Works(t, func() error {
 		many := es.Msearch().Index("shop")
 		if err := many.AddSearch(types.MultisearchHeader{}, types.SearchRequestBody{Size: of(0)}); err != nil {
 			return err

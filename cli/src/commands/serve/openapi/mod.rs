@@ -4,6 +4,7 @@
 //! every request of the conformance test here, so that neither knows of a path or parameter that the other does not.
 
 mod routes;
+mod writes;
 
 use serde_json::{Map, Value, json};
 
@@ -15,11 +16,11 @@ const ELASTIC_PREFIX: &str = "/api/v1/_elastic";
 /// The description, in version 3.1 of OpenAPI.
 pub(super) fn document() -> Value {
     let mut paths = Map::new();
-    for route in OWN {
+    for route in OWN.iter().chain(writes::OWN) {
         describe(&mut paths, route, "", "Error");
     }
     for prefix in ["", ELASTIC_PREFIX] {
-        for route in ELASTICSEARCH {
+        for route in ELASTICSEARCH.iter().chain(writes::ELASTICSEARCH) {
             describe(&mut paths, route, prefix, "ElasticsearchError");
         }
     }
@@ -95,7 +96,7 @@ fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: 
                     },
                 },
             });
-            if let (Some((kind, example)), "post" | "delete") = (route.body, *method) {
+            if let (Some((kind, example)), "post" | "put" | "delete") = (route.body, *method) {
                 let schema = if kind == JSON {
                     json!({"type": "object"})
                 } else {

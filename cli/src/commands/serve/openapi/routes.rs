@@ -15,6 +15,7 @@ pub(super) struct Route {
 }
 
 /// A parameter in the URL.
+#[derive(Clone, Copy)]
 pub(super) struct Param {
     pub(super) name: &'static str,
     pub(super) example: Example,
@@ -22,6 +23,7 @@ pub(super) struct Param {
 }
 
 /// A value that a parameter may have.
+#[derive(Clone, Copy)]
 pub(super) enum Example {
     Text(&'static str),
     Number(i64),
@@ -41,7 +43,7 @@ pub(super) const PATH_PARAMS: [(&str, &str); 3] = [
 const GET: &[&str] = &["get"];
 const BOTH: &[&str] = &["get", "post"];
 
-const fn text(name: &'static str, example: &'static str, about: &'static str) -> Param {
+pub(super) const fn text(name: &'static str, example: &'static str, about: &'static str) -> Param {
     Param {
         name,
         example: Example::Text(example),
@@ -57,7 +59,7 @@ const fn number(name: &'static str, example: i64, about: &'static str) -> Param 
     }
 }
 
-const fn flag(name: &'static str, about: &'static str) -> Param {
+pub(super) const fn flag(name: &'static str, about: &'static str) -> Param {
     Param {
         name,
         example: Example::Flag(true),
@@ -74,7 +76,7 @@ const fn unset(name: &'static str, about: &'static str) -> Param {
     }
 }
 
-const FORM: &[Param] = &[
+pub(super) const FORM: &[Param] = &[
     text("format", "json", "`json` or `pretty_json`."),
     flag("pretty", "With line breaks."),
 ];
@@ -141,7 +143,12 @@ const COMMON: &[Param] = &[
         "ignore_unavailable",
         "Leave out indexes that there are not.",
     ),
-    flag("allow_no_indices", "Has no effect."),
+    flag("allow_no_indices", "Patterns may stand for no index."),
+    text(
+        "filter_path",
+        "**",
+        "The parts of the answer that are wanted.",
+    ),
     text("expand_wildcards", "open", "Has no effect."),
 ];
 
@@ -181,6 +188,10 @@ const QUERY: &[Param] = &[
 ];
 
 const HITS: &[Param] = &[
+    flag(
+        "typed_keys",
+        "The names of aggregations begin with their types.",
+    ),
     number("size", 5, "Hits that are shown."),
     number("from", 1, "Hits that are left out at first."),
     text(
@@ -228,7 +239,6 @@ const HITS: &[Param] = &[
         "Refused if it is set, but for a search in the order of `_score`.",
     ),
     unset("explain", "Refused if it is set."),
-    unset("typed_keys", "Refused if it is set."),
 ];
 
 const CAT: &[Param] = &[
@@ -328,6 +338,14 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         answers: JSON,
     },
     Route {
+        paths: &["/_license", "/_xpack/license"],
+        methods: GET,
+        about: "A license that shippers ask for before they send anything.",
+        params: &[COMMON, WITHOUT_EFFECT],
+        body: None,
+        answers: JSON,
+    },
+    Route {
         paths: &["/_search", "/{index}/_search"],
         methods: BOTH,
         about: "Search an index.",
@@ -360,7 +378,10 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
                     "rest_total_hits_as_int",
                     "The number of hits as a bare number.",
                 ),
-                unset("typed_keys", "Refused if it is set."),
+                flag(
+                    "typed_keys",
+                    "The names of aggregations begin with their types.",
+                ),
             ],
             COMMON,
             WITHOUT_EFFECT,
@@ -532,10 +553,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         methods: GET,
         about: "Nodes, as clients ask for them at their start: there is one.",
         params: &[
-            &[
-                text("filter_path", "nodes", "Has no effect."),
-                flag("flat_settings", "Has no effect."),
-            ],
+            &[flag("flat_settings", "Has no effect.")],
             COMMON,
             WITHOUT_EFFECT,
         ],

@@ -55,10 +55,17 @@ impl Params {
     /// A parameter of which we know what these values mean: what happens anyway.
     pub(super) fn one_of(&mut self, name: &str, values: &[&str]) -> Result<(), String> {
         match self.rest.remove(name) {
-            Some(value) if !values.contains(&value.as_str()) => Err(format!(
-                "[{name}] can only be {} here, and not [{value}]",
-                values.join(" or ")
-            )),
+            Some(value) if !values.contains(&value.as_str()) => {
+                let values: Vec<&str> = values
+                    .iter()
+                    .copied()
+                    .filter(|value| !value.is_empty())
+                    .collect();
+                let values = values.join(" or ");
+                Err(format!(
+                    "[{name}] can only be {values} here, and not [{value}]"
+                ))
+            }
             _ => Ok(()),
         }
     }
