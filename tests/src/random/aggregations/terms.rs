@@ -55,8 +55,7 @@ impl Scan<'_> {
             let fits = |choice: &Value| match choice {
                 Value::String(pattern) => {
                     let (_, fits) = PATTERNS.iter().find(|(known, _)| known == pattern).unwrap();
-                    // A point stands for everything but the end of a line.
-                    fits(&words(key)) && !words(key).contains('\n')
+                    fits(&words(key))
                 }
                 values => {
                     values

@@ -17,7 +17,7 @@ use super::writers::{Request, Writers, status_of};
 const NO_IDS: &str = "documents are only added here, and never replaced: leave [_id] out";
 
 /// Why one action was not done.
-struct Problem {
+pub(super) struct Problem {
     status: StatusCode,
     kind: &'static str,
     reason: String,
@@ -209,7 +209,7 @@ pub(super) async fn refresh(
 }
 
 /// The indexes that a list of names and patterns means, of those that the caller may know of.
-fn lanes_of<'w>(
+pub(super) fn lanes_of<'w>(
     writers: &'w Writers,
     request: &Request<'_>,
     names: &str,
@@ -234,15 +234,6 @@ fn lanes_of<'w>(
         }
     }
     Ok(found.into_iter().collect())
-}
-
-/// The names of the same.
-pub(super) fn names_of<'w>(
-    writers: &'w Writers,
-    request: &Request<'_>,
-    names: &str,
-) -> Result<Vec<(&'w str, &'w Arc<Lane>)>, Response> {
-    lanes_of(writers, request, names).map_err(|problem| fail(request, &problem))
 }
 
 fn read_params(request: &Request<'_>) -> Result<(Params, Acknowledge), String> {
@@ -337,7 +328,7 @@ fn created(index: &str) -> Value {
     })
 }
 
-fn fail(request: &Request<'_>, problem: &Problem) -> Response {
+pub(super) fn fail(request: &Request<'_>, problem: &Problem) -> Response {
     request
         .api
         .refusal_of(problem.status, problem.kind, &problem.reason)

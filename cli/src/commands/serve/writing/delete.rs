@@ -8,7 +8,7 @@ use axum::response::Response;
 use canter_index_builder::{DeleteReport, ErrorKind, delete_documents};
 use serde_json::{Value, json};
 
-use super::bulk::{millis, names_of, respond};
+use super::bulk::{fail, lanes_of, millis, respond};
 use super::params::Params;
 use super::writers::{Request, Writers};
 use crate::commands::index::Lister;
@@ -28,9 +28,9 @@ pub(super) async fn delete(
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    let lanes = match names_of(writers, request, indexes) {
+    let lanes = match lanes_of(writers, request, indexes) {
         Ok(lanes) => lanes,
-        Err(response) => return response,
+        Err(problem) => return fail(request, &problem),
     };
     let mut num_deleted = 0;
     for (name, lane) in lanes {
