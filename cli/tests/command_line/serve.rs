@@ -150,6 +150,11 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap()
     }
 
+    pub(crate) fn header_values(&self, name: &str) -> Vec<&str> {
+        let values = self.headers.get_all(name).iter();
+        values.map(|value| value.to_str().unwrap()).collect()
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }

@@ -59,5 +59,17 @@ fn the_page_needs_no_token_and_the_api_does() {
     key(folder.path(), &["--id", "some"]);
     let server = Server::start(folder.path(), &["--api-keys", "keys.toml"]);
     assert_eq!(server.get("/ui/").status, 200);
-    assert_eq!(server.get("/api/v1/indexes").status, 401);
+    let refused = server.get("/api/v1/indexes");
+    assert_eq!(refused.status, 401);
+    let schemes = |headers: &[(&str, &str)]| {
+        let answer = server.send(Method::GET, "/api/v1/indexes", headers, String::new());
+        answer.header_values("www-authenticate").join("; ")
+    };
+    assert!(schemes(&[]).contains("Basic"));
+    // Or else a browser would open a window for a password before the page can ask.
+    let of_page = schemes(&[("x-requested-with", "XMLHttpRequest")]);
+    assert!(
+        of_page.contains("Bearer") && !of_page.contains("Basic"),
+        "{of_page}"
+    );
 }

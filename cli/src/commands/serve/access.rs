@@ -101,8 +101,15 @@ pub(super) fn caller_of(grant: Grant, indexes: &[String]) -> Caller {
     }
 }
 
+/// Whether a script of a page has asked, and no program and no visitor.
+fn is_script(headers: &HeaderMap) -> bool {
+    let is = |name: &str, wanted: &str| headers.get(name).is_some_and(|value| value == wanted);
+    is("x-requested-with", "XMLHttpRequest") || is("sec-fetch-dest", "empty")
+}
+
 impl Shut {
-    pub(super) fn answer(&self, api: Api) -> Response {
+    /// `asked` are the headers of the request.
+    pub(super) fn answer(&self, api: Api, asked: &HeaderMap) -> Response {
         match self {
             Self::Denied(denied) => {
                 let mut response = api.last_refusal(StatusCode::UNAUTHORIZED, &denied.to_string());
@@ -111,7 +118,9 @@ impl Shut {
                     "Bearer",
                     "Basic realm=\"canter\", charset=\"UTF-8\"",
                 ];
-                for scheme in schemes {
+                // A browser would ask its visitor for a password in a window of its own, before the page could ask for a token.
+                let num_offered = schemes.len() - usize::from(is_script(asked));
+                for scheme in schemes.into_iter().take(num_offered) {
                     let scheme = HeaderValue::from_static(scheme);
                     response.headers_mut().append(WWW_AUTHENTICATE, scheme);
                 }

@@ -125,7 +125,7 @@ async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
             Err(shut) => Some(shut),
         };
         if let Some(shut) = shut {
-            return shut.answer(Api::Quickwit);
+            return shut.answer(Api::Quickwit, &headers);
         }
     }
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -155,7 +155,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         Some(gate) if parts.uri.path() != "/health/livez" => {
             match gate.reader(&parts.headers).await {
                 Ok(grant) => caller_of(grant, &app.indexes),
-                Err(shut) => return shut.answer(api),
+                Err(shut) => return shut.answer(api, &parts.headers),
             }
         }
         _ => app.caller.clone(),
@@ -196,7 +196,7 @@ async fn write(app: &App, write: Write<'_>, parts: &Parts, body: Body) -> Respon
         None => app.caller.clone(),
         Some(gate) => match gate.holder_of(write.right(), &parts.headers).await {
             Ok(grant) => caller_of(grant, &app.indexes),
-            Err(shut) => return shut.answer(api),
+            Err(shut) => return shut.answer(api, &parts.headers),
         },
     };
     // What may be deleted, the filter says. What may be added, it cannot: nobody looks into new documents with a query.

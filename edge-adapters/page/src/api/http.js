@@ -29,7 +29,11 @@ export function httpBackend(base) {
  * @returns {Promise<ApiReply>}
  */
 async function ask(base, key, { method, path, body, signal }) {
-  const headers = new Headers({ accept: "application/json" });
+  // Tells the server that a page asks, which has a dialog of its own for tokens.
+  const headers = new Headers({
+    accept: "application/json",
+    "x-requested-with": "XMLHttpRequest",
+  });
   if (body !== undefined) headers.set("content-type", "application/json");
   const token = sessionStorage.getItem(key);
   if (token !== null) headers.set("authorization", token);
