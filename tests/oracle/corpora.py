@@ -225,3 +225,5 @@ def corpus(name, seed, data, num_docs):
 
 
 NAMES = ["hdfs", "web", "nasty", "apache", "access_log", "geonames"]
+# Those that are read from files.
+REAL = NAMES[3:]

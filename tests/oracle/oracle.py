@@ -142,7 +142,7 @@ def options():
     parser.add_argument("--corpus", default=",".join(corpora.NAMES), help="names, separated by commas")
     parser.add_argument("--docs", type=int, default=30_000, help="most documents of a corpus")
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--data", default=CHECKOUT.parent / "shared" / "data", type=pathlib.Path, help="where the real data is")
+    parser.add_argument("--data", default=CHECKOUT / "data", type=pathlib.Path, help="the folder of the real data: its corpora are left out where there is none")
     parser.add_argument("--canter", default=os.environ.get("CANTER", CHECKOUT / "target" / "debug" / "canter"))
     parser.add_argument("--skip", action="append", default=[], help="leave out requests with this text, to look behind a difference")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="print requests as they were drawn")
@@ -154,6 +154,9 @@ def main():
     given, is_right = options(), True
     with tempfile.TemporaryDirectory() as folder:
         for name in given.corpus.split(","):
+            if name in corpora.REAL and not given.data.is_dir():
+                print(f"{name}: left out, since there is no folder {given.data} (--data)")
+                continue
             corpus = corpora.corpus(name, given.seed, given.data, given.docs)
             store, begin = Store(corpus), time.monotonic()
             with Server(given.canter, corpus, pathlib.Path(folder), given.engine, given.splits) as server:
