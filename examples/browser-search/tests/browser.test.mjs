@@ -14,30 +14,15 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { chromium } from "playwright-core";
-
+import { launch, skip } from "../../../edge-adapters/page/tests/support/page.mjs";
 import { serve } from "../serve.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const canter =
   process.env.CANTER ??
   join(process.env.CARGO_TARGET_DIR ?? join(root, "../../target"), "debug/canter");
-const program = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const skip = existsSync(program)
-  ? false
-  : `there is no ${program}; set CHROMIUM to a Chromium or Chrome`;
-if (skip) console.error(`skipped: ${skip}`);
 
 const NUM_DOCS = 20_000;
-const ARGUMENTS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 let folder;
 let browser;
@@ -51,7 +36,7 @@ before(async () => {
   folder = mkdtempSync(join(tmpdir(), "canter-page-"));
   const size = ["--docs", String(NUM_DOCS), "--splits", "8"];
   execFileSync(canter, ["demo", ...size, "--dir", join(folder, "index")], { stdio: "ignore" });
-  browser = await chromium.launch({ executablePath: program, args: ARGUMENTS });
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();

@@ -148,7 +148,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     let is_counted = !parts.uri.path().starts_with("/health/");
     let api = Api::of(parts.uri.path());
     if let Some(write) = write_of(&parts.method, parts.uri.path()) {
-        return self::write(&app, write, &parts, body).await;
+        return self::write(&app, write, api, &parts, body).await;
     }
     // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
     let caller = match &app.gate {
@@ -186,8 +186,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
 }
 
 /// Takes or deletes documents.
-async fn write(app: &App, write: Write<'_>, parts: &Parts, body: Body) -> Response {
-    let api = Api::of(parts.uri.path());
+async fn write(app: &App, write: Write<'_>, api: Api, parts: &Parts, body: Body) -> Response {
     let Some(writers) = &app.writers else {
         let message = "this server only searches: start it with --writable to send it documents";
         return api.last_refusal(StatusCode::FORBIDDEN, message);

@@ -1,11 +1,11 @@
 //! `/ui/`: the search page. Its files are no secret, so that nobody is asked for a token: the API is.
 
+use axum::Router;
 use axum::extract::Path;
 use axum::http::header::{CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use axum::{Router, http::header::LOCATION};
 use canter_page::{HEADERS, file};
 
 /// Where the page is, and its files below it.
@@ -27,7 +27,7 @@ pub(super) fn is_visitor(headers: &HeaderMap) -> bool {
 
 /// Sends a visitor there.
 pub(super) fn redirect() -> Response {
-    (StatusCode::SEE_OTHER, [(LOCATION, "/ui/")]).into_response()
+    Redirect::to("/ui/").into_response()
 }
 
 fn answer(path: &str, headers: &HeaderMap) -> Response {
@@ -38,7 +38,7 @@ fn answer(path: &str, headers: &HeaderMap) -> Response {
     let known = headers
         .get(IF_NONE_MATCH)
         .and_then(|value| value.to_str().ok());
-    let is_known = known.is_some_and(|known| known.contains(tag.trim_start_matches("W/")));
+    let is_known = known.is_some_and(|known| known.contains(&tag));
     let mut response = match is_known {
         true => StatusCode::NOT_MODIFIED.into_response(),
         false => ([(CONTENT_TYPE, file.content_type)], file.bytes).into_response(),

@@ -15,7 +15,6 @@ pub(super) struct Route {
 }
 
 /// A parameter in the URL.
-#[derive(Clone, Copy)]
 pub(super) struct Param {
     pub(super) name: &'static str,
     pub(super) example: Example,
@@ -23,7 +22,6 @@ pub(super) struct Param {
 }
 
 /// A value that a parameter may have.
-#[derive(Clone, Copy)]
 pub(super) enum Example {
     Text(&'static str),
     Number(i64),
@@ -76,7 +74,7 @@ const fn unset(name: &'static str, about: &'static str) -> Param {
     }
 }
 
-pub(super) const FORM: &[Param] = &[
+const FORM: &[Param] = &[
     text("format", "json", "`json` or `pretty_json`."),
     flag("pretty", "With line breaks."),
 ];

@@ -1,7 +1,7 @@
 //! The paths of `--writable`.
 
 use super::JSON;
-use super::routes::{FORM, Param, Route, flag, text};
+use super::routes::{Param, Route, flag, text};
 
 const NDJSON: &str = "application/x-ndjson";
 const POST: &[&str] = &["post"];
@@ -32,22 +32,20 @@ pub(super) const OWN: &[Route] = &[
         paths: &["/api/v1/{index}/ingest"],
         methods: POST,
         about: "With --writable: add documents, one in each line.",
-        params: &[
-            &[
-                text(
-                    "commit",
-                    "wait_for",
-                    "`auto`: answer when they are safe; `wait_for` and `force`: when they can be found.",
-                ),
-                flag("detailed_response", "Say why documents were rejected."),
-                text(
-                    "filter_path",
-                    "**",
-                    "The parts of the answer that are wanted.",
-                ),
-            ],
-            FORM_WITHOUT_CHOICE,
-        ],
+        params: &[&[
+            text(
+                "commit",
+                "wait_for",
+                "`auto`: answer when they are safe; `wait_for` and `force`: when they can be found.",
+            ),
+            flag("detailed_response", "Say why documents were rejected."),
+            text(
+                "filter_path",
+                "**",
+                "The parts of the answer that are wanted.",
+            ),
+            flag("pretty", "With line breaks."),
+        ]],
         body: Some((NDJSON, DOCUMENT)),
         answers: JSON,
     },
@@ -61,8 +59,6 @@ pub(super) const OWN: &[Route] = &[
         answers: JSON,
     },
 ];
-
-const FORM_WITHOUT_CHOICE: &[Param] = &[FORM[1]];
 
 /// Of Elasticsearch's API.
 pub(super) const ELASTICSEARCH: &[Route] = &[

@@ -89,8 +89,7 @@ pub(super) async fn bulk(
         let message = "an action names no index: give it an [_index], or name one in the path";
         return request.api.refusal(StatusCode::BAD_REQUEST, message);
     };
-    let mut problems: Vec<Option<Problem>> =
-        actions.iter().map(|action| undoable(action)).collect();
+    let mut problems: Vec<Option<Problem>> = actions.iter().map(undoable).collect();
     let mut by_index: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (ord, index) in indexes.iter().enumerate() {
         if problems[ord].is_none() {
