@@ -78,7 +78,7 @@ test("errors are the API's, with its status", async (t) => {
     ["/api/v1/other/search?query=*", {}, 404, /other/],
     ["/api/v1/logs/search?query=nofield:1", {}, 400, /nofield/],
     ["/api/v1/logs/search?qery=1", {}, 400, /qery/],
-    ["/nothing", {}, 404, /./],
+    ["/api/v1/nothing", {}, 404, /./],
     ["/api/v1/logs/search", { method: "DELETE" }, 405, /./],
   ]) {
     const response = await worker.fetch(path, init);
