@@ -1,5 +1,6 @@
 //! From a path to what is asked for, and doing it.
 
+use canter_names::matches_pattern;
 use percent_encoding::percent_decode_str;
 
 use super::elastic::{ElasticCall, read_elastic};
@@ -18,9 +19,9 @@ use crate::session::run;
 pub(crate) enum Call {
     /// The answer is known already: the request is wrong, or nothing has to be read for it.
     Answered(HttpResponse),
-    /// To search an index.
+    /// To search these indexes.
     Search {
-        index: String,
+        indexes: Vec<String>,
         question: Box<Question>,
         budget: Budget,
     },
@@ -75,11 +76,11 @@ impl Call {
                 index: known(index, settings)?,
                 is_pretty: index_parameters(request, false)?.is_pretty,
             },
-            [_, _, "indexes", index, "search"] | [_, _, index, ..] => {
-                let index = known(index, settings)?;
+            [_, _, "indexes", names, "search"] | [_, _, names, ..] => {
+                let indexes = all_known(names, settings)?;
                 let (question, budget) = search_parameters(request, settings)?;
                 Self::Search {
-                    index,
+                    indexes,
                     question: Box::new(question),
                     budget,
                 }
@@ -114,12 +115,12 @@ impl Call {
                 &exchange,
             ),
             Self::Search {
-                index, question, ..
+                indexes, question, ..
             } => {
-                let of_index = exchange.of_index(&index);
+                let shared = exchange.clone();
                 let end = match max_leaves {
-                    0 | 1 => run::search(*question, of_index).await,
-                    _ => run::plan(*question, max_leaves, of_index).await,
+                    0 | 1 => run::search(*question, indexes, shared).await,
+                    _ => run::plan(*question, indexes, max_leaves, shared).await,
                 };
                 to_http(end, &exchange)
             }
@@ -154,6 +155,27 @@ fn wrong_method(request: &HttpRequest, allowed: &[&str]) -> HttpResponse {
 
 /// Most names that a message lists.
 const MAX_LISTED: usize = 10;
+
+/// The indexes that a list of names and patterns stands for, in order.
+///
+/// # Errors
+/// If one is named that the caller may not search, or they stand for none.
+fn all_known(names: &str, settings: &ApiSettings) -> Result<Vec<String>, SearchError> {
+    let mut found: Vec<String> = Vec::new();
+    for part in names.split(',') {
+        let matching = settings.indexes.iter();
+        let mut matching: Vec<String> = matching
+            .filter(|name| matches_pattern(part, name))
+            .cloned()
+            .collect();
+        if matching.is_empty() {
+            matching.push(known(part, settings)?);
+        }
+        matching.retain(|name| !found.contains(name));
+        found.append(&mut matching);
+    }
+    Ok(found)
+}
 
 /// The index of that name, if the caller may search it.
 fn known(index: &str, settings: &ApiSettings) -> Result<String, SearchError> {

@@ -7,8 +7,7 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::partial_cache::{SplitKeys, look_up};
-use crate::session::exchange::Exchange;
-use crate::split::HeadSource;
+use crate::split::{HeadSource, Indexes};
 
 /// What one split adds to an answer, but for hits.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -22,11 +21,12 @@ pub(super) async fn look_up_splits(
     splits: &[&(u32, HeadSource)],
     keys: &SplitKeys,
     aggregations: Option<&Aggregations>,
-    exchange: &Exchange,
+    indexes: &Indexes,
 ) -> BTreeMap<u32, SplitAnswer> {
     let lookups = splits.iter().map(|(split_ord, source)| {
-        let key = keys.key(&source.entry);
+        let key = keys.key(source);
         async move {
+            let exchange = indexes.exchange_of(source)?;
             let answer: SplitAnswer = look_up(exchange, &key).await?;
             let fits = match (aggregations, &answer.aggregations) {
                 (Some(aggregations), Some(partial)) => partial.fits(aggregations),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use canter_aggregations::{Aggregations, Merger};
-use canter_doc_mapper::IndexConfig;
 use futures_util::future::join_all;
+use serde_json::Value;
 
 use super::batch::{batches_by_size, groups_to_open};
 use super::cached::{SplitAnswer, look_up_splits};
@@ -20,7 +20,7 @@ use crate::query::QueryNode;
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter};
 use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, OpenSplit};
+use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::{DeletedDocs, IdentityRange, ListedSplit, TimeRange};
 
@@ -32,8 +32,8 @@ pub(crate) struct Leaf {
     pub(crate) splits: Vec<(u32, HeadSource)>,
     /// Time ranges of all splits of the plan, by place.
     pub(crate) time_ranges: Vec<Option<TimeRange>>,
-    /// The index config of the manifest.
-    pub(crate) index_config: serde_json::Value,
+    /// The indexes that the splits are of.
+    pub(crate) indexes: Vec<SearchedIndex>,
 }
 
 /// The request, read once for all splits.
@@ -44,7 +44,7 @@ pub(super) struct Prepared {
     pub(super) time_filter: TimeFilter,
     pub(super) window: usize,
     /// Keys of what single splits add to the answer, if the host keeps that.
-    split_keys: Option<SplitKeys>,
+    pub(super) split_keys: Option<SplitKeys>,
 }
 
 impl Prepared {
@@ -55,12 +55,7 @@ impl Prepared {
             aggregations: leaf.request.aggregations(&leaf.limits)?,
             time_filter: leaf.request.time_filter(),
             window: leaf.request.window(),
-            split_keys: SplitKeys::of_request(
-                &leaf.request,
-                &ast,
-                &leaf.limits,
-                &leaf.index_config,
-            ),
+            split_keys: SplitKeys::of_request(&leaf.request, &ast, &leaf.limits, &leaf.indexes),
             ast,
         })
     }
@@ -99,7 +94,7 @@ pub(crate) async fn search_leaf(
 /// A leaf search under way.
 pub(super) struct LeafSearch<'a> {
     pub(super) leaf: &'a Leaf,
-    pub(super) exchange: &'a Exchange,
+    pub(super) indexes: Indexes,
     pub(super) interrupt: Interrupt,
     pub(super) prepared: Prepared,
     pub(super) result: PartialResult,
@@ -113,7 +108,7 @@ impl<'a> LeafSearch<'a> {
     pub(super) fn new(leaf: &'a Leaf, exchange: &'a Exchange) -> Result<Self, SearchError> {
         Ok(Self {
             leaf,
-            exchange,
+            indexes: Indexes::new(&leaf.indexes, exchange),
             interrupt: exchange.interrupt(),
             prepared: Prepared::new(leaf)?,
             result: PartialResult::default(),
@@ -135,10 +130,20 @@ impl<'a> LeafSearch<'a> {
 
     /// Adds what one split was found to say, and offers it to the host's cache.
     pub(super) fn add_found(&mut self, candidate: &Candidate, answer: SplitAnswer) {
-        if let Some(keys) = &self.prepared.split_keys {
-            store(self.exchange, &keys.key(&candidate.split.entry), &answer);
+        let source = self.source_of(candidate.split_ord);
+        if let Some(keys) = &self.prepared.split_keys
+            && let Some(source) = source
+            && let Some(exchange) = self.indexes.exchange_of(source)
+        {
+            store(exchange, &keys.key(source), &answer);
         }
         self.add(answer);
+    }
+
+    fn source_of(&self, split_ord: u32) -> Option<&'a HeadSource> {
+        let splits = &self.leaf.splits;
+        let place = splits.binary_search_by_key(&split_ord, |(split_ord, _)| *split_ord);
+        splits.get(place.ok()?).map(|(_, source)| source)
     }
 
     /// Notes which documents of a split match.
@@ -167,7 +172,7 @@ impl<'a> LeafSearch<'a> {
         }
         if let Some(keys) = &self.prepared.split_keys {
             let aggregations = self.prepared.aggregations.as_ref();
-            let cached = look_up_splits(&splits, keys, aggregations, self.exchange).await;
+            let cached = look_up_splits(&splits, keys, aggregations, &self.indexes).await;
             splits.retain(|(split_ord, _)| !cached.contains_key(split_ord));
             self.result.num_splits_from_cache += cached.len() as u64;
             for answer in cached.into_values() {
@@ -234,10 +239,10 @@ impl<'a> LeafSearch<'a> {
 
     /// The order of hits by what the index says; a split of before it had a timestamp field may know another.
     pub(super) fn planned_order(&self) -> HitOrder {
-        let config: Option<IndexConfig> =
-            serde_json::from_value(self.leaf.index_config.clone()).ok();
-        let timestamp_field = config.and_then(|config| config.doc_mapping.timestamp_field);
-        HitOrder::of_request(&self.leaf.request, timestamp_field.as_deref())
+        let config = self.leaf.indexes.first().map(|index| &index.config);
+        let timestamp_field =
+            config.and_then(|config| config.pointer("/doc_mapping/timestamp_field"));
+        HitOrder::of_request(&self.leaf.request, timestamp_field.and_then(Value::as_str))
     }
 
     /// Splits that are open at once. Scores need the statistics of all of them.

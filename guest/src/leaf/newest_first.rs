@@ -279,6 +279,7 @@ mod tests {
         }))
         .unwrap();
         let source = HeadSource {
+            index: 0,
             entry,
             inlined: None,
             packed: None,

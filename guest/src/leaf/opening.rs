@@ -13,16 +13,15 @@ use super::partial::FailedSplit;
 use super::times::Within;
 use crate::SearchError;
 use crate::query::{QueryShape, build_query};
-use crate::split::{HeadSource, Mappers, OpenSplit, open_split};
+use crate::split::{HeadSource, OpenSplit};
 
 impl<'a> LeafSearch<'a> {
     /// Opens these splits at once, and builds the query for each; what one split must read for that is read together
     /// with what the others must.
     pub(super) async fn open(&mut self, splits: Vec<&'a (u32, HeadSource)>) -> Vec<Candidate> {
-        let mappers = Mappers::new(&self.leaf.index_config);
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
-            let opening = open_split(source.clone(), search.exchange, &mappers);
+            let opening = search.indexes.open(source.clone());
             async move { search.prepare(*split_ord, opening.await?) }
         });
         let opens = join_all(opens).await;

@@ -301,7 +301,8 @@ impl SplitTask<'_> {
     }
 
     fn run_scored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
-        let scoring = match self.statistics {
+        let statistics = self.statistics.map(|all| all.of_split(self.split));
+        let scoring = match &statistics {
             Some(statistics) => {
                 EnableScoring::enabled_from_statistics_provider(statistics, &self.split.searcher)
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tantivy::Term;
 use tantivy::query::Bm25StatisticsProvider;
-use tantivy::schema::Field;
+use tantivy::schema::{Field, Schema};
 
 use crate::split::OpenSplit;
 
@@ -15,14 +15,24 @@ const HIDDEN_TOKENS_PER_DOC: u64 = 16;
 
 /// Document frequencies and token counts summed over splits.
 ///
+/// Fields go by their names: their numbers are those of a split's own schema, and splits of several indexes, or from
+/// before a field was added, number them differently.
+///
 /// How rare a word is and how long texts are depends on all documents. Who may see a part of them only could read it off
 /// the scores, so that under a forced filter all words count alike.
 #[derive(Debug, Default)]
 pub(super) struct Statistics {
     is_hidden: bool,
     num_docs: u64,
-    doc_freqs: BTreeMap<Term, u64>,
-    num_tokens: BTreeMap<Field, u64>,
+    fields: BTreeMap<String, OfField>,
+}
+
+/// What is known of one field.
+#[derive(Debug, Default)]
+struct OfField {
+    num_tokens: u64,
+    /// By term, without the field's number.
+    doc_freqs: BTreeMap<Vec<u8>, u64>,
 }
 
 impl Statistics {
@@ -45,37 +55,62 @@ impl Statistics {
         let mut fields_seen = Vec::new();
         for term in terms {
             let inverted_index = segment.inverted_index(term.field())?;
-            *self.doc_freqs.entry(term.clone()).or_default() +=
-                u64::from(inverted_index.doc_freq(term)?);
+            let name = segment.schema().get_field_name(term.field());
+            let of_field = self.fields.entry(name.to_owned()).or_default();
+            let doc_freqs = &mut of_field.doc_freqs;
+            *doc_freqs
+                .entry(term.serialized_value_bytes().to_vec())
+                .or_default() += u64::from(inverted_index.doc_freq(term)?);
             if !fields_seen.contains(&term.field()) {
                 fields_seen.push(term.field());
-                *self.num_tokens.entry(term.field()).or_default() +=
-                    inverted_index.total_num_tokens();
+                of_field.num_tokens += inverted_index.total_num_tokens();
             }
         }
         Ok(())
     }
+
+    /// As a split's scorers ask for them.
+    pub(super) fn of_split<'a>(&'a self, split: &'a OpenSplit) -> SplitStatistics<'a> {
+        SplitStatistics {
+            all: self,
+            schema: split.segment().schema(),
+        }
+    }
 }
 
-impl Bm25StatisticsProvider for Statistics {
+/// The statistics of all splits, by the fields of one.
+pub(super) struct SplitStatistics<'a> {
+    all: &'a Statistics,
+    schema: &'a Schema,
+}
+
+impl SplitStatistics<'_> {
+    fn of_field(&self, field: Field) -> Option<&OfField> {
+        self.all.fields.get(self.schema.get_field_name(field))
+    }
+}
+
+impl Bm25StatisticsProvider for SplitStatistics<'_> {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        Ok(match self.is_hidden {
+        Ok(match self.all.is_hidden {
             true => HIDDEN_NUM_DOCS * HIDDEN_TOKENS_PER_DOC,
-            false => self.num_tokens.get(&field).copied().unwrap_or(0),
+            false => self.of_field(field).map_or(0, |field| field.num_tokens),
         })
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(match self.is_hidden {
+        Ok(match self.all.is_hidden {
             true => HIDDEN_NUM_DOCS,
-            false => self.num_docs,
+            false => self.all.num_docs,
         })
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        Ok(match self.is_hidden {
-            true => HIDDEN_DOC_FREQ,
-            false => self.doc_freqs.get(term).copied().unwrap_or(0),
-        })
+        if self.all.is_hidden {
+            return Ok(HIDDEN_DOC_FREQ);
+        }
+        let field = self.of_field(term.field());
+        let doc_freq = field.and_then(|field| field.doc_freqs.get(term.serialized_value_bytes()));
+        Ok(doc_freq.copied().unwrap_or(0))
     }
 }

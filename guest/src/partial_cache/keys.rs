@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::SearchError;
 use crate::query::QueryNode;
 use crate::request::{Limits, SearchRequest, TimeFilter};
+use crate::split::{HeadSource, SearchedIndex};
 
 /// Hex digits of a key: 160 bits, so that no two requests ever share one.
 const KEY_LEN: usize = 40;
@@ -67,6 +68,8 @@ impl KeyHasher {
             // An explanation is not kept, and no list of documents.
             explain: _,
             list_documents: _,
+            // Such an answer is not kept, and nothing of a split depends on it.
+            mixes_times: _,
             // In the aggregations as read.
             now_ms: _,
         } = request;
@@ -101,6 +104,7 @@ impl KeyHasher {
             end_timestamp: _,
             explain: _,
             list_documents: _,
+            mixes_times: _,
             now_ms: _,
         } = request;
         self.add_time_filter(request.time_filter());
@@ -158,7 +162,8 @@ pub(crate) fn answer_key<'a>(
 
 /// Makes the keys of what single splits add to a request.
 pub(crate) struct SplitKeys {
-    request: KeyHasher,
+    /// By index.
+    requests: Vec<KeyHasher>,
     filter: TimeFilter,
 }
 
@@ -169,25 +174,30 @@ impl SplitKeys {
         request: &SearchRequest,
         ast: &QueryNode,
         limits: &Limits,
-        index_config: &Value,
+        indexes: &[SearchedIndex],
     ) -> Option<Self> {
         if !limits.partial_result_cache || request.window() > 0 || request.list_documents {
             return None;
         }
         let mut hasher = KeyHasher::default();
         hasher.add_request(ast, request, limits);
-        // It says what a query means in a split, too.
-        hasher.add(&index_config.to_string());
+        let of_index = |index: &SearchedIndex| {
+            // It says what a query means in a split, too.
+            let mut hasher = hasher.clone();
+            hasher.add(&index.config.to_string());
+            hasher
+        };
         Some(Self {
-            request: hasher,
+            requests: indexes.iter().map(of_index).collect(),
             filter: request.time_filter(),
         })
     }
 
     /// The key of one split. A time filter that the whole split lies within does not count, so that a
     /// dashboard whose time window moves on finds all splits again but those at its ends.
-    pub(crate) fn key(&self, entry: &SplitEntry) -> String {
-        let mut hasher = self.request.clone();
+    pub(crate) fn key(&self, source: &HeadSource) -> String {
+        let entry = &source.entry;
+        let mut hasher = self.requests.get(source.index).cloned().unwrap_or_default();
         hasher.add_split(entry);
         hasher.add_time_filter(clipped(self.filter, entry.time_range));
         format!("split/{}", hasher.finish())
@@ -265,8 +275,17 @@ mod tests {
     fn split(request: Value, entry: &SplitEntry) -> Option<String> {
         let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
         let ast = request.parsed_query(&limits()).unwrap();
-        let keys = SplitKeys::of_request(&request, &ast, &limits(), &json!({}))?;
-        Some(keys.key(entry))
+        let index = SearchedIndex {
+            prefix: String::new(),
+            config: json!({}),
+        };
+        let keys = SplitKeys::of_request(&request, &ast, &limits(), &[index])?;
+        Some(keys.key(&HeadSource {
+            index: 0,
+            entry: entry.clone(),
+            inlined: None,
+            packed: None,
+        }))
     }
 
     #[test]

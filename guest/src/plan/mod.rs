@@ -13,6 +13,7 @@ mod manifest;
 mod pages;
 mod prune;
 mod search_plan;
+mod several;
 
 pub(crate) use manifest::read_manifest;
 pub(crate) use prune::PruneReason;

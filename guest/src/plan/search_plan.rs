@@ -13,7 +13,7 @@ use crate::leaf::{FailedSplit, HitOrder, PartialResult};
 use crate::query::{QueryShape, required_tags};
 use crate::request::{Limits, Scroll, SearchRequest, SortOrder};
 use crate::session::exchange::Exchange;
-use crate::split::HeadSource;
+use crate::split::{HeadSource, SearchedIndex};
 use crate::{ErrorKind, SearchError};
 
 /// A split that must be looked at, with its place among all of the plan, oldest first.
@@ -67,10 +67,14 @@ pub(crate) struct SearchPlan {
     pub(crate) answered: Vec<Unopened>,
     /// What that comes to, and what could not be read of the manifest's pages.
     pub(crate) known: PartialResult,
-    /// The index config of the manifest, as it stands there.
-    pub(crate) index_config: serde_json::Value,
-    /// The timestamp field of the index.
+    /// The indexes that are searched.
+    pub(crate) indexes: Vec<SearchedIndex>,
+    /// The timestamp field of the index, or of several that of the first that has one.
     pub(crate) timestamp_field: Option<String>,
+    /// Whether one index calls its time otherwise than another, or has none.
+    pub(crate) mixes_times: bool,
+    /// How many splits more would have to be looked at, and are not there because there are more than may be anyway.
+    pub(super) num_dropped: u64,
     /// Fields without a type whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
     /// Whether the splits can be searched apart from each other with no loss.
@@ -242,7 +246,12 @@ pub(crate) async fn plan_search(
         pruned: Vec::new(),
         answered: Vec::new(),
         known: PartialResult::default(),
-        index_config: std::mem::take(&mut file.manifest.index_config),
+        indexes: vec![SearchedIndex {
+            prefix: exchange.prefix().to_owned(),
+            config: std::mem::take(&mut file.manifest.index_config),
+        }],
+        mixes_times: false,
+        num_dropped: 0,
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
         untyped_keys,
         // Scores need statistics of all splits; hits in time order stop early in one place.
@@ -258,32 +267,45 @@ pub(crate) async fn plan_search(
         let counted = asked.counted(&entry, None);
         let inlined = file.take_head(&entry.id);
         let source = HeadSource {
+            index: 0,
             entry,
             inlined,
             packed: None,
         };
         found.push(source, counted, asked.max_splits);
     }
-    let num_dropped = found.num_dropped;
+    plan.num_dropped = found.num_dropped;
     plan.choose(found.splits, has_pages, &asked);
-    if let Some(scroll) = &request.scroll {
-        go_on(&mut plan, scroll)?;
-    }
-    let num_needed = num_dropped.saturating_add(plan.splits.len() as u64);
-    if num_needed > limits.max_splits {
-        return Err(SearchError::new(
-            ErrorKind::Limit,
-            format!(
-                "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
-                 start_timestamp and end_timestamp, or raise the limit",
-                num_needed, limits.max_splits
-            ),
-        ));
-    }
     Ok(plan)
 }
 
 impl SearchPlan {
+    /// Leaves out what earlier pages of a scroll had, and checks how much is left.
+    ///
+    /// # Errors
+    /// If that is more splits than the limit, or the scroll's place is gone.
+    pub(crate) fn finish(
+        &mut self,
+        request: &SearchRequest,
+        limits: &Limits,
+    ) -> Result<(), SearchError> {
+        if let Some(scroll) = &request.scroll {
+            go_on(self, scroll)?;
+        }
+        let num_needed = self.num_dropped.saturating_add(self.splits.len() as u64);
+        match num_needed <= limits.max_splits {
+            true => Ok(()),
+            false => Err(SearchError::new(
+                ErrorKind::Limit,
+                format!(
+                    "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
+                     start_timestamp and end_timestamp, or raise the limit",
+                    num_needed, limits.max_splits
+                ),
+            )),
+        }
+    }
+
     /// The splits of the pages that may hold hits and whose sums do not answer.
     async fn open_pages(
         &mut self,
@@ -378,6 +400,7 @@ impl SearchPlan {
             // They have said what they can.
             split.entry.tags = Tags::new();
             let source = HeadSource {
+                index: 0,
                 entry: split.entry,
                 inlined: None,
                 packed: split.head,

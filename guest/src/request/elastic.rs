@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// What an answer in Elasticsearch's form shows of hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ElasticHits {
-    /// The name of the index.
-    pub(crate) index: String,
+    /// The names of the indexes, with commas between them.
+    pub(crate) names: String,
     pub(crate) source: SourceFilter,
     /// Whether hits show their sort values: where a request asks for an order.
     pub(crate) shows_sort: bool,

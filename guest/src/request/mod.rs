@@ -82,6 +82,10 @@ pub(crate) struct SearchRequest {
     /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
     #[serde(default)]
     pub(crate) list_documents: bool,
+    /// Hits of several indexes, whose times are different fields or none, are compared by their values alone. The API
+    /// does not know it.
+    #[serde(default)]
+    pub(crate) mixes_times: bool,
     /// What `now` is in dates: milliseconds since 1970. A host gives its clock's time where the request has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) now_ms: Option<i64>,

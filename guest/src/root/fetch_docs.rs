@@ -11,7 +11,7 @@ use crate::SearchError;
 use crate::leaf::PartialHit;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
-use crate::split::{Documents, HeadSource, Mappers, OpenSplit, open_split};
+use crate::split::{Documents, HeadSource, Indexes, OpenSplit};
 
 /// The document of a hit, and the split it is in.
 pub(super) struct Document<'a> {
@@ -27,13 +27,13 @@ pub(super) async fn fetch_docs<'a>(
     hits: &[PartialHit],
     sources: &BTreeMap<u32, HeadSource>,
     opened: &'a mut BTreeMap<u32, Arc<OpenSplit>>,
-    mappers: &Mappers,
+    indexes: &Indexes,
     exchange: &Exchange,
 ) -> Result<Vec<Result<Document<'a>, SearchError>>, SearchError> {
     let mut needed: Vec<u32> = hits.iter().map(|hit| hit.split_ord).collect();
     canter_sorting::sort(&mut needed);
     needed.dedup();
-    let mut failures = open_missing(&needed, sources, opened, mappers, exchange).await;
+    let mut failures = open_missing(&needed, sources, opened, indexes).await;
     let opened = &*opened;
     let open = needed.iter().filter_map(|split_ord| {
         let split = opened.get(split_ord)?;
@@ -106,8 +106,7 @@ async fn open_missing(
     needed: &[u32],
     sources: &BTreeMap<u32, HeadSource>,
     opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
-    mappers: &Mappers,
-    exchange: &Exchange,
+    indexes: &Indexes,
 ) -> BTreeMap<u32, SearchError> {
     let needed: Vec<u32> = needed
         .iter()
@@ -121,7 +120,7 @@ async fn open_missing(
         let mut source = source.clone();
         // Hits are none of the deleted documents: which those are is not asked again.
         source.entry.deletes = None;
-        open_split(source, exchange, mappers).await
+        indexes.open(source).await
     });
     let mut failures: BTreeMap<u32, SearchError> = BTreeMap::new();
     for (split_ord, split) in needed.iter().zip(join_all(opens).await) {

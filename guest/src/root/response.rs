@@ -7,7 +7,7 @@ use canter_aggregations::Partial;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
-use super::elastic::{self, HitWriter};
+use super::elastic::{self, HitWriter, Place};
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
 use super::pretty::pretty;
@@ -18,7 +18,7 @@ use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
 use crate::partial_cache::{look_up, store};
 use crate::request::{Limits, Question, SearchRequest};
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, Mappers, OpenSplit};
+use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
 /// What the plan found, for the profile and the order of hits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,8 +28,7 @@ pub(crate) struct PlanFacts {
     pub(crate) num_pruned_by_tags: u64,
     pub(crate) num_pruned_by_filter: u64,
     pub(crate) timestamp_field: Option<String>,
-    /// The index config of the manifest.
-    pub(crate) index_config: serde_json::Value,
+    pub(crate) indexes: Vec<SearchedIndex>,
     /// Fields without a type whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
     /// The key under which the host keeps the answer, if it keeps answers.
@@ -279,8 +278,8 @@ pub(crate) async fn answer(
     let Merged { mut result, .. } = merged;
 
     let mut failed_splits = std::mem::take(&mut result.failed_splits);
-    let mappers = Mappers::new(&facts.index_config);
-    let documents = fetch_docs(&result.hits, sources, opened, &mappers, exchange).await?;
+    let indexes = Indexes::new(&facts.indexes, exchange);
+    let documents = fetch_docs(&result.hits, sources, opened, &indexes, exchange).await?;
     let mut snippeter = Snippeter::of_request(request, limits)?;
     let writer = request.elastic.as_ref().map(|shown| HitWriter {
         request,
@@ -299,14 +298,20 @@ pub(crate) async fn answer(
                     .transpose()?;
                 match &writer {
                     Some(writer) => {
-                        let split_id = sources
-                            .get(&hit.split_ord)
-                            .map_or("", |source| &source.entry.id);
+                        let source = sources.get(&hit.split_ord);
+                        let source = source.ok_or_else(|| {
+                            SearchError::internal("a hit of a split that is not in the plan")
+                        })?;
+                        let index = facts.indexes.get(source.index);
+                        let place = Place {
+                            index: index.map_or("", SearchedIndex::name),
+                            split_id: &source.entry.id,
+                        };
                         let passages = passages.unwrap_or_default().into_iter();
                         let passages = passages.filter(|(_, passages)| !passages.is_empty());
                         let highlight = passages.map(|(name, found)| (name, found.into()));
                         let highlight = highlight.collect();
-                        hits.push(writer.write(hit, split_id, &found, Some(&highlight))?);
+                        hits.push(writer.write(hit, place, &found, Some(&highlight))?);
                     }
                     None => {
                         hits.push(split.mapper.doc_to_json_text(document));
@@ -370,7 +375,7 @@ fn scroll_id_of(
         let source = sources.get(&hit.split_ord)?;
         Some((source.entry.id.clone(), hit.doc))
     });
-    Some(scroll_id(&shown.index, scroll, last))
+    Some(scroll_id(&shown.names, scroll, last))
 }
 
 /// The aggregations as the answer shows them.

@@ -70,7 +70,9 @@ impl Session {
     /// If either is not what it should be.
     pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
         let question = bare_question(request, limits)?;
-        Ok(Self::start(|exchange| run::search(question, exchange)))
+        Ok(Self::start(|exchange| {
+            run::search(question, Vec::new(), exchange)
+        }))
     }
 
     /// Reads the manifest, prunes splits and cuts the rest into at most `max_leaves` leaf requests.
@@ -81,7 +83,7 @@ impl Session {
     pub fn plan(request: &str, limits: &str, max_leaves: u32) -> Result<Self, SearchError> {
         let question = bare_question(request, limits)?;
         Ok(Self::start(|exchange| {
-            run::plan(question, max_leaves, exchange)
+            run::plan(question, Vec::new(), max_leaves, exchange)
         }))
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use canter_split_format::TimeRange;
+use futures_util::future::join_all;
 
 use super::exchange::Exchange;
 use super::protocol::{Outcome, QueryPlan};
@@ -31,14 +32,18 @@ fn facts_of(
     };
     let answered: Vec<String> = plan.answered.iter().flat_map(names).collect();
     let answered = answered.iter().map(String::as_str);
-    let answer_key = answer_key(request, limits, &plan.index_config, entries, answered)?;
+    let answer_key = match plan.indexes.as_slice() {
+        [index] => answer_key(request, limits, &index.config, entries, answered)?,
+        // Under which index it would be kept, nothing says.
+        _ => None,
+    };
     Ok(PlanFacts {
         num_splits: plan.num_splits,
         num_pruned_by_time: plan.num_pruned(PruneReason::Time),
         num_pruned_by_tags: plan.num_pruned(PruneReason::Tags),
         num_pruned_by_filter: plan.num_pruned(PruneReason::Filter),
         timestamp_field: plan.timestamp_field.clone(),
-        index_config: plan.index_config.clone(),
+        indexes: plan.indexes.clone(),
         untyped_keys: plan.untyped_keys.clone(),
         answer_key: answer_key.filter(|_| is_whole),
     })
@@ -57,13 +62,18 @@ enum Planned {
     Answered(String),
 }
 
-/// The first part of every search: manifest, pruning, and what the host's cache knows.
-async fn make_plan(question: &Question, exchange: &Exchange) -> Result<Planned, SearchError> {
+/// The first part of every search: manifests, pruning, and what the host's cache knows.
+async fn make_plan(
+    question: &mut Question,
+    indexes: &[String],
+    exchange: &Exchange,
+) -> Result<Planned, SearchError> {
+    let mut plan = plan_all(question, indexes, exchange).await?;
+    question.request.mixes_times = plan.mixes_times;
     let Question {
         request, limits, ..
-    } = question;
-    let manifest = read_manifest(exchange, limits).await?;
-    let plan = plan_search(manifest, request, limits, exchange).await?;
+    } = &*question;
+    plan.finish(request, limits)?;
     let facts = facts_of(&plan, request, limits)?;
     if request.explain {
         let answer_key = facts.answer_key.as_deref();
@@ -80,9 +90,45 @@ async fn make_plan(question: &Question, exchange: &Exchange) -> Result<Planned, 
     )
 }
 
-/// The whole search.
-pub(crate) async fn search(question: Question, exchange: Exchange) -> Result<Outcome, SearchError> {
-    match make_plan(&question, &exchange).await? {
+/// The plan of a search of all these indexes, which are planned at once.
+async fn plan_all(
+    question: &Question,
+    indexes: &[String],
+    exchange: &Exchange,
+) -> Result<SearchPlan, SearchError> {
+    let Question {
+        request, limits, ..
+    } = question;
+    let plan_one = async |exchange: &Exchange| {
+        let manifest = read_manifest(exchange, limits).await?;
+        plan_search(manifest, request, limits, exchange).await
+    };
+    if indexes.len() <= 1 {
+        return plan_one(exchange).await;
+    }
+    let plans = indexes.iter().map(|name| async {
+        let plan = plan_one(&exchange.of_index(name)).await;
+        (name.as_str(), plan)
+    });
+    SearchPlan::of_several(join_all(plans).await)
+}
+
+/// What a search of these indexes is done through.
+fn exchange_of(indexes: &[String], exchange: Exchange) -> Exchange {
+    match indexes {
+        [index] => exchange.of_index(index),
+        _ => exchange,
+    }
+}
+
+/// The whole search. No index stands for the one that the host knows.
+pub(crate) async fn search(
+    mut question: Question,
+    indexes: Vec<String>,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
+    let exchange = exchange_of(&indexes, exchange);
+    match make_plan(&mut question, &indexes, &exchange).await? {
         Planned::Answered(answer) => Ok(Outcome::Response(answer)),
         Planned::Open(plan, facts) => run_plan(*plan, facts, question, exchange).await,
     }
@@ -92,7 +138,7 @@ pub(crate) async fn search(question: Question, exchange: Exchange) -> Result<Out
 pub(crate) fn leaf_of(plan: &SearchPlan, request: SearchRequest, limits: Limits) -> Leaf {
     Leaf {
         time_ranges: time_ranges_of(plan),
-        index_config: plan.index_config.clone(),
+        indexes: plan.indexes.clone(),
         splits: plan
             .splits
             .iter()
@@ -130,11 +176,13 @@ fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
 
 /// The plan of a search that several leaves share; the whole search if one leaf is all it takes.
 pub(crate) async fn plan(
-    question: Question,
+    mut question: Question,
+    indexes: Vec<String>,
     max_leaves: u32,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let (plan, facts) = match make_plan(&question, &exchange).await? {
+    let exchange = exchange_of(&indexes, exchange);
+    let (plan, facts) = match make_plan(&mut question, &indexes, &exchange).await? {
         Planned::Answered(answer) => return Ok(Outcome::Response(answer)),
         Planned::Open(plan, facts) => (*plan, facts),
     };
@@ -151,7 +199,7 @@ pub(crate) async fn plan(
                 limits: question.limits.clone(),
                 splits,
                 time_ranges: time_ranges.clone(),
-                index_config: plan.index_config.clone(),
+                indexes: plan.indexes.clone(),
                 prefix: exchange.prefix().to_owned(),
             }
             .to_bytes()
@@ -204,7 +252,7 @@ pub(super) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Out
             .map(|split| (split.split_ord, split.source))
             .collect(),
         time_ranges: request.time_ranges,
-        index_config: request.index_config,
+        indexes: request.indexes,
     };
     let partial = search_leaf(leaf, &exchange, &mut BTreeMap::new()).await?;
     exchange.hand_over_stores().await;

@@ -11,7 +11,7 @@ use crate::leaf::PartialResult;
 use crate::plan::PlannedSplit;
 use crate::request::{AnswerForm, Limits, Question, SearchRequest};
 use crate::root::PlanFacts;
-use crate::split::HeadSource;
+use crate::split::{HeadSource, SearchedIndex};
 
 /// What one leaf session needs.
 #[derive(Debug)]
@@ -20,8 +20,7 @@ pub(super) struct LeafRequest {
     pub(super) limits: Limits,
     pub(super) splits: Vec<PlannedSplit>,
     pub(super) time_ranges: Vec<Option<TimeRange>>,
-    /// The index config of the manifest.
-    pub(super) index_config: serde_json::Value,
+    pub(super) indexes: Vec<SearchedIndex>,
     /// Stands in front of what it asks for.
     pub(super) prefix: String,
 }
@@ -91,9 +90,12 @@ impl Envelope {
         rest: &R,
         prefix: &str,
     ) -> Result<Self, SearchError> {
-        let entries: Vec<(u32, &SplitEntry, &Option<PackedHead>)> = splits
+        let entries: Vec<(u32, usize, &SplitEntry, &Option<PackedHead>)> = splits
             .iter()
-            .map(|split| (split.split_ord, &split.source.entry, &split.source.packed))
+            .map(|split| {
+                let source = &split.source;
+                (split.split_ord, source.index, &source.entry, &source.packed)
+            })
             .collect();
         Ok(Self {
             request: to_json(request)?,
@@ -111,21 +113,25 @@ impl Envelope {
     }
 
     fn splits(&mut self, what: &str) -> Result<Vec<PlannedSplit>, SearchError> {
-        let entries: Vec<(u32, SplitEntry, Option<PackedHead>)> = from_json(what, &self.splits)?;
+        let entries: Vec<(u32, usize, SplitEntry, Option<PackedHead>)> =
+            from_json(what, &self.splits)?;
         let heads = std::mem::take(&mut self.heads)
             .into_iter()
             .chain(std::iter::repeat(None));
         Ok(entries
             .into_iter()
             .zip(heads)
-            .map(|((split_ord, entry, packed), inlined)| PlannedSplit {
-                split_ord,
-                source: HeadSource {
-                    entry,
-                    inlined: inlined.map(ByteBuf::into_vec),
-                    packed,
+            .map(
+                |((split_ord, index, entry, packed), inlined)| PlannedSplit {
+                    split_ord,
+                    source: HeadSource {
+                        index,
+                        entry,
+                        inlined: inlined.map(ByteBuf::into_vec),
+                        packed,
+                    },
                 },
-            })
+            )
             .collect())
     }
 }
@@ -136,7 +142,7 @@ impl LeafRequest {
             &self.request,
             &self.limits,
             &self.splits,
-            &(&self.time_ranges, &self.index_config),
+            &(&self.time_ranges, &self.indexes),
             &self.prefix,
         )?)
     }
@@ -144,13 +150,13 @@ impl LeafRequest {
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
         const WHAT: &str = "leaf request";
         let mut envelope: Envelope = decode(WHAT, bytes)?;
-        let (time_ranges, index_config) = from_json(WHAT, &envelope.rest)?;
+        let (time_ranges, indexes) = from_json(WHAT, &envelope.rest)?;
         Ok(Self {
             splits: envelope.splits(WHAT)?,
             request: from_json(WHAT, &envelope.request)?,
             limits: from_json(WHAT, &envelope.limits)?,
             time_ranges,
-            index_config,
+            indexes,
             prefix: envelope.prefix,
         })
     }

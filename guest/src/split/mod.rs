@@ -5,8 +5,10 @@ mod deleted;
 mod directory;
 mod documents;
 mod identities;
+mod indexes;
 mod open;
 
 pub(crate) use documents::Documents;
 pub(crate) use identities::DocIdentities;
-pub(crate) use open::{HeadSource, Mappers, OpenSplit, open_split};
+pub(crate) use indexes::{Indexes, SearchedIndex};
+pub(crate) use open::{HeadSource, OpenSplit};

@@ -24,6 +24,8 @@ use crate::session::protocol::{ByteClass, FetchErrorKind};
 /// A manifest entry, with the split's head if the manifest carried it, or where else it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct HeadSource {
+    /// The place of its index among those that are searched.
+    pub(crate) index: usize,
     pub(crate) entry: SplitEntry,
     pub(crate) inlined: Option<Vec<u8>>,
     /// In a page, among the heads of its neighbours.
@@ -101,14 +103,14 @@ impl OpenSplit {
 /// The index's config compiled for the schemas of its splits: they mostly share one, and compiling costs more than
 /// opening a split. Splits of before the index got some of its fields lack these, and earlier versions numbered
 /// fields in another order.
-pub(crate) struct Mappers {
+pub(super) struct Mappers {
     config: Result<IndexConfig, String>,
     known: Mutex<Vec<Arc<DocMapper>>>,
 }
 
 impl Mappers {
     /// `index_config` is the index's, as its manifest has it.
-    pub(crate) fn new(index_config: &serde_json::Value) -> Self {
+    pub(super) fn new(index_config: &serde_json::Value) -> Self {
         let config = serde_json::from_value(index_config.clone());
         Self {
             config: config.map_err(|error| format!("index config: {error}")),
@@ -136,7 +138,7 @@ impl Mappers {
 ///
 /// # Errors
 /// If the head or the deleted documents cannot be had or are not what the manifest promised.
-pub(crate) async fn open_split(
+pub(super) async fn open_split(
     source: HeadSource,
     exchange: &Exchange,
     mappers: &Mappers,
@@ -145,6 +147,7 @@ pub(crate) async fn open_split(
         entry,
         inlined,
         packed,
+        index: _,
     } = source;
     let what = format!("split {}", entry.id);
     let head = async {

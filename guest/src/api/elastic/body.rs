@@ -90,12 +90,12 @@ impl Body {
     }
 }
 
-/// Reads a search of one index. `params` are left with what is not of a search.
+/// Reads a search of these indexes. `params` are left with what is not of a search.
 ///
 /// # Errors
 /// If something is unknown, of another type, or asks for what the limits do not allow.
 pub(super) fn read_search(
-    index: &str,
+    indexes: &[String],
     mut body: Body,
     params: &mut UrlParams,
     is_pretty: bool,
@@ -206,7 +206,7 @@ pub(super) fn read_search(
     });
     request.sort = sort.keys;
     request.elastic = Some(ElasticHits {
-        index: index.to_owned(),
+        names: indexes.join(","),
         source,
         shows_sort,
         date_formats: sort.formats,
@@ -230,7 +230,6 @@ pub(super) fn read_search(
 /// # Errors
 /// As [`read_search`].
 pub(super) fn read_count(
-    index: &str,
     mut body: Body,
     params: &mut UrlParams,
     is_pretty: bool,
@@ -242,7 +241,6 @@ pub(super) fn read_count(
     body.finish()?;
     request.max_hits = 0;
     request.elastic = Some(ElasticHits {
-        index: index.to_owned(),
         is_count: true,
         ..ElasticHits::default()
     });

@@ -40,17 +40,17 @@ pub(super) fn found_nothing(counts: bool) -> &'static str {
 pub(crate) enum ElasticCall {
     /// The answer is known already.
     Answered(HttpResponse),
-    /// To search an index, or to count in it.
+    /// To search indexes, or to count in them.
     Search {
-        index: String,
+        indexes: Vec<String>,
         question: Box<Question>,
         budget: Budget,
     },
     /// Several searches.
     Many(Vec<OneOfMany>),
-    /// Whether a query is one. The index is still to be looked up.
+    /// Whether a query is one. The indexes are still to be looked up.
     Validate {
-        index: String,
+        indexes: Vec<String>,
         problem: Option<SearchError>,
     },
     /// What fields indexes have; with patterns, these fields.
@@ -73,9 +73,9 @@ pub(crate) enum ElasticCall {
 }
 
 impl ElasticCall {
-    pub(super) fn search(index: String, (question, budget): Search) -> Self {
+    pub(super) fn search(indexes: Vec<String>, (question, budget): Search) -> Self {
         Self::Search {
-            index,
+            indexes,
             question: Box::new(question),
             budget,
         }
@@ -129,24 +129,27 @@ impl ElasticCall {
             }
             Self::Answered(response) => Outcome::Http(response),
             Self::Search {
-                index, question, ..
+                indexes, question, ..
             } => {
-                let of_index = exchange.of_index(&index);
+                let shared = exchange.clone();
                 let end = match max_leaves {
-                    0 | 1 => run::search(*question, of_index).await,
-                    _ => run::plan(*question, max_leaves, of_index).await,
+                    0 | 1 => run::search(*question, indexes, shared).await,
+                    _ => run::plan(*question, indexes, max_leaves, shared).await,
                 };
                 to_elastic(end, exchange)
             }
             Self::Many(searches) => {
                 Outcome::Http(elastic_text(200, run_many(searches, exchange).await))
             }
-            Self::Validate { index, problem } => {
-                let shards = json!({"total": 1, "successful": 1, "failed": 0});
+            Self::Validate { indexes, problem } => {
+                let num = indexes.len();
+                let shards = json!({"total": num, "successful": num, "failed": 0});
                 let mut answer = json!({"_shards": shards, "valid": problem.is_none()});
                 if let Some(problem) = problem {
-                    let why = json!([{"index": index, "valid": false, "error": problem.message}]);
-                    put(&mut answer, "explanations", why);
+                    let why = indexes.iter().map(
+                        |index| json!({"index": index, "valid": false, "error": problem.message}),
+                    );
+                    put(&mut answer, "explanations", why.collect());
                 }
                 Outcome::Http(elastic_response(200, &answer))
             }

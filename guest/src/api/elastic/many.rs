@@ -1,4 +1,4 @@
-//! `_msearch`: many searches in one request, each with a line for its index and a line for itself.
+//! `_msearch`: many searches in one request, each with a line for its indexes and a line for itself.
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-msearch>.
 
@@ -9,7 +9,7 @@ use super::body::{Body, read_search};
 use super::call::found_nothing;
 use super::errors::{Stage, error_body};
 use super::params::UrlParams;
-use super::routes::one;
+use super::routes::resolve;
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
 use crate::request::Question;
@@ -24,7 +24,7 @@ const MAX_SEARCHES: usize = 500;
 const AT_ONCE: usize = 4;
 
 /// A search of a list, or what is wrong with it; `None` if it is of no index.
-pub(crate) type OneOfMany = Result<Option<(String, Box<Question>)>, SearchError>;
+pub(crate) type OneOfMany = Result<Option<(Vec<String>, Box<Question>)>, SearchError>;
 
 /// What parameters say of all searches.
 #[derive(Clone, Copy, Debug)]
@@ -115,9 +115,10 @@ fn read_one(
             }
         }
     }
-    let Some(index) = one(&names, settings, ignores_unavailable)? else {
+    let indexes = resolve(&names, settings, ignores_unavailable)?;
+    if indexes.is_empty() {
         return Ok(None);
-    };
+    }
     let mut params = UrlParams::of(&HttpRequest {
         method: String::new(),
         path: String::new(),
@@ -127,8 +128,8 @@ fn read_one(
         ),
         body: Vec::new(),
     })?;
-    let (question, _) = read_search(&index, Body::parse(body)?, &mut params, false, settings)?;
-    Ok(Some((index, Box::new(question))))
+    let (question, _) = read_search(&indexes, Body::parse(body)?, &mut params, false, settings)?;
+    Ok(Some((indexes, Box::new(question))))
 }
 
 /// Carries the searches out, some at once, and puts their answers together.
@@ -153,13 +154,13 @@ async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String 
         Some(json) => format!("{json},\"status\":200}}"),
         None => json,
     };
-    let (index, mut question) = match search {
+    let (indexes, mut question) = match search {
         Ok(Some(search)) => search,
         Ok(None) => return with_status(found_nothing(false).to_owned()),
         Err(error) => return error_body(&error, Stage::Reading, false).1.to_string(),
     };
     question.limits.max_resident_bytes /= at_once.max(1);
-    match run::search(*question, exchange.of_index(&index)).await {
+    match run::search(*question, indexes, exchange.clone()).await {
         Ok(Outcome::Response(json)) => with_status(json),
         Ok(_) => {
             let error = SearchError::internal("a search of many did not end with its answer");

@@ -156,10 +156,6 @@ fn read(
             is_pretty: common.is_pretty,
         })
     };
-    let one = |names: &str| {
-        found(names)?;
-        one(names, settings, common.ignores_unavailable)
-    };
     let call = match route {
         Route::Info => ElasticCall::Answered(elastic_text(200, cluster::info())),
         Route::ClusterHealth => {
@@ -184,12 +180,13 @@ fn read(
             ElasticCall::Answered(elastic_text(200, cluster::license()))
         }
         Route::Search(names) => {
-            let Some(index) = one(names)? else {
+            let indexes = found(names)?;
+            if indexes.is_empty() {
                 return Ok(ElasticCall::nothing(false));
-            };
+            }
             let body = Body::parse(&request.body)?;
-            let search = read_search(&index, body, &mut params, common.is_pretty, settings)?;
-            ElasticCall::search(index, search)
+            let search = read_search(&indexes, body, &mut params, common.is_pretty, settings)?;
+            ElasticCall::search(indexes, search)
         }
         Route::Scroll(id) => {
             params.text("scroll");
@@ -206,20 +203,24 @@ fn read(
                 let id = id.map(str::to_owned).or(of_url);
                 let id = id.or_else(|| of_body?.as_str().map(str::to_owned));
                 let id = id.ok_or_else(|| SearchError::invalid("scroll_id is missing"))?;
-                let (index, search) = next_page(&id, common.is_pretty, settings)?;
-                ElasticCall::search(index, search)
+                let (indexes, search) = next_page(&id, common.is_pretty, settings)?;
+                ElasticCall::search(indexes, search)
             }
         }
         Route::Count(names) => {
-            let Some(index) = one(names)? else {
+            let indexes = found(names)?;
+            if indexes.is_empty() {
                 return Ok(ElasticCall::nothing(true));
-            };
+            }
             let body = Body::parse(&request.body)?;
-            let search = read_count(&index, body, &mut params, common.is_pretty, settings)?;
-            ElasticCall::search(index, search)
+            let search = read_count(body, &mut params, common.is_pretty, settings)?;
+            ElasticCall::search(indexes, search)
         }
         Route::Validate(names) => {
-            let index = one(names)?.ok_or_else(|| no_index(names))?;
+            let indexes = found(names)?;
+            if indexes.is_empty() {
+                return Err(no_index(names));
+            }
             let mut body = Body::parse(&request.body)?;
             params.flag("explain")?;
             params.flag("rewrite")?;
@@ -229,7 +230,7 @@ fn read(
             let problem = GivenQuery::of(&query)
                 .and_then(|query| query.parse(settings.now_ms, &settings.limits))
                 .err();
-            ElasticCall::Validate { index, problem }
+            ElasticCall::Validate { indexes, problem }
         }
         Route::ManySearches(index) => {
             params.count("max_concurrent_searches")?;
@@ -369,28 +370,4 @@ pub(super) fn resolve(
 
 pub(super) fn no_index(name: &str) -> SearchError {
     SearchError::new(ErrorKind::NotFound, format!("no such index [{name}]"))
-}
-
-/// The one index that names and patterns stand for; `None` if there is none, and that is no error: patterns may
-/// stand for nothing, and names if what is unavailable is to be ignored.
-///
-/// # Errors
-/// If they stand for several, or one is named that there is not.
-pub(super) fn one(
-    names: &str,
-    settings: &ApiSettings,
-    ignores_unavailable: bool,
-) -> Result<Option<String>, SearchError> {
-    let mut found = resolve(names, settings, ignores_unavailable)?;
-    match (found.pop(), found.is_empty()) {
-        (Some(only), true) => Ok(Some(only)),
-        (None, _) => Ok(None),
-        (Some(last), false) => {
-            found.push(last);
-            Err(SearchError::invalid(format!(
-                "[{names}] stands for several indexes ({}), and a search is of one: name it",
-                found.join(", ")
-            )))
-        }
-    }
 }

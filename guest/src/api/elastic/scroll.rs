@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Search, read_search};
 use super::params::UrlParams;
-use super::routes::{no_index, one};
+use super::routes::{no_index, resolve};
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
 use crate::request::Scroll;
@@ -23,6 +23,7 @@ const MAX_LEN: usize = 256 * 1024;
 /// What a scroll's text says.
 #[derive(Serialize, Deserialize)]
 struct Written {
+    /// Names of indexes, with commas between them.
     index: String,
     scroll: Scroll,
 }
@@ -48,14 +49,17 @@ pub(super) fn next_page(
     id: &str,
     is_pretty: bool,
     settings: &ApiSettings,
-) -> Result<(String, Search), SearchError> {
+) -> Result<(Vec<String>, Search), SearchError> {
     let invalid = || SearchError::invalid("scroll_id: this is no scroll of this server");
     if id.len() > MAX_LEN {
         return Err(invalid());
     }
     let json = BASE64_URL_SAFE_NO_PAD.decode(id).map_err(|_| invalid())?;
     let written: Written = serde_json::from_slice(&json).map_err(|_| invalid())?;
-    let index = one(&written.index, settings, false)?.ok_or_else(|| no_index(&written.index))?;
+    let indexes = resolve(&written.index, settings, false)?;
+    if indexes.is_empty() {
+        return Err(no_index(&written.index));
+    }
     let mut params = UrlParams::of(&HttpRequest {
         method: String::new(),
         path: String::new(),
@@ -64,9 +68,9 @@ pub(super) fn next_page(
     })?;
     params.common()?;
     let body = Body::parse(written.scroll.body.as_bytes())?;
-    let mut search = read_search(&index, body, &mut params, is_pretty, settings)?;
+    let mut search = read_search(&indexes, body, &mut params, is_pretty, settings)?;
     params.finish()?;
     // Whatever else the text says: it goes on where it stands.
     search.0.request.scroll = Some(written.scroll);
-    Ok((index, search))
+    Ok((indexes, search))
 }

@@ -51,8 +51,8 @@ impl HitOrder {
         };
         let Some(first) = keys.first() else {
             return by_place(match timestamp_field {
-                Some(_) => SortOrder::Descending,
-                None => SortOrder::Ascending,
+                None if !request.mixes_times => SortOrder::Ascending,
+                _ => SortOrder::Descending,
             });
         };
         let is_doc = |key: &&SortKeySpec| key.target == SortTarget::Doc;
@@ -63,7 +63,9 @@ impl HitOrder {
             .cloned()
             .collect();
         let is_time = |target: &SortTarget| match target {
-            SortTarget::Field(name) => Some(name.as_str()) == timestamp_field,
+            SortTarget::Field(name) => {
+                !request.mixes_times && Some(name.as_str()) == timestamp_field
+            }
             SortTarget::Score | SortTarget::Doc => false,
         };
         match keys.as_slice() {

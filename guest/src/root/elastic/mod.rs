@@ -29,6 +29,14 @@ const SOURCE_FIELD: &str = "_source";
 /// Digits of an id that does not tell a place: 128 bits.
 const HASHED_ID_LEN: usize = 32;
 
+/// Where a hit is.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The name of its index.
+    pub(super) index: &'a str,
+    pub(super) split_id: &'a str,
+}
+
 /// What a hit is written with.
 pub(super) struct HitWriter<'a> {
     pub(super) request: &'a SearchRequest,
@@ -49,14 +57,14 @@ impl HitWriter<'_> {
         hashed
     }
 
-    /// A hit as JSON text. `split_id` is the id of its split.
+    /// A hit as JSON text.
     ///
     /// # Errors
     /// A format of dates that is none.
     pub(super) fn write(
         &self,
         hit: &PartialHit,
-        split_id: &str,
+        place: Place<'_>,
         found: &Document<'_>,
         highlight: Option<&Map<String, Value>>,
     ) -> Result<String, SearchError> {
@@ -64,8 +72,8 @@ impl HitWriter<'_> {
         let document = mapper.doc_to_json_text(&found.document);
         let document = source::own(&document, SOURCE_FIELD).unwrap_or(&document);
         let mut parts = vec![
-            entry("_index", &self.shown.index.as_str().into()),
-            entry("_id", &self.id(hit, split_id).into()),
+            entry("_index", &place.index.into()),
+            entry("_id", &self.id(hit, place.split_id).into()),
             entry("_score", &self.score(hit)),
         ];
         if !self.shown.source.is_off {

@@ -1,0 +1,80 @@
+//! The plans of several indexes as one: their splits are searched like those of one index.
+
+use canter_aggregations::Merger;
+
+use super::search_plan::SearchPlan;
+use crate::leaf::{FailedSplit, PartialResult};
+use crate::{ErrorKind, SearchError};
+
+impl SearchPlan {
+    /// Takes the plans of indexes together. An index for which the request is wrong, or that cannot be read, is named
+    /// among what failed, like a split.
+    ///
+    /// # Errors
+    /// If that is so of all of them: what is wrong with the first.
+    pub(crate) fn of_several(
+        plans: Vec<(&str, Result<Self, SearchError>)>,
+    ) -> Result<Self, SearchError> {
+        let (mut all, mut failed, mut first_error) = (None::<Self>, Vec::new(), None);
+        for (name, plan) in plans {
+            match plan {
+                Ok(plan) => match &mut all {
+                    Some(all) => all.join(plan)?,
+                    None => all = Some(plan),
+                },
+                Err(error) => {
+                    // One that is allowed and has not been created yet holds nothing.
+                    if error.kind != ErrorKind::NotFound {
+                        failed.push(FailedSplit::new(name, error.clone()));
+                    }
+                    first_error.get_or_insert(error);
+                }
+            }
+        }
+        let nothing = || SearchError::internal("a search of no index");
+        let mut all = all.ok_or_else(|| first_error.unwrap_or_else(nothing))?;
+        all.num_splits += failed.len() as u64;
+        all.known.failed_splits.append(&mut failed);
+        Ok(all)
+    }
+
+    /// Takes another index in.
+    fn join(&mut self, other: Self) -> Result<(), SearchError> {
+        let num_indexes = self.indexes.len();
+        self.indexes.extend(other.indexes);
+        for mut split in other.splits {
+            split.source.index += num_indexes;
+            split.split_ord = u32::try_from(self.splits.len()).unwrap_or(u32::MAX);
+            self.splits.push(split);
+        }
+        self.num_splits += other.num_splits;
+        self.num_dropped += other.num_dropped;
+        self.pruned.extend(other.pruned);
+        self.answered.extend(other.answered);
+        self.divisible &= other.divisible;
+        self.mixes_times |= other.mixes_times || self.timestamp_field != other.timestamp_field;
+        self.timestamp_field = self.timestamp_field.take().or(other.timestamp_field);
+        self.untyped_keys.extend(other.untyped_keys);
+        canter_sorting::sort(&mut self.untyped_keys);
+        self.untyped_keys.dedup();
+        take_in(&mut self.known, other.known)
+    }
+}
+
+/// What plans know without opening a split: numbers, sums and what could not be read.
+fn take_in(known: &mut PartialResult, other: PartialResult) -> Result<(), SearchError> {
+    known.num_hits += other.num_hits;
+    known.num_splits_from_head += other.num_splits_from_head;
+    known.failed_splits.extend(other.failed_splits);
+    let mut sums = Merger::default();
+    let sums_of = known.aggregations.take().into_iter();
+    for sum in sums_of.chain(other.aggregations) {
+        if !sums.add(sum) {
+            return Err(SearchError::internal(
+                "plans of one request have different aggregations",
+            ));
+        }
+    }
+    known.aggregations = sums.finish();
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! The indexes that the splits of a search are of.
+
+use serde::{Deserialize, Serialize};
+
+use super::open::{HeadSource, Mappers, OpenSplit, open_split};
+use crate::SearchError;
+use crate::session::exchange::Exchange;
+
+/// An index that is searched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SearchedIndex {
+    /// What stands in front of the names of its objects and cache keys: its own name and a slash, or nothing where the
+    /// host knows one index only.
+    pub(crate) prefix: String,
+    /// Its config, as its manifest has it.
+    pub(crate) config: serde_json::Value,
+}
+
+impl SearchedIndex {
+    /// Under which name it is searched; empty where the host knows one index only.
+    pub(crate) fn name(&self) -> &str {
+        self.prefix.strip_suffix('/').unwrap_or(&self.prefix)
+    }
+}
+
+/// What the splits of these indexes are opened with.
+pub(crate) struct Indexes(Vec<(Exchange, Mappers)>);
+
+impl Indexes {
+    pub(crate) fn new(indexes: &[SearchedIndex], exchange: &Exchange) -> Self {
+        let of_index = |index: &SearchedIndex| {
+            let exchange = exchange.with_prefix(&index.prefix);
+            (exchange, Mappers::new(&index.config))
+        };
+        Self(indexes.iter().map(of_index).collect())
+    }
+
+    fn get(&self, source: &HeadSource) -> Result<&(Exchange, Mappers), SearchError> {
+        let found = self.0.get(source.index);
+        found.ok_or_else(|| SearchError::internal("a split of an index that is not searched"))
+    }
+
+    /// What the index of a split is read through; nothing if it is none of these.
+    pub(crate) fn exchange_of(&self, source: &HeadSource) -> Option<&Exchange> {
+        self.get(source).ok().map(|(exchange, _)| exchange)
+    }
+
+    /// Opens a split of one of these.
+    ///
+    /// # Errors
+    /// As [`open_split`].
+    pub(crate) async fn open(&self, source: HeadSource) -> Result<OpenSplit, SearchError> {
+        let (exchange, mappers) = self.get(&source)?;
+        open_split(source, exchange, mappers).await
+    }
+}
