@@ -11,7 +11,9 @@ use super::batch::{batches_by_size, groups_to_open};
 use super::cached::{SplitAnswer, look_up_splits};
 use super::candidate::Candidate;
 use super::hits::{Elsewhere, HitOrder, settle_places};
-use super::partial::{FailedSplit, PartialHit, PartialResult, check_listed, compare_hits};
+use super::partial::{
+    FailedSplit, PartialHit, PartialResult, check_listed, collapse, compare_hits,
+};
 use super::reads::{SPLITS_AT_ONCE, ScanBudget, Scanner, rerun_on_gaps, warm_up};
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
@@ -404,6 +406,7 @@ impl<'a> LeafSearch<'a> {
             from_head: &candidate.from_head,
             statistics: work.statistics,
             lists_documents: self.leaf.request.list_documents,
+            min_score: self.leaf.request.min_score,
             interrupt: &self.interrupt,
         };
         if rerun_on_gaps(split, &self.interrupt, || Ok(task.too_many_terms()?)).await? {
@@ -433,7 +436,11 @@ impl<'a> LeafSearch<'a> {
             && first.order != HitOrder::Stored
         {
             let elsewhere = self.elsewhere(candidates);
-            let window = self.prepared.window;
+            let window = match first.order.collapse() {
+                None => self.prepared.window,
+                // Those that come before may be of one group.
+                Some(_) => usize::MAX,
+            };
             settle_places(candidates, results, &first.order, window, &elsewhere).await;
         }
         for candidate in candidates {
@@ -459,6 +466,7 @@ impl<'a> LeafSearch<'a> {
         canter_sorting::sort_by(&mut self.result.hits, |left, right| {
             compare_hits(left, right, order)
         });
+        collapse(&mut self.result.hits);
         self.result.hits.truncate(self.prepared.window);
     }
 }

@@ -27,5 +27,5 @@ pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use hits::{HitOrder, shows_milliseconds};
 pub(crate) use leaf_search::{Leaf, search_leaf};
 pub(crate) use partial::{
-    FailedSplit, PartialHit, PartialResult, SortValue, check_listed, compare_hits,
+    FailedSplit, PartialHit, PartialResult, SortValue, check_listed, collapse, compare_hits,
 };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use base64::Engine as _;
@@ -134,6 +135,17 @@ pub(crate) struct PartialHit {
     pub(crate) keys: Vec<SortValue>,
     /// Its place in the index.
     pub(crate) place: HitPlace,
+    /// The value of which only one hit is wanted, if that is so.
+    pub(crate) group: Option<SortValue>,
+}
+
+/// Keeps the first of hits with the same value, where only one of them is wanted. They must be in their order.
+pub(crate) fn collapse(hits: &mut Vec<PartialHit>) {
+    let mut seen = BTreeSet::new();
+    hits.retain(|hit| match &hit.group {
+        Some(group) => seen.insert(format!("{group:?}")),
+        None => true,
+    });
 }
 
 /// Compares the sort keys of two hits.

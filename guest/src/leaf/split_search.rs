@@ -9,7 +9,7 @@ use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{DocId, TERMINATED};
 
 use super::aggregate::matching;
-use super::hits::{HitOrder, TopHits};
+use super::hits::{HitOrder, TopHits, rounded};
 use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::term_docs::TermDocs;
@@ -34,6 +34,8 @@ pub(super) struct SplitTask<'a> {
     pub(super) statistics: Option<&'a Statistics>,
     /// Whether to say which documents match.
     pub(super) lists_documents: bool,
+    /// The least score of a hit, where scores are computed.
+    pub(super) min_score: Option<f64>,
     /// When to stop.
     pub(super) interrupt: &'a Interrupt,
 }
@@ -314,9 +316,14 @@ impl SplitTask<'_> {
             let doc = scorer.doc();
             if self.split.is_live(doc) {
                 let score = scorer.score();
-                collectors.num_hits += 1;
-                collectors.top_hits.collect_scored(doc, score)?;
-                collectors.aggregate(&[doc])?;
+                let is_hit = self
+                    .min_score
+                    .is_none_or(|least| f64::from(rounded(score)) >= least);
+                if is_hit {
+                    collectors.num_hits += 1;
+                    collectors.top_hits.collect_scored(doc, score)?;
+                    collectors.aggregate(&[doc])?;
+                }
             }
             scorer.advance();
         }

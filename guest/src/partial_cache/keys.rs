@@ -52,13 +52,19 @@ impl KeyHasher {
             search_field,
             aggs,
             forced_filter: _,
+            // In the query and the time filter.
+            time_bounds: _,
             // Only the whole answer depends on what these say of hits.
             max_hits: _,
             start_offset: _,
             sort_by: _,
             sort: _,
+            collapse: _,
             search_after: _,
             scroll: _,
+            // It says which splits there are.
+            pinned: _,
+            min_score,
             elastic: _,
             snippet_fields: _,
             track_total_hits: _,
@@ -77,6 +83,7 @@ impl KeyHasher {
         // Not its `Debug` form: that of the grammar does not escape, so two queries may look the same.
         ast.hash(&mut Bytes(&mut self.0));
         self.add(&format!("{search_field:?}"));
+        self.add(&format!("{min_score:?}"));
         let aggs = aggs.clone().map(with_sorted_keys);
         self.add(&aggs.unwrap_or(Value::Null).to_string());
         // All of its fields.
@@ -90,6 +97,7 @@ impl KeyHasher {
             start_offset,
             sort_by,
             sort,
+            collapse,
             search_after,
             scroll,
             elastic,
@@ -105,12 +113,18 @@ impl KeyHasher {
             explain: _,
             list_documents: _,
             mixes_times: _,
+            time_bounds: _,
+            min_score: _,
+            pinned: _,
             now_ms: _,
         } = request;
         self.add_time_filter(request.time_filter());
         self.add(&format!("{:?}", (start_offset, max_hits)));
         self.add(sort_by.as_deref().unwrap_or_default());
-        self.add(&format!("{:?}", (sort, search_after, scroll, elastic)));
+        self.add(&format!(
+            "{:?}",
+            (sort, collapse, search_after, scroll, elastic)
+        ));
         self.add(&format!("{snippet_fields:?}"));
         self.add(&format!("{track_total_hits:?}"));
     }

@@ -29,6 +29,9 @@ pub(super) fn check_request(
             require_fast(mapper, name, "sort_by")?;
         }
     }
+    if let Some(name) = &request.collapse {
+        require_fast(mapper, name, "collapse")?;
+    }
     for name in &request.snippet_fields {
         require_shown_text(mapper, name)?;
     }

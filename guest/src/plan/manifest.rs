@@ -15,6 +15,68 @@ pub(crate) async fn read_manifest(
     exchange: &Exchange,
     limits: &Limits,
 ) -> Result<ManifestFile, SearchError> {
+    read_sound(exchange, limits)
+        .await
+        .map(|(manifest, _)| manifest)
+}
+
+/// Puts the manifest into the host's cache, where [`read_pinned`] finds it when there is a newer one. Returns its hash.
+///
+/// # Errors
+/// If it cannot be had or read, or the host keeps nothing.
+pub(crate) async fn pin_manifest(
+    exchange: &Exchange,
+    limits: &Limits,
+) -> Result<String, SearchError> {
+    let (_, bytes) = read_sound(exchange, limits).await?;
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    let key = pinned_key(&hash);
+    exchange.store(&key, bytes, ByteClass::PartialResult);
+    exchange.hand_over_stores().await;
+    match exchange.look_up(&key, ByteClass::PartialResult).await {
+        Some(_) => Ok(hash),
+        None => Err(SearchError::invalid(
+            "there are no points in time here, since this host keeps nothing between requests: use search_after \
+             without one, or a scroll",
+        )),
+    }
+}
+
+/// Reads the manifest with this hash: the newest, or what the host's cache has.
+///
+/// # Errors
+/// If it is neither.
+pub(crate) async fn read_pinned(
+    hash: &str,
+    exchange: &Exchange,
+    limits: &Limits,
+) -> Result<ManifestFile, SearchError> {
+    let is_it = |bytes: &[u8]| blake3::hash(bytes).to_hex().as_str() == hash;
+    let (newest, bytes) = read_sound(exchange, limits).await?;
+    if is_it(&bytes) {
+        return Ok(newest);
+    }
+    let key = pinned_key(hash);
+    let kept = exchange.look_up(&key, ByteClass::PartialResult).await;
+    let kept = kept.filter(|bytes| is_it(bytes));
+    let kept = kept.and_then(|bytes| ManifestFile::from_bytes(&bytes).ok());
+    kept.ok_or_else(|| {
+        SearchError::new(
+            ErrorKind::NotFound,
+            "this point in time is not kept any more: take a new one",
+        )
+    })
+}
+
+fn pinned_key(hash: &str) -> String {
+    format!("pit/{hash}")
+}
+
+/// The manifest and its bytes.
+async fn read_sound(
+    exchange: &Exchange,
+    limits: &Limits,
+) -> Result<(ManifestFile, Vec<u8>), SearchError> {
     match read_once(exchange, limits).await? {
         Ok(manifest) => Ok(manifest),
         // The host may have had it from a cache: asked once more, it passes that by.
@@ -26,7 +88,7 @@ pub(crate) async fn read_manifest(
 async fn read_once(
     exchange: &Exchange,
     limits: &Limits,
-) -> Result<Result<ManifestFile, SearchError>, SearchError> {
+) -> Result<Result<(ManifestFile, Vec<u8>), SearchError>, SearchError> {
     let bytes = exchange
         .read(MANIFEST_OBJECT, 0, None, ByteClass::Manifest)
         .await
@@ -54,5 +116,6 @@ async fn read_once(
         ));
     }
     Ok(ManifestFile::from_bytes(&bytes)
-        .map_err(|error| SearchError::data(format!("{MANIFEST_OBJECT}: {error}"))))
+        .map_err(|error| SearchError::data(format!("{MANIFEST_OBJECT}: {error}")))
+        .map(|manifest| (manifest, bytes)))
 }

@@ -10,8 +10,8 @@ use super::filters::{FilterBlocks, Needles};
 use super::pages::{ReadPage, read_pages};
 use super::prune::{PruneReason, Required};
 use crate::leaf::{FailedSplit, HitOrder, PartialResult};
-use crate::query::{QueryShape, required_tags};
-use crate::request::{Limits, Scroll, SearchRequest, SortOrder};
+use crate::query::{QueryShape, required_tags, time_bounds};
+use crate::request::{Limits, Scroll, SearchRequest, SortOrder, TimeBounds};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, SearchedIndex};
 use crate::{ErrorKind, SearchError};
@@ -73,6 +73,8 @@ pub(crate) struct SearchPlan {
     pub(crate) timestamp_field: Option<String>,
     /// Whether one index calls its time otherwise than another, or has none.
     pub(crate) mixes_times: bool,
+    /// What of the query is a time filter.
+    pub(crate) time_bounds: Option<TimeBounds>,
     /// How many splits more would have to be looked at, and are not there because there are more than may be anyway.
     pub(super) num_dropped: u64,
     /// Fields without a type whose values are keys in aggregations.
@@ -143,6 +145,7 @@ impl Asked {
         };
         let is_counting = aggregations.is_none()
             && !request.list_documents
+            && request.min_score.is_none()
             && (window == 0 || direction.is_some());
         let needles = match order.needs_scores() {
             // Scores count how many documents hold a term, those that cannot be hits too.
@@ -221,6 +224,34 @@ fn go_on(plan: &mut SearchPlan, scroll: &Scroll) -> Result<(), SearchError> {
     Ok(())
 }
 
+/// What of the query is a time filter in this index, if something is.
+///
+/// # Errors
+/// If the query is none.
+fn bounds_of(
+    request: &SearchRequest,
+    file: &ManifestFile,
+    mapper: &DocMapper,
+    limits: &Limits,
+) -> Result<Option<TimeBounds>, SearchError> {
+    let Some((_, field)) = mapper.timestamp_field() else {
+        return Ok(None);
+    };
+    // Splits of before the index had a timestamp field have no times.
+    let splits = file.manifest.splits.iter().map(|split| split.time_range);
+    let mut ranges = splits.chain(file.pages.iter().map(|page| page.time_range));
+    let is_scored = HitOrder::of_request(request, Some(field)).needs_scores();
+    if is_scored || !ranges.all(|range| range.is_some()) {
+        return Ok(None);
+    }
+    let query = request.query.parse(request.now_ms, limits)?;
+    let filter = time_bounds(&query, field, mapper, limits);
+    Ok(filter.map(|filter| TimeBounds {
+        field: field.to_owned(),
+        filter,
+    }))
+}
+
 /// Checks the request against the index's doc mapping, reads the pages that may matter, and prunes splits.
 ///
 /// # Errors
@@ -235,6 +266,11 @@ pub(crate) async fn plan_search(
         .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
     let mapper = DocMapper::new(&config)
         .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
+    let time_bounds = bounds_of(request, &file, &mapper, limits)?;
+    let request = &SearchRequest {
+        time_bounds: time_bounds.clone(),
+        ..request.clone()
+    };
     let (asked, order) = Asked::new(request, &mapper, limits)?;
     let untyped_keys = match request.aggregations(limits)? {
         Some(aggregations) => aggregations.untyped_keys(&mapper),
@@ -251,6 +287,7 @@ pub(crate) async fn plan_search(
             config: std::mem::take(&mut file.manifest.index_config),
         }],
         mixes_times: false,
+        time_bounds,
         num_dropped: 0,
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
         untyped_keys,

@@ -11,9 +11,10 @@ impl SearchPlan {
     /// among what failed, like a split.
     ///
     /// # Errors
-    /// If that is so of all of them: what is wrong with the first.
+    /// If that is so of all of them: what is wrong with the first. Of a point in time, if it is so of any.
     pub(crate) fn of_several(
         plans: Vec<(&str, Result<Self, SearchError>)>,
+        is_pinned: bool,
     ) -> Result<Self, SearchError> {
         let (mut all, mut failed, mut first_error) = (None::<Self>, Vec::new(), None);
         for (name, plan) in plans {
@@ -22,6 +23,7 @@ impl SearchPlan {
                     Some(all) => all.join(plan)?,
                     None => all = Some(plan),
                 },
+                Err(error) if is_pinned => return Err(error),
                 Err(error) => {
                     // One that is allowed and has not been created yet holds nothing.
                     if error.kind != ErrorKind::NotFound {
@@ -53,6 +55,10 @@ impl SearchPlan {
         self.answered.extend(other.answered);
         self.divisible &= other.divisible;
         self.mixes_times |= other.mixes_times || self.timestamp_field != other.timestamp_field;
+        // What is a time filter in one index only, every split does as a query.
+        if self.time_bounds != other.time_bounds {
+            self.time_bounds = None;
+        }
         self.timestamp_field = self.timestamp_field.take().or(other.timestamp_field);
         self.untyped_keys.extend(other.untyped_keys);
         canter_sorting::sort(&mut self.untyped_keys);

@@ -10,6 +10,7 @@ mod needs;
 mod required_tags;
 mod required_terms;
 mod scan;
+mod time_bounds;
 mod tree;
 
 pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query};
@@ -20,4 +21,5 @@ pub(crate) use needs::Needs;
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
 pub(crate) use scan::{Answers, DocTerms, Scan};
+pub(crate) use time_bounds::{time_bounds, without_time};
 pub(crate) use tree::{Factor, QueryNode};

@@ -27,6 +27,8 @@ pub(crate) struct ElasticHits {
     pub(crate) highlight: Option<Highlight>,
     /// Whether the names of aggregations tell their types.
     pub(crate) has_typed_keys: bool,
+    /// The point in time that is searched.
+    pub(crate) pit_id: Option<String>,
     /// Which parts of the answer are wanted; all if absent.
     pub(crate) filter_path: Option<FilterPath>,
 }

@@ -23,7 +23,10 @@ use serde::{Deserialize, Serialize};
 use self::bounds::MAX_FIELDS;
 use crate::SearchError;
 use crate::leaf::SortValue;
-use crate::query::{Factor, QueryNode};
+use crate::query::{Factor, QueryNode, without_time};
+
+/// The name of an index, and the hash of its manifest.
+pub(crate) type PinnedManifest = (String, String);
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -82,6 +85,18 @@ pub(crate) struct SearchRequest {
     /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
     #[serde(default)]
     pub(crate) list_documents: bool,
+    /// The time filter that clauses of the query are, which are none of the query then. The API does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) time_bounds: Option<TimeBounds>,
+    /// Of hits with the same value in this field only the first is wanted. The API does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) collapse: Option<String>,
+    /// Hits with a lower score are none. The API does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) min_score: Option<f64>,
+    /// The manifests that are searched instead of the newest. The API does not know it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pinned: Vec<PinnedManifest>,
     /// Hits of several indexes, whose times are different fields or none, are compared by their values alone. The API
     /// does not know it.
     #[serde(default)]
@@ -245,6 +260,10 @@ impl SearchRequest {
     /// If either is too long or not in the query language, or if the filter does not name its fields.
     pub(crate) fn parsed_query(&self, limits: &Limits) -> Result<QueryNode, SearchError> {
         let query = self.query.parse(self.now_ms, limits)?;
+        let query = match &self.time_bounds {
+            Some(bounds) => without_time(query, &bounds.field),
+            None => query,
+        };
         let Some(filter) = &self.forced_filter else {
             return Ok(query);
         };
@@ -313,25 +332,45 @@ impl SearchRequest {
 
     /// The time filter in nanoseconds: start included, end excluded.
     pub(crate) fn time_filter(&self) -> TimeFilter {
-        TimeFilter {
+        let of_seconds = TimeFilter {
             start_ns: self
                 .start_timestamp
                 .map(|seconds| seconds.saturating_mul(SECOND_NS)),
             end_ns: self
                 .end_timestamp
                 .map(|seconds| seconds.saturating_mul(SECOND_NS)),
-        }
+        };
+        let bounds = self.time_bounds.as_ref();
+        of_seconds.and(bounds.map(|bounds| bounds.filter).unwrap_or_default())
     }
 }
 
+/// A time filter that clauses of a query over a field are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TimeBounds {
+    /// The timestamp field.
+    pub(crate) field: String,
+    pub(crate) filter: TimeFilter,
+}
+
 /// A range of time, each end optional: start included, end excluded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TimeFilter {
     pub(crate) start_ns: Option<i64>,
     pub(crate) end_ns: Option<i64>,
 }
 
 impl TimeFilter {
+    /// What both let through.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let latest = [self.start_ns, other.start_ns].into_iter().flatten().max();
+        let earliest = [self.end_ns, other.end_ns].into_iter().flatten().min();
+        Self {
+            start_ns: latest,
+            end_ns: earliest,
+        }
+    }
+
     /// Whether it lets everything through.
     pub(crate) fn is_open(&self) -> bool {
         *self == Self::default()

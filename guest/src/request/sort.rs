@@ -33,6 +33,9 @@ pub(crate) enum SortTarget {
     /// The place in the index: by time, then by source and position there. Every other order ends
     /// with it.
     Doc,
+    /// Where a document lies: the id of its split, and its number there. Other than by its place in the index, hits can be
+    /// told apart by it without a read, and only until the split is merged.
+    SplitDoc,
     /// A fast field.
     Field(String),
 }

@@ -3,7 +3,7 @@
 use canter_aggregations::{Merger, Partial};
 
 use crate::SearchError;
-use crate::leaf::{HitOrder, PartialResult, check_listed, compare_hits};
+use crate::leaf::{HitOrder, PartialResult, check_listed, collapse, compare_hits};
 
 /// All partial results as one.
 #[derive(Debug, Default)]
@@ -50,6 +50,7 @@ impl Merged {
     pub(crate) fn select(&mut self, order: &HitOrder, start_offset: usize, max_hits: usize) {
         let hits = &mut self.result.hits;
         canter_sorting::sort_by(hits, |left, right| compare_hits(left, right, order));
+        collapse(hits);
         hits.drain(..start_offset.min(hits.len()));
         hits.truncate(max_hits);
     }

@@ -13,7 +13,9 @@ use crate::api::{to_elastic, to_http};
 use crate::explain::explain;
 use crate::leaf::{Leaf, PartialResult, search_leaf};
 use crate::partial_cache::answer_key;
-use crate::plan::{PlannedSplit, PruneReason, SearchPlan, Unopened, plan_search, read_manifest};
+use crate::plan::{
+    PlannedSplit, PruneReason, SearchPlan, Unopened, plan_search, read_manifest, read_pinned,
+};
 use crate::request::{Limits, Question, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
 use crate::split::HeadSource;
@@ -70,6 +72,7 @@ async fn make_plan(
 ) -> Result<Planned, SearchError> {
     let mut plan = plan_all(question, indexes, exchange).await?;
     question.request.mixes_times = plan.mixes_times;
+    question.request.time_bounds.clone_from(&plan.time_bounds);
     let Question {
         request, limits, ..
     } = &*question;
@@ -99,18 +102,23 @@ async fn plan_all(
     let Question {
         request, limits, ..
     } = question;
-    let plan_one = async |exchange: &Exchange| {
-        let manifest = read_manifest(exchange, limits).await?;
+    let plan_one = async |exchange: &Exchange, name: &str| {
+        let pinned = request.pinned.iter().find(|(of, _)| of == name);
+        let manifest = match pinned {
+            Some((_, hash)) => read_pinned(hash, exchange, limits).await?,
+            None => read_manifest(exchange, limits).await?,
+        };
         plan_search(manifest, request, limits, exchange).await
     };
     if indexes.len() <= 1 {
-        return plan_one(exchange).await;
+        let name = indexes.first().map_or("", String::as_str);
+        return plan_one(exchange, name).await;
     }
     let plans = indexes.iter().map(|name| async {
-        let plan = plan_one(&exchange.of_index(name)).await;
+        let plan = plan_one(&exchange.of_index(name), name).await;
         (name.as_str(), plan)
     });
-    SearchPlan::of_several(join_all(plans).await)
+    SearchPlan::of_several(join_all(plans).await, !request.pinned.is_empty())
 }
 
 /// What a search of these indexes is done through.

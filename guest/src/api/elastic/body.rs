@@ -6,13 +6,15 @@ use canter_aggregations::check_name;
 use serde_json::{Map, Value, json};
 
 use super::params::UrlParams;
+use super::pit::Pinned;
+use super::shown::{highlight, shown};
 use super::sort::Sort;
 use crate::SearchError;
 use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
 use crate::request::{
-    AnswerForm, Counting, ElasticHits, GivenQuery, Highlight, NamedField, Question, Scroll,
-    SearchRequest, SortKeySpec, SortOrder, SortTarget, SourceFilter,
+    AnswerForm, Counting, ElasticHits, GivenQuery, Question, Scroll, SearchRequest, SortKeySpec,
+    SortOrder, SortTarget,
 };
 use crate::session::protocol::Budget;
 
@@ -22,18 +24,21 @@ const DEFAULT_SIZE: u64 = 10;
 /// Up to so many hits are counted if a request does not say.
 const DEFAULT_COUNTED: u64 = 10_000;
 
-/// Longest passage of `highlight` if a request does not say, in characters.
-const DEFAULT_FRAGMENT: u64 = 100;
-
 /// A search, and what its host is to keep to.
-pub(super) type Search = (Question, Budget);
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(super) question: Question,
+    /// What the aggregations are of, where that is more than the hits.
+    pub(super) aggregated: Option<Question>,
+    pub(super) budget: Budget,
+}
 
 /// A body that is read key by key.
 pub(super) struct Body {
     map: Map<String, Value>,
 }
 
-fn wrong(key: &str, what: impl std::fmt::Display) -> SearchError {
+pub(super) fn wrong(key: &str, what: impl std::fmt::Display) -> SearchError {
     SearchError::invalid(format!("{key}: {what}"))
 }
 
@@ -68,6 +73,23 @@ impl Body {
                 .map(Some)
                 .ok_or_else(|| wrong(key, "this must be a whole number, 0 or more")),
         }
+    }
+
+    /// The indexes of the point in time that is to be searched, if it is one.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(super) fn pinned(&self) -> Result<Option<Vec<String>>, SearchError> {
+        let Some(pit) = self.map.get("pit").filter(|pit| !pit.is_null()) else {
+            return Ok(None);
+        };
+        let manifests = Pinned::of(pit)?.manifests.into_iter();
+        Ok(Some(manifests.map(|(name, _)| name).collect()))
+    }
+
+    /// Refuses a key.
+    pub(super) fn refuse(&mut self, key: &str, why: &str) -> Result<(), SearchError> {
+        self.only(key, &[], why)
     }
 
     /// Refuses a key unless it says what is so in any case.
@@ -109,6 +131,7 @@ pub(super) fn read_search(
             body: Value::from(body.map.clone()).to_string(),
         });
     }
+    let pinned = body.take("pit").map(|pit| Pinned::of(&pit)).transpose()?;
     let query = query(&mut body, params)?;
     let aggs = match (body.take("aggs"), body.take("aggregations")) {
         (Some(_), Some(_)) => {
@@ -119,8 +142,16 @@ pub(super) fn read_search(
         }
         (aggs, others) => aggs.or(others),
     };
-    request.query = with_post_filter(query, &mut body, aggs.is_some())?;
+    // A filter for hits and not for aggregations is one for both where there are none.
+    let post_filter = body.take("post_filter");
+    let unfiltered = (post_filter.is_some() && aggs.is_some()).then(|| query.clone());
+    request.query = GivenQuery::of(&match post_filter {
+        None => query,
+        Some(filter) => json!({"bool": {"must": [query], "filter": [filter]}}),
+    })?;
     request.aggs = aggs;
+    request.collapse = collapse(&mut body)?;
+    request.min_score = min_score(&mut body)?;
     request.max_hits = match params.count("size")? {
         Some(size) => size,
         None => body.count("size")?.unwrap_or(DEFAULT_SIZE),
@@ -134,6 +165,14 @@ pub(super) fn read_search(
         None => body.take("sort").map(|json| Sort::of(&json)).transpose()?,
     };
     let sort = sort.filter(|sort| !sort.keys.is_empty());
+    let is_hidden = settings.forced_filter.is_some();
+    let sort = match (sort, &pinned) {
+        // Where a document lies tells how many lie before it.
+        (sort, _) if is_hidden => sort,
+        (Some(sort), pinned) => Some(sort.told_apart(pinned.is_some())),
+        (None, Some(_)) => Some(Sort::default().told_apart(true)),
+        (None, None) => None,
+    };
     if let Some(after) = body.take("search_after") {
         let sort = sort.as_ref();
         let sort = sort.ok_or_else(|| wrong("search_after", "there must be a sort, too"))?;
@@ -155,6 +194,13 @@ pub(super) fn read_search(
                  search_after for another order",
             ));
         }
+    }
+    if request.collapse.is_some() && (request.scroll.is_some() || !request.search_after.is_empty())
+    {
+        return Err(wrong(
+            "collapse",
+            "this goes with neither scroll nor search_after: use from",
+        ));
     }
     let (source, fields) = shown(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
@@ -195,8 +241,9 @@ pub(super) fn read_search(
                 order: SortOrder::Ascending,
                 missing_first: false,
             }],
-            Some(_) => Vec::new(),
-            None => vec![SortKeySpec {
+            // Places are no values to choose by.
+            Some(_) if request.collapse.is_none() => Vec::new(),
+            _ => vec![SortKeySpec {
                 target: SortTarget::Score,
                 order: SortOrder::Descending,
                 missing_first: false,
@@ -205,6 +252,7 @@ pub(super) fn read_search(
         formats: Vec::new(),
     });
     request.sort = sort.keys;
+    check_min_score(&request, score)?;
     request.elastic = Some(ElasticHits {
         names: indexes.join(","),
         source,
@@ -218,11 +266,85 @@ pub(super) fn read_search(
         highlight: highlight(&mut body)?,
         has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
         filter_path: None,
+        pit_id: pinned.as_ref().map(|pinned| pinned.id.clone()),
     });
+    request.pinned = pinned.map(|pinned| pinned.manifests).unwrap_or_default();
     let budget = budget(&mut body, params)?;
     refuse_the_rest(&mut body, params)?;
     body.finish()?;
-    finish(request, budget, is_pretty, settings)
+    let aggregated = match unfiltered {
+        None => None,
+        Some(query) => {
+            let mut aggregated = request.clone();
+            aggregated.query = GivenQuery::of(&query)?;
+            aggregated.max_hits = 0;
+            aggregated.start_offset = 0;
+            aggregated.search_after.clear();
+            request.aggs = None;
+            Some(aggregated)
+        }
+    };
+    let mut search = finish(request, budget, is_pretty, settings)?;
+    if let Some(aggregated) = aggregated {
+        // Both are carried out at once, and share the memory.
+        let mut aggregated = finish(aggregated, budget, false, settings)?.question;
+        for question in [&mut search.question, &mut aggregated] {
+            question.limits.max_resident_bytes /= 2;
+        }
+        search.aggregated = Some(aggregated);
+    }
+    Ok(search)
+}
+
+/// See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/collapse-search-results>.
+fn collapse(body: &mut Body) -> Result<Option<String>, SearchError> {
+    let Some(collapse) = body.take("collapse") else {
+        return Ok(None);
+    };
+    let keys = collapse.as_object().map(|keys| (keys.get("field"), keys));
+    let Some((Some(Value::String(field)), keys)) = keys else {
+        return Err(wrong("collapse", "this must be an object with a field"));
+    };
+    let is_known = |key: &str| matches!(key, "field" | "max_concurrent_group_searches");
+    if let Some(key) = keys.keys().find(|key| !is_known(key)) {
+        return Err(wrong(
+            "collapse",
+            format!("{key:?} is not known or not supported; there is field"),
+        ));
+    }
+    check_name("collapse", field)?;
+    Ok(Some(field.clone()))
+}
+
+fn min_score(body: &mut Body) -> Result<Option<f64>, SearchError> {
+    let given = body.take("min_score");
+    let score = given.map(|score| {
+        let score = score.as_f64();
+        score.ok_or_else(|| wrong("min_score", "this must be a number"))
+    });
+    score.transpose()
+}
+
+/// Refuses a least score where none is computed, unless all hits have a sufficient one anyway.
+fn check_min_score(request: &SearchRequest, score: Option<f32>) -> Result<(), SearchError> {
+    let Some(least) = request.min_score else {
+        return Ok(());
+    };
+    let by_score = |key: &SortKeySpec| key.target == SortTarget::Score;
+    if request.aggs.is_some() {
+        return Err(wrong(
+            "min_score",
+            "this is not supported beside aggregations",
+        ));
+    }
+    match request.sort.iter().any(by_score) || score.is_some_and(|score| f64::from(score) >= least)
+    {
+        true => Ok(()),
+        false => Err(wrong(
+            "min_score",
+            "there are no scores: leave sort out, or sort by _score",
+        )),
+    }
 }
 
 /// Reads what `_count` takes.
@@ -245,6 +367,21 @@ pub(super) fn read_count(
         ..ElasticHits::default()
     });
     finish(request, Budget::default(), is_pretty, settings)
+}
+
+/// A search that says which indexes may hold a hit.
+///
+/// # Errors
+/// If the filter is no query.
+pub(super) fn filter_request(
+    filter: &Value,
+    settings: &ApiSettings,
+) -> Result<SearchRequest, SearchError> {
+    let mut request = plain(settings)?;
+    request.query = GivenQuery::of(filter)?;
+    request.query.parse(request.now_ms, &settings.limits)?;
+    request.max_hits = 0;
+    Ok(request)
 }
 
 /// A request that asks for everything.
@@ -272,7 +409,11 @@ fn finish(
             is_pretty,
         },
     };
-    Ok((question, budget))
+    Ok(Search {
+        question,
+        aggregated: None,
+        budget,
+    })
 }
 
 /// The query: of the body, or as a query string in the URL.
@@ -314,196 +455,6 @@ pub(super) fn query(body: &mut Body, params: &mut UrlParams) -> Result<Value, Se
         Value::Object(_) => Ok(query),
         _ => Err(wrong("query", "this must be a JSON object")),
     }
-}
-
-/// A filter for hits and not for aggregations is one for both where there are none.
-fn with_post_filter(
-    query: Value,
-    body: &mut Body,
-    has_aggregations: bool,
-) -> Result<GivenQuery, SearchError> {
-    let query = match body.take("post_filter") {
-        None => query,
-        Some(_) if has_aggregations => {
-            return Err(wrong(
-                "post_filter",
-                "this is not supported beside aggregations: put it into the query and the aggregations that are to \
-                 see more into a global search of their own",
-            ));
-        }
-        Some(filter) => json!({"bool": {"must": [query], "filter": [filter]}}),
-    };
-    GivenQuery::of(&query)
-}
-
-/// Which parts of documents hits show.
-fn shown(
-    body: &mut Body,
-    params: &mut UrlParams,
-) -> Result<(SourceFilter, Vec<NamedField>), SearchError> {
-    let mut source = SourceFilter::default();
-    let of_url = params.text("_source").map(str::to_owned);
-    let of_url = of_url.map(|text| match text.as_str() {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        names => names.split(',').map(str::trim).collect(),
-    });
-    let names = |key: &str, value: &Value| -> Result<Vec<String>, SearchError> {
-        let invalid = || wrong(key, "this must be a name or a list of names");
-        match value {
-            Value::String(name) => Ok(vec![name.clone()]),
-            Value::Array(names) => names
-                .iter()
-                .map(|name| name.as_str().map(str::to_owned).ok_or_else(invalid))
-                .collect(),
-            _ => Err(invalid()),
-        }
-    };
-    match of_url.or_else(|| body.take("_source")) {
-        None | Some(Value::Bool(true)) => {}
-        Some(Value::Bool(false)) => source.is_off = true,
-        Some(Value::Object(parts)) => {
-            for (key, value) in &parts {
-                match key.as_str() {
-                    "includes" | "include" => source.includes = names(key, value)?,
-                    "excludes" | "exclude" => source.excludes = names(key, value)?,
-                    // No field has any.
-                    "exclude_vectors" if value.is_boolean() => {}
-                    _ => {
-                        return Err(wrong(
-                            "_source",
-                            format!("{key:?} is not known; there are includes and excludes"),
-                        ));
-                    }
-                }
-            }
-        }
-        Some(value) => source.includes = names("_source", &value)?,
-    }
-    if let Some(includes) = params.names("_source_includes") {
-        source.includes = includes;
-    }
-    if let Some(excludes) = params.names("_source_excludes") {
-        source.excludes = excludes;
-    }
-    match body.take("stored_fields") {
-        None => {}
-        Some(value) => match names("stored_fields", &value)?.as_slice() {
-            [none] if none == "_none_" => source.is_off = true,
-            [all] if all == "*" || all == "_source" => {}
-            [] => source.is_off = true,
-            _ => {
-                return Err(wrong(
-                    "stored_fields",
-                    "fields are not stored one by one: use _source or fields",
-                ));
-            }
-        },
-    }
-    let mut fields = Vec::new();
-    for key in ["fields", "docvalue_fields"] {
-        fields.extend(named_fields(key, body.take(key))?);
-    }
-    if let Some(names) = params.names("docvalue_fields") {
-        fields.extend(names.into_iter().map(|name| (name, None)));
-    }
-    Ok((source, fields))
-}
-
-/// `["a", {"field": "b", "format": "epoch_millis"}]`
-fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, SearchError> {
-    let fields = match json {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(fields)) => fields,
-        Some(field) => vec![field],
-    };
-    let invalid = || {
-        wrong(
-            key,
-            "this must be a list of names, or of objects with the keys field and format",
-        )
-    };
-    let fields = fields.into_iter().map(|field| match field {
-        Value::String(name) => Ok((name, None)),
-        Value::Object(mut field) => {
-            let name = field.shift_remove("field");
-            let format = field.shift_remove("format");
-            match (name, format, field.is_empty()) {
-                (Some(Value::String(name)), None, true) => Ok((name, None)),
-                (Some(Value::String(name)), Some(Value::String(format)), true) => Ok((
-                    name,
-                    Some(format).filter(|format| format != "use_field_mapping"),
-                )),
-                _ => Err(invalid()),
-            }
-        }
-        _ => Err(invalid()),
-    });
-    fields.collect()
-}
-
-/// See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/highlighting>.
-fn highlight(body: &mut Body) -> Result<Option<Highlight>, SearchError> {
-    let Some(json) = body.take("highlight") else {
-        return Ok(None);
-    };
-    let Value::Object(mut json) = json else {
-        return Err(wrong("highlight", "this must be a JSON object"));
-    };
-    let fields = match json.shift_remove("fields") {
-        Some(Value::Object(fields)) if fields.values().all(is_empty_object) => {
-            fields.into_iter().map(|(name, _)| name).collect()
-        }
-        _ => {
-            return Err(wrong(
-                "highlight.fields",
-                "this must be an object whose keys are names of fields, with {} behind each",
-            ));
-        }
-    };
-    let mut tag = |key: &str, usual: &str| match json.shift_remove(key) {
-        None => Ok(usual.to_owned()),
-        Some(Value::Array(tags)) if matches!(tags.as_slice(), [Value::String(_), ..]) => {
-            let tag = tags.first().and_then(Value::as_str);
-            Ok(tag.unwrap_or_default().to_owned())
-        }
-        Some(_) => Err(wrong(
-            &format!("highlight.{key}"),
-            "this must be a list of texts",
-        )),
-    };
-    let tags = (tag("pre_tags", "<em>")?, tag("post_tags", "</em>")?);
-    let mut count = |key: &str| match json.shift_remove(key) {
-        None => Ok(None),
-        Some(value) => value
-            .as_u64()
-            .map(Some)
-            .ok_or_else(|| wrong(&format!("highlight.{key}"), "this must be a whole number")),
-    };
-    let fragment = count("fragment_size")?.unwrap_or(DEFAULT_FRAGMENT);
-    let whole = count("number_of_fragments")? == Some(0);
-    if let Some(key) = json.keys().next() {
-        return Err(wrong(
-            "highlight",
-            format!(
-                "{key:?} is not known or not supported; there are fields, fragment_size, number_of_fragments, \
-                 post_tags, pre_tags"
-            ),
-        ));
-    }
-    let max_chars = match whole {
-        true => u64::from(u32::MAX),
-        false => fragment.min(u64::from(u32::MAX)),
-    };
-    Ok(Some(Highlight {
-        fields,
-        tags,
-        max_chars: usize::try_from(max_chars).unwrap_or(usize::MAX),
-    }))
-}
-
-fn is_empty_object(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
 }
 
 /// `timeout: 10s`

@@ -1,7 +1,11 @@
 //! What a request to Elasticsearch's API asks for, and doing it.
 
+use std::collections::BTreeMap;
+
 use canter_names::FilterPath;
 use canter_split_format::{ManifestFile, PageRef, SplitEntry};
+use futures_util::future::{join, join_all};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::body::Search;
@@ -9,9 +13,11 @@ use super::cluster::text;
 use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
 use super::fields::{field_caps, field_mappings, mappings};
 use super::many::{OneOfMany, run_many};
+use super::pit;
 use crate::api::indexes::manifests;
 use crate::api::settings::ApiSettings;
-use crate::request::Question;
+use crate::plan::plan_search;
+use crate::request::{Limits, Question, SearchRequest};
 use crate::root::{put, to_json};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{Budget, HttpResponse, Outcome};
@@ -43,9 +49,10 @@ pub(crate) enum ElasticCall {
     /// To search indexes, or to count in them.
     Search {
         indexes: Vec<String>,
-        question: Box<Question>,
-        budget: Budget,
+        search: Box<Search>,
     },
+    /// To take a point in time.
+    PointInTime(Which),
     /// Several searches.
     Many(Vec<OneOfMany>),
     /// Whether a query is one. The indexes are still to be looked up.
@@ -56,7 +63,12 @@ pub(crate) enum ElasticCall {
     /// What fields indexes have; with patterns, these fields.
     Mapping { which: Which, field: Option<String> },
     /// What fields can do.
-    FieldCaps { which: Which, fields: Vec<String> },
+    FieldCaps {
+        which: Which,
+        fields: Vec<String>,
+        /// Only of indexes that may hold documents of this search.
+        filter: Option<Box<SearchRequest>>,
+    },
     /// All there is to say of indexes.
     Index(Which),
     /// A table of indexes.
@@ -73,11 +85,10 @@ pub(crate) enum ElasticCall {
 }
 
 impl ElasticCall {
-    pub(super) fn search(indexes: Vec<String>, (question, budget): Search) -> Self {
+    pub(super) fn search(indexes: Vec<String>, search: Search) -> Self {
         Self::Search {
             indexes,
-            question: Box::new(question),
-            budget,
+            search: Box::new(search),
         }
     }
 
@@ -86,9 +97,11 @@ impl ElasticCall {
         let Some(filter) = filter_path else {
             return self;
         };
-        if let Self::Search { question, .. } = &mut self {
+        if let Self::Search { search, .. } = &mut self
+            && search.aggregated.is_none()
+        {
             // Its answer may be written elsewhere.
-            if let Some(shown) = &mut question.request.elastic {
+            if let Some(shown) = &mut search.question.request.elastic {
                 shown.filter_path = Some(filter);
             }
             return self;
@@ -104,7 +117,7 @@ impl ElasticCall {
     /// What the request asks its host to keep to.
     pub(in crate::api) fn budget(&self) -> Budget {
         match self {
-            Self::Search { budget, .. } => *budget,
+            Self::Search { search, .. } => search.budget,
             _ => Budget::default(),
         }
     }
@@ -128,13 +141,19 @@ impl ElasticCall {
                 }
             }
             Self::Answered(response) => Outcome::Http(response),
-            Self::Search {
-                indexes, question, ..
-            } => {
+            Self::Search { indexes, search } => {
+                let Search {
+                    question,
+                    aggregated,
+                    ..
+                } = *search;
                 let shared = exchange.clone();
-                let end = match max_leaves {
-                    0 | 1 => run::search(*question, indexes, shared).await,
-                    _ => run::plan(*question, indexes, max_leaves, shared).await,
+                let end = match (aggregated, max_leaves) {
+                    (Some(aggregated), _) => {
+                        search_both(question, aggregated, indexes, shared).await
+                    }
+                    (None, 0 | 1) => run::search(question, indexes, shared).await,
+                    (None, _) => run::plan(question, indexes, max_leaves, shared).await,
                 };
                 to_elastic(end, exchange)
             }
@@ -152,6 +171,14 @@ impl ElasticCall {
                     put(&mut answer, "explanations", why.collect());
                 }
                 Outcome::Http(elastic_response(200, &answer))
+            }
+            Self::PointInTime(which) => {
+                let id = pit::open(&which.names, &settings.limits, exchange).await;
+                let answer = id.map(|id| json!({"id": id}));
+                Outcome::Http(match answer {
+                    Ok(answer) => elastic_response(200, &answer),
+                    Err(error) => error_response(&error, Stage::Searching, false),
+                })
             }
             about => Outcome::Http(
                 about
@@ -185,6 +212,13 @@ impl ElasticCall {
             }
         }
         let is_pretty = which.is_pretty;
+        if let Self::FieldCaps {
+            filter: Some(request),
+            ..
+        } = &self
+        {
+            found = holders(found, request, &settings.limits, exchange).await?;
+        }
         let of_config = |of: &dyn Fn(&Value) -> Result<Value, SearchError>| {
             let entries = found.iter();
             let entries =
@@ -240,6 +274,66 @@ impl ElasticCall {
         };
         Ok(elastic_text(200, to_json(&answer, is_pretty)?))
     }
+}
+
+/// A search whose hits are fewer documents than its aggregations are of: both at once, and one answer.
+pub(super) async fn search_both(
+    question: Question,
+    aggregated: Question,
+    indexes: Vec<String>,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
+    let hits = run::search(question, indexes.clone(), exchange.clone());
+    let aggregations = run::search(aggregated, indexes, exchange);
+    let (hits, aggregations) = join(hits, aggregations).await;
+    let (Outcome::Response(hits), Outcome::Response(aggregations)) = (hits?, aggregations?) else {
+        return Err(SearchError::internal(
+            "a search did not end with its answer",
+        ));
+    };
+    type Parts = BTreeMap<String, Box<RawValue>>;
+    let parts = |json: &str| -> Result<Parts, SearchError> {
+        serde_json::from_str(json).map_err(|error| SearchError::internal(error.to_string()))
+    };
+    let (mut hits, mut aggregations) = (parts(&hits)?, parts(&aggregations)?);
+    let mut taken = vec!["aggregations"];
+    let is_partial = |parts: &Parts| {
+        let timed_out = parts.get("timed_out").map(|flag| flag.get());
+        let shards = parts.get("_shards").map_or("", |shards| shards.get());
+        timed_out == Some("true") || !shards.contains("\"failed\":0")
+    };
+    if is_partial(&aggregations) && !is_partial(&hits) {
+        taken.extend(["timed_out", "_shards"]);
+    }
+    for name in taken {
+        hits.extend(aggregations.remove_entry(name));
+    }
+    to_json(&hits, false).map(Outcome::Response)
+}
+
+/// Those of these indexes that may hold a hit, by what their manifests say. In one that lacks a field of the query, there
+/// is none.
+async fn holders(
+    found: Vec<(String, ManifestFile)>,
+    request: &SearchRequest,
+    limits: &Limits,
+    exchange: &Exchange,
+) -> Result<Vec<(String, ManifestFile)>, SearchError> {
+    let plans = found.iter().map(|(name, file)| {
+        let of_index = exchange.of_index(name);
+        async move { plan_search(file.clone(), request, limits, &of_index).await }
+    });
+    let plans = join_all(plans).await;
+    let mut holders = Vec::new();
+    for (index, plan) in found.into_iter().zip(plans) {
+        match plan {
+            Ok(plan) if plan.splits.is_empty() && plan.known.num_hits == 0 => {}
+            Ok(_) => holders.push(index),
+            Err(error) if error.kind == ErrorKind::Invalid => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(holders)
 }
 
 /// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.

@@ -49,6 +49,9 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
         (ErrorKind::Invalid, Stage::Reading) => (400, "parsing_exception"),
         (ErrorKind::Invalid, Stage::Searching) => (400, "query_shard_exception"),
         (ErrorKind::Limit, _) => (400, "illegal_argument_exception"),
+        (ErrorKind::NotFound, _) if is_context(&error.message) => {
+            (404, "search_context_missing_exception")
+        }
         (ErrorKind::NotFound, _) => (404, "index_not_found_exception"),
         (ErrorKind::Unavailable, _) => (503, "no_shard_available_action_exception"),
         (ErrorKind::Data | ErrorKind::Internal, _) => (500, "exception"),
@@ -67,6 +70,11 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
     };
     put(&mut whole, "root_cause", json!([cause]));
     (status, json!({"error": whole, "status": status}))
+}
+
+/// Whether an error is about a scroll or a point in time that is not there.
+fn is_context(message: &str) -> bool {
+    message.starts_with("the scroll") || message.starts_with("this point in time")
 }
 
 /// How a session ends that answers in this form: an error is an answer, a plan is still to be carried out.

@@ -5,14 +5,13 @@
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
 
-use super::body::{Body, read_search};
-use super::call::found_nothing;
+use super::body::{Body, Search, read_search};
+use super::call::{found_nothing, search_both};
 use super::errors::{Stage, error_body};
 use super::params::UrlParams;
 use super::routes::resolve;
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
-use crate::request::Question;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{HttpRequest, Outcome};
 use crate::session::run;
@@ -24,7 +23,7 @@ const MAX_SEARCHES: usize = 500;
 const AT_ONCE: usize = 4;
 
 /// A search of a list, or what is wrong with it; `None` if it is of no index.
-pub(crate) type OneOfMany = Result<Option<(Vec<String>, Box<Question>)>, SearchError>;
+pub(crate) type OneOfMany = Result<Option<(Vec<String>, Box<Search>)>, SearchError>;
 
 /// What parameters say of all searches.
 #[derive(Clone, Copy, Debug)]
@@ -128,8 +127,8 @@ fn read_one(
         ),
         body: Vec::new(),
     })?;
-    let (question, _) = read_search(&indexes, Body::parse(body)?, &mut params, false, settings)?;
-    Ok(Some((indexes, Box::new(question))))
+    let search = read_search(&indexes, Body::parse(body)?, &mut params, false, settings)?;
+    Ok(Some((indexes, Box::new(search))))
 }
 
 /// Carries the searches out, some at once, and puts their answers together.
@@ -154,13 +153,25 @@ async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String 
         Some(json) => format!("{json},\"status\":200}}"),
         None => json,
     };
-    let (indexes, mut question) = match search {
+    let (indexes, search) = match search {
         Ok(Some(search)) => search,
         Ok(None) => return with_status(found_nothing(false).to_owned()),
         Err(error) => return error_body(&error, Stage::Reading, false).1.to_string(),
     };
-    question.limits.max_resident_bytes /= at_once.max(1);
-    match run::search(*question, indexes, exchange.clone()).await {
+    let Search {
+        mut question,
+        mut aggregated,
+        ..
+    } = *search;
+    for question in std::iter::once(&mut question).chain(&mut aggregated) {
+        question.limits.max_resident_bytes /= at_once.max(1);
+    }
+    let exchange_of_all = exchange.clone();
+    let end = match aggregated {
+        None => run::search(question, indexes, exchange_of_all).await,
+        Some(aggregated) => search_both(question, aggregated, indexes, exchange_of_all).await,
+    };
+    match end {
         Ok(Outcome::Response(json)) => with_status(json),
         Ok(_) => {
             let error = SearchError::internal("a search of many did not end with its answer");

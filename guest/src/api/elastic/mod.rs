@@ -14,8 +14,10 @@ mod errors;
 mod fields;
 mod many;
 mod params;
+mod pit;
 mod routes;
 mod scroll;
+mod shown;
 mod sort;
 
 pub(super) use call::ElasticCall;

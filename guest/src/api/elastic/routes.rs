@@ -1,6 +1,6 @@
 //! From a path to what is asked for.
 
-use super::body::{Body, checked_names, query, read_count, read_search};
+use super::body::{Body, checked_names, filter_request, query, read_count, read_search};
 use super::call::{ElasticCall, Which};
 use super::cluster;
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
@@ -22,6 +22,8 @@ enum Route<'p> {
     License,
     Search(&'p str),
     Scroll(Option<&'p str>),
+    PointInTime(&'p str),
+    EndOfPointInTime,
     ManySearches(Option<&'p str>),
     Count(&'p str),
     Validate(&'p str),
@@ -54,6 +56,8 @@ fn route_of<'p>(
         ["_search"] => (Route::Search(ALL), BOTH),
         ["_search", "scroll"] => (Route::Scroll(None), &["GET", "POST", "DELETE"]),
         ["_search", "scroll", id] => (Route::Scroll(Some(id)), &["GET", "POST", "DELETE"]),
+        ["_pit"] => (Route::EndOfPointInTime, &["DELETE"]),
+        [index, "_pit"] => (Route::PointInTime(index), &["POST"]),
         ["_msearch"] => (Route::ManySearches(None), BOTH),
         ["_count"] => (Route::Count(ALL), BOTH),
         ["_validate", "query"] => (Route::Validate(ALL), BOTH),
@@ -180,11 +184,21 @@ fn read(
             ElasticCall::Answered(elastic_text(200, cluster::license()))
         }
         Route::Search(names) => {
-            let indexes = found(names)?;
+            let body = Body::parse(&request.body)?;
+            // A point in time says itself what it is of.
+            let pinned = body.pinned()?;
+            let indexes = match (pinned, *names == ALL) {
+                (None, _) => found(names)?,
+                (Some(pinned), true) => resolve(&pinned.join(","), settings, false)?,
+                (Some(_), false) => {
+                    return Err(SearchError::invalid(
+                        "[indices] cannot be used with point in time: leave the index out of the path",
+                    ));
+                }
+            };
             if indexes.is_empty() {
                 return Ok(ElasticCall::nothing(false));
             }
-            let body = Body::parse(&request.body)?;
             let search = read_search(&indexes, body, &mut params, common.is_pretty, settings)?;
             ElasticCall::search(indexes, search)
         }
@@ -206,6 +220,34 @@ fn read(
                 let (indexes, search) = next_page(&id, common.is_pretty, settings)?;
                 ElasticCall::search(indexes, search)
             }
+        }
+        Route::PointInTime(names) => {
+            let keep_alive = params.text("keep_alive");
+            keep_alive.ok_or_else(|| SearchError::invalid("keep_alive is missing"))?;
+            if !request.body.is_empty() {
+                let mut body = Body::parse(&request.body)?;
+                body.refuse("index_filter", "this is not supported for points in time")?;
+                body.finish()?;
+            }
+            if settings.forced_filter.is_some() {
+                return Err(SearchError::invalid(
+                    "a token with a filter has no points in time, since their hits tell where documents lie: use \
+                     search_after without one, or a scroll",
+                ));
+            }
+            let which = indexes(names)?;
+            if which.names.is_empty() {
+                return Err(no_index(names));
+            }
+            ElasticCall::PointInTime(which)
+        }
+        Route::EndOfPointInTime => {
+            let mut body = Body::parse(&request.body)?;
+            body.take("id");
+            body.finish()?;
+            // The host's cache lets it go.
+            let freed = serde_json::json!({"succeeded": true, "num_freed": 1});
+            ElasticCall::Answered(elastic_response(200, &freed))
         }
         Route::Count(names) => {
             let indexes = found(names)?;
@@ -258,6 +300,9 @@ fn read(
             for name in ["include_unmapped", "include_empty_fields"] {
                 params.flag(name)?;
             }
+            let filter = body.take("index_filter");
+            let filter = filter.map(|filter| filter_request(&filter, settings));
+            let filter = filter.transpose()?.map(Box::new);
             params.text("filters");
             params.text("types");
             params.text("start_timestamp");
@@ -266,6 +311,7 @@ fn read(
             ElasticCall::FieldCaps {
                 which: indexes(names)?,
                 fields,
+                filter,
             }
         }
         Route::Mapping(names, field) => {

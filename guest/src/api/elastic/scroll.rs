@@ -71,6 +71,6 @@ pub(super) fn next_page(
     let mut search = read_search(&indexes, body, &mut params, is_pretty, settings)?;
     params.finish()?;
     // Whatever else the text says: it goes on where it stands.
-    search.0.request.scroll = Some(written.scroll);
+    search.question.request.scroll = Some(written.scroll);
     Ok((indexes, search))
 }

@@ -139,6 +139,32 @@ impl Sort {
         Ok(())
     }
 
+    /// With what tells all hits apart behind the other keys, if `_doc` stands there, or if `always`.
+    pub(super) fn told_apart(mut self, always: bool) -> Self {
+        let first = self
+            .keys
+            .iter()
+            .position(|key| key.target == SortTarget::Doc);
+        let order = match first {
+            // By itself, it is the order of the index.
+            Some(0) if !always => return self,
+            None if !always => return self,
+            Some(at) => {
+                self.formats.truncate(at);
+                let keys = self.keys.split_off(at);
+                keys.first().map_or(SortOrder::Ascending, |key| key.order)
+            }
+            None => SortOrder::Ascending,
+        };
+        self.keys.push(SortKeySpec {
+            target: SortTarget::SplitDoc,
+            order,
+            missing_first: false,
+        });
+        self.formats.push(DateFormat::Usual);
+        self
+    }
+
     /// Reads `search_after`: one value for each key.
     pub(super) fn after(&self, json: &Value) -> Result<Vec<SortValue>, SearchError> {
         let invalid = |what: &str| SearchError::invalid(format!("search_after: {what}"));
@@ -152,7 +178,7 @@ impl Sort {
         keys.map(|((key, format), value)| {
             if key.target == SortTarget::Doc {
                 return Err(invalid(
-                    "_doc cannot be gone on from: sort by a field that tells documents apart",
+                    "_doc by itself cannot be gone on from: use scroll, or put a field before it",
                 ));
             }
             Ok(match (value, format) {

@@ -5,6 +5,7 @@
 //! change anything.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
 use canter_aggregations::FullColumn;
@@ -13,7 +14,7 @@ use tantivy::{DocId, Score};
 
 use super::sort_key::{KeyReader, Presence, Rank};
 use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
-use crate::request::{MAX_SORT_KEYS, SortKeySpec, SortOrder};
+use crate::request::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
 use crate::session::Interrupt;
 
 /// So many documents are looked at together: the better the hits already are, the fewer of these are.
@@ -35,6 +36,10 @@ pub(in crate::leaf) struct BestByKeys {
     ties: SortOrder,
     /// Only what comes behind these values is kept, if there are any.
     after: Vec<SortValue>,
+    /// The id of the split, where hits end with the place in it.
+    split_id: Option<String>,
+    /// Where the value is of which each is kept once.
+    group: Option<KeyReader>,
     /// The best, in no order, and others that came before better ones.
     kept: Vec<Candidate>,
     /// What does not go before it is none of the best; `None` before there are enough.
@@ -43,6 +48,13 @@ pub(in crate::leaf) struct BestByKeys {
     waiting: Vec<DocId>,
 }
 
+/// How values are told apart that are each kept once.
+const GROUPS: SortKeySpec = SortKeySpec {
+    target: SortTarget::Doc,
+    order: SortOrder::Ascending,
+    missing_first: false,
+};
+
 /// Ordered by rank, then place (within a split, documents stand by their places), the best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
@@ -50,11 +62,12 @@ struct Candidate {
     place: u32,
     doc: DocId,
     score_bits: u32,
+    group: Option<Rank>,
 }
 
 /// A score to 12 significant bits. Its last bits depend on the order in which a scorer adds up its
 /// clauses, which differs from split to split; hits must not change places for that.
-fn rounded(score: Score) -> Score {
+pub(in crate::leaf) fn rounded(score: Score) -> Score {
     const DROPPED_BITS: u32 = 12;
     let half = 1 << (DROPPED_BITS - 1);
     Score::from_bits(score.to_bits().saturating_add(half) >> DROPPED_BITS << DROPPED_BITS)
@@ -73,10 +86,22 @@ impl BestByKeys {
             keys,
             ties,
             after,
+            split_id: None,
+            group: None,
             kept: Vec::new(),
             worst: None,
             waiting: Vec::new(),
         }
+    }
+
+    /// The same where hits end with their place in the split of this id, if there is one.
+    pub(in crate::leaf) fn placed_by(self, split_id: Option<String>) -> Self {
+        Self { split_id, ..self }
+    }
+
+    /// The same where of hits with the same value only the best is kept, if values are given.
+    pub(in crate::leaf) fn collapsed_by(self, group: Option<KeyReader>) -> Self {
+        Self { group, ..self }
     }
 
     /// Takes one document.
@@ -100,14 +125,18 @@ impl BestByKeys {
             },
             doc,
             score_bits: score.to_bits(),
+            group: self
+                .group
+                .as_ref()
+                .map(|group| group.rank(doc, score, &GROUPS)),
         };
         if self.worst.is_some_and(|worst| candidate >= worst) {
             return Ok(());
         }
         self.kept.push(candidate);
         let room = match self.worst {
-            None => 0,
-            Some(_) => self.window.max(MIN_ROOM),
+            None if self.group.is_none() => 0,
+            _ => self.window.max(MIN_ROOM),
         };
         if self.kept.len() >= self.window.saturating_add(room) {
             self.drop_worst();
@@ -117,12 +146,27 @@ impl BestByKeys {
 
     /// Lets those go that are none of the best.
     fn drop_worst(&mut self) {
+        if self.group.is_some() {
+            return self.drop_repeated();
+        }
         let last = self.window.saturating_sub(1);
         if self.kept.len() > last {
             self.kept.select_nth_unstable(last);
             self.kept.truncate(self.window);
             self.worst = self.kept.last().copied();
         }
+    }
+
+    /// The same, and what is not the best of its group.
+    fn drop_repeated(&mut self) {
+        canter_sorting::sort(&mut self.kept);
+        let mut seen = BTreeSet::new();
+        self.kept.retain(|candidate| seen.insert(candidate.group));
+        self.kept.truncate(self.window);
+        self.worst = match self.kept.len() < self.window {
+            true => None,
+            false => self.kept.last().copied(),
+        };
     }
 
     /// Whether a document comes behind the hits that there were before.
@@ -135,7 +179,14 @@ impl BestByKeys {
                 Ordering::Equal => {}
             }
         }
-        Ok(self.after.is_empty())
+        let by_place = self.split_id.as_ref().zip(self.after.get(self.keys.len()));
+        Ok(match by_place {
+            Some((split_id, SortValue::Text(after))) => {
+                let place = place_in(split_id, doc);
+                self.ties.of(place.cmp(after)) == Ordering::Greater
+            }
+            _ => self.after.is_empty(),
+        })
     }
 
     /// Takes documents in ascending order.
@@ -225,18 +276,33 @@ impl BestByKeys {
     /// A damaged column, or a dictionary that cannot be read.
     pub(in crate::leaf) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         self.flush()?;
-        let keys = self.keys;
-        let mut best = self.kept;
+        if self.group.is_some() {
+            self.drop_repeated();
+        }
+        let Self {
+            keys,
+            group,
+            split_id,
+            kept: mut best,
+            window,
+            ..
+        } = self;
         canter_sorting::sort(&mut best);
-        best.truncate(self.window);
+        best.truncate(window);
         best.into_iter()
             .map(|candidate| {
                 let score = Score::from_bits(candidate.score_bits);
-                let values = keys
+                let mut values = keys
                     .iter()
                     .map(|(key, _)| key.value(candidate.doc, score))
-                    .collect::<tantivy::Result<_>>()?;
+                    .collect::<tantivy::Result<Vec<_>>>()?;
+                let place = split_id.as_ref().map(|id| place_in(id, candidate.doc));
+                values.extend(place.map(SortValue::Text));
+                let group = group
+                    .as_ref()
+                    .map(|group| group.value(candidate.doc, score));
                 Ok(PartialHit {
+                    group: group.transpose()?,
                     split_ord,
                     doc: candidate.doc,
                     keys: values,
@@ -320,6 +386,11 @@ impl BestByKeys {
         list(words, first, &mut docs);
         self.collect_each(docs.into_iter())
     }
+}
+
+/// Where a document lies, as a text that sorts like it.
+fn place_in(split_id: &str, doc: DocId) -> String {
+    format!("{split_id}{doc:08x}")
 }
 
 fn overlaps(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> bool {

@@ -59,7 +59,7 @@ impl KeyReader {
         let name = match target {
             SortTarget::Score => return Ok(Self::Score),
             // No key: where it stands an order ends, by the place.
-            SortTarget::Doc => return Ok(Self::Columns(Vec::new())),
+            SortTarget::Doc | SortTarget::SplitDoc => return Ok(Self::Columns(Vec::new())),
             SortTarget::Field(name) => name,
         };
         let mut columns = Vec::new();

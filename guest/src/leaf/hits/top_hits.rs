@@ -31,6 +31,8 @@ pub(crate) enum HitOrder {
         ties: SortOrder,
         /// Only hits with values behind these are wanted, if there are any. All of them are counted.
         after: Vec<SortValue>,
+        /// Of hits with the same value in this field only the first is wanted. All of them are counted.
+        collapse: Option<String>,
     },
 }
 
@@ -56,7 +58,9 @@ impl HitOrder {
             });
         };
         let is_doc = |key: &&SortKeySpec| key.target == SortTarget::Doc;
-        let ties = keys.iter().find(is_doc).unwrap_or(first).order;
+        let tells_apart =
+            |key: &&SortKeySpec| matches!(key.target, SortTarget::Doc | SortTarget::SplitDoc);
+        let ties = keys.iter().find(tells_apart).unwrap_or(first).order;
         let keys: Vec<SortKeySpec> = keys
             .iter()
             .take_while(|key| !is_doc(key))
@@ -66,17 +70,23 @@ impl HitOrder {
             SortTarget::Field(name) => {
                 !request.mixes_times && Some(name.as_str()) == timestamp_field
             }
-            SortTarget::Score | SortTarget::Doc => false,
+            SortTarget::Score | SortTarget::Doc | SortTarget::SplitDoc => false,
         };
         match keys.as_slice() {
             [] => by_place(ties),
-            [only] if is_time(&only.target) && only.order == ties && after.is_empty() => {
+            [only]
+                if is_time(&only.target)
+                    && only.order == ties
+                    && after.is_empty()
+                    && request.collapse.is_none() =>
+            {
                 Self::Time(ties)
             }
             _ => Self::Keys {
                 keys,
                 ties,
                 after: after.clone(),
+                collapse: request.collapse.clone(),
             },
         }
     }
@@ -104,12 +114,21 @@ impl HitOrder {
             .any(|key| key.target == SortTarget::Score)
     }
 
+    /// The field of whose values each is wanted once.
+    pub(crate) fn collapse(&self) -> Option<&str> {
+        match self {
+            Self::Keys { collapse, .. } => collapse.as_deref(),
+            Self::Place(_) | Self::Time(_) | Self::Stored => None,
+        }
+    }
+
     /// The fast fields that the keys look at.
     pub(crate) fn fast_fields(&self) -> impl Iterator<Item = &str> {
-        self.keys().iter().filter_map(|key| match &key.target {
+        let of_keys = self.keys().iter().filter_map(|key| match &key.target {
             SortTarget::Field(name) => Some(name.as_str()),
-            SortTarget::Score | SortTarget::Doc => None,
-        })
+            SortTarget::Score | SortTarget::Doc | SortTarget::SplitDoc => None,
+        });
+        of_keys.chain(self.collapse())
     }
 }
 
@@ -150,10 +169,18 @@ impl TopHits {
                     docs: VecDeque::new(),
                 }
             }
-            HitOrder::Keys { keys, ties, after } => {
+            HitOrder::Keys {
+                keys,
+                ties,
+                after,
+                collapse,
+            } => {
                 let after = sent_back(after, keys, &split.mapper);
+                let is_value = |key: &&SortKeySpec| key.target != SortTarget::SplitDoc;
+                let shows_place = !keys.iter().all(|key| is_value(&key));
                 let keys = keys
                     .iter()
+                    .filter(is_value)
                     .map(|spec| {
                         Ok((
                             KeyReader::open(split.segment(), &spec.target)?,
@@ -161,7 +188,12 @@ impl TopHits {
                         ))
                     })
                     .collect::<tantivy::Result<_>>()?;
-                Self::Best(BestByKeys::new(window, keys, *ties, after))
+                let group = collapse
+                    .as_ref()
+                    .map(|name| KeyReader::open(split.segment(), &SortTarget::Field(name.clone())));
+                let best = BestByKeys::new(window, keys, *ties, after);
+                let split_id = shows_place.then(|| split.entry.id.clone());
+                Self::Best(best.placed_by(split_id).collapsed_by(group.transpose()?))
             }
         })
     }
@@ -299,6 +331,7 @@ impl TopHits {
             doc,
             keys: Vec::new(),
             place: HitPlace::default(),
+            group: None,
         };
         match self {
             Self::Nothing => Ok(Vec::new()),

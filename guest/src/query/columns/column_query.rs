@@ -6,14 +6,16 @@ use std::ops::{Bound, RangeInclusive};
 use canter_aggregations::FullColumn;
 use tantivy::columnar::{
     Cardinality, Column, ColumnType, Dictionary, DynamicColumn, DynamicColumnHandle,
+    MonotonicallyMappableToU64,
 };
 use tantivy::query::{
     AllScorer, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::{DateTime, DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::ValueRange;
 use super::scan_full::ScanFull;
+use crate::request::TimeFilter;
 
 /// Matches documents that have a value within the range in the columns of a fast field.
 #[derive(Clone, Debug)]
@@ -41,6 +43,18 @@ pub(in crate::query) enum FullRange {
 }
 
 impl ColumnQuery {
+    /// The times that are looked for, if it is times.
+    pub(in crate::query) fn times(&self) -> Option<TimeFilter> {
+        let ValueRange::Mapped(ColumnType::DateTime, range) = &self.range else {
+            return None;
+        };
+        let ns = |code: u64| DateTime::from_u64(code).into_timestamp_nanos();
+        Some(TimeFilter {
+            start_ns: (*range.start() > 0).then(|| ns(*range.start())),
+            end_ns: range.end().checked_add(1).map(ns),
+        })
+    }
+
     /// The codes that are looked for, if the column has one for each document.
     ///
     /// # Errors

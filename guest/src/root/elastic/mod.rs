@@ -82,8 +82,14 @@ impl HitWriter<'_> {
                 filtered(document, &self.shown.source)
             ));
         }
-        if !self.shown.fields.is_empty() {
-            let fields = fields_of(document, &self.shown.fields, mapper)?;
+        if !self.shown.fields.is_empty() || hit.group.is_some() {
+            let mut fields = fields_of(document, &self.shown.fields, mapper)?;
+            if let (Some(name), Some(group)) = (self.order.collapse(), &hit.group) {
+                fields.insert(
+                    name.to_owned(),
+                    [shown(group, &usual(mapper, name))?].into(),
+                );
+            }
             if !fields.is_empty() {
                 parts.push(entry("fields", &fields.into()));
             }
@@ -123,7 +129,9 @@ impl HitWriter<'_> {
             let format = formats.next().flatten();
             let value = match &key.target {
                 SortTarget::Doc => {
-                    values.push(hit.doc.into());
+                    // It tells how many documents lie before.
+                    let is_hidden = self.request.forced_filter.is_some();
+                    values.push(if is_hidden { 0 } else { hit.doc }.into());
                     continue;
                 }
                 // Hits in the order of time were found without their times.
@@ -264,11 +272,16 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
         .map_or_else(String::new, |aggregations| {
             format!(",\"aggregations\":{aggregations}")
         });
-    let scroll_id = search.scroll_id.map_or_else(String::new, |id| {
-        format!("{},", entry("_scroll_id", &id.into()))
-    });
+    let named = [
+        ("_scroll_id", search.scroll_id),
+        ("pit_id", shown.pit_id.as_deref()),
+    ];
+    let named = named.into_iter().filter_map(|(name, id)| Some((name, id?)));
+    let ids: String = named
+        .map(|(name, id)| entry(name, &id.into()) + ",")
+        .collect();
     format!(
-        "{{{scroll_id}\"took\":{},\"timed_out\":{},\"_shards\":{shards},\"hits\":{{{total}\"max_score\":{max_score},\
+        "{{{ids}\"took\":{},\"timed_out\":{},\"_shards\":{shards},\"hits\":{{{total}\"max_score\":{max_score},\
          \"hits\":[{}]}}{aggregations}}}",
         search.took_us / 1_000,
         search.timed_out,

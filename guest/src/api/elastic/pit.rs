@@ -1,0 +1,73 @@
+//! Points in time: searches of an index as it was when the point was taken.
+//!
+//! A point in time is a text that names the manifest of each index by a hash. The manifests themselves are in the host's
+//! cache, since the store has only the newest; objects that a newer one does not name stay for the grace period of the
+//! garbage collection. If either is gone, a search says so.
+//!
+//! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-open-point-in-time>.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use futures_util::future::try_join_all;
+use serde_json::Value;
+
+use super::body::wrong;
+use crate::SearchError;
+use crate::plan::pin_manifest;
+use crate::request::{Limits, PinnedManifest};
+use crate::session::exchange::Exchange;
+
+/// Longest text of a point in time, in bytes: of hundreds of indexes.
+const MAX_LEN: usize = 128 * 1024;
+
+/// A point in time.
+pub(super) struct Pinned {
+    pub(super) id: String,
+    pub(super) manifests: Vec<PinnedManifest>,
+}
+
+impl Pinned {
+    /// Reads the value of `pit`. How long it is to be kept says the host's cache.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(super) fn of(pit: &Value) -> Result<Self, SearchError> {
+        let unknown = pit.as_object().into_iter().flatten();
+        let mut unknown = unknown.filter(|(key, _)| !matches!(key.as_str(), "id" | "keep_alive"));
+        let id = pit.get("id").and_then(Value::as_str);
+        let (Some(id), None) = (id, unknown.next()) else {
+            return Err(wrong(
+                "pit",
+                "this must be an object with id and keep_alive",
+            ));
+        };
+        let invalid = || wrong("pit.id", "this is no point in time of this server");
+        let bytes = match id.len() <= MAX_LEN {
+            true => BASE64_URL_SAFE_NO_PAD.decode(id).ok(),
+            false => None,
+        };
+        let manifests = serde_json::from_slice(&bytes.ok_or_else(invalid)?);
+        Ok(Self {
+            id: id.to_owned(),
+            manifests: manifests.map_err(|_| invalid())?,
+        })
+    }
+}
+
+/// Takes a point in time of these indexes.
+///
+/// # Errors
+/// If a manifest cannot be read, or the host keeps none.
+pub(super) async fn open(
+    indexes: &[String],
+    limits: &Limits,
+    exchange: &Exchange,
+) -> Result<String, SearchError> {
+    let manifests = indexes.iter().map(|name| async move {
+        let hash = pin_manifest(&exchange.of_index(name), limits).await?;
+        Ok::<_, SearchError>((name, hash))
+    });
+    let manifests = try_join_all(manifests).await?;
+    let json = serde_json::to_string(&manifests).unwrap_or_default();
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(json))
+}

@@ -1,0 +1,98 @@
+//! Bounds of time that a query's own clauses set.
+//!
+//! Dashboards say by a range over the timestamp field when hits happened, and not by `start_timestamp` and
+//! `end_timestamp`. Where every hit must lie within such a range, it is taken out of the query and is a time filter like
+//! those: splits outside of it are not opened, and the time index knows which documents of the others it lets through.
+//! That holds where every document has exactly one time, and where nothing is scored: what a word is worth in the
+//! scores depends on all splits.
+
+use canter_doc_mapper::DocMapper;
+use tantivy_query_grammar::UserInputLeaf;
+
+use super::build::build_query;
+use super::columns::ColumnQuery;
+use super::tree::{BoolNode, Leaf, QueryNode, Role};
+use crate::request::{Limits, TimeFilter};
+
+/// The times between which every hit lies, by the clauses of `node` over `field`, which is the timestamp field; `None`
+/// without such a clause, or if one is no range of times.
+pub(crate) fn time_bounds(
+    node: &QueryNode,
+    field: &str,
+    mapper: &DocMapper,
+    limits: &Limits,
+) -> Option<TimeFilter> {
+    let mut ranges = Vec::new();
+    collect(node, field, &mut ranges);
+    let mut bounds = TimeFilter::default();
+    for leaf in &ranges {
+        let leaf = QueryNode::Leaf(Leaf::clone(leaf));
+        let built = build_query(&leaf, mapper, &[], false, limits).ok()?;
+        let range = built.query.downcast_ref::<ColumnQuery>()?.times()?;
+        bounds = bounds.and(range);
+    }
+    (!ranges.is_empty()).then_some(bounds)
+}
+
+/// The query without those clauses. Only its documents are the same within the bounds, and not their scores.
+pub(crate) fn without_time(node: QueryNode, field: &str) -> QueryNode {
+    match node {
+        QueryNode::Leaf(leaf) if is_range_of(&leaf, field) => QueryNode::All,
+        QueryNode::Boost(inner, _) | QueryNode::Constant(inner, _) => without_time(*inner, field),
+        QueryNode::Bool(node) => simplified(node, field),
+        node => node,
+    }
+}
+
+fn simplified(node: BoolNode, field: &str) -> QueryNode {
+    let has_should = node.clauses.iter().any(|(role, _)| *role == Role::Should);
+    let mut clauses: Vec<(Role, QueryNode)> = Vec::new();
+    for (role, clause) in node.clauses {
+        let clause = match role {
+            Role::Must | Role::Filter => without_time(clause, field),
+            Role::Should | Role::MustNot => clause,
+        };
+        // Whether there is a clause that must match says how many of the optional ones must.
+        let is_needed = has_should || role == Role::MustNot || clause != QueryNode::All;
+        if is_needed {
+            clauses.push((role, clause));
+        }
+    }
+    match clauses.as_mut_slice() {
+        [] => QueryNode::All,
+        [(Role::Must | Role::Filter, only)] => std::mem::replace(only, QueryNode::Nothing),
+        _ => {
+            if clauses.iter().all(|(role, _)| *role == Role::MustNot) {
+                clauses.push((Role::Filter, QueryNode::All));
+            }
+            QueryNode::Bool(BoolNode {
+                clauses,
+                min_should: node.min_should,
+            })
+        }
+    }
+}
+
+/// The ranges over `field` that every hit must lie within.
+fn collect<'n>(node: &'n QueryNode, field: &str, ranges: &mut Vec<&'n Leaf>) {
+    match node {
+        QueryNode::Leaf(leaf) if is_range_of(leaf, field) => ranges.push(leaf),
+        QueryNode::Boost(inner, _) | QueryNode::Constant(inner, _) => {
+            collect(inner, field, ranges);
+        }
+        QueryNode::Bool(node) => {
+            let required = node.clauses.iter();
+            let required = required.filter(|(role, _)| matches!(role, Role::Must | Role::Filter));
+            required.for_each(|(_, clause)| collect(clause, field, ranges));
+        }
+        _ => {}
+    }
+}
+
+fn is_range_of(leaf: &Leaf, field: &str) -> bool {
+    match leaf {
+        Leaf::Range(range) => range.field == field,
+        Leaf::Text(UserInputLeaf::Range { field: of, .. }) => of.as_deref() == Some(field),
+        _ => false,
+    }
+}
