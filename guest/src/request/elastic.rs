@@ -49,8 +49,13 @@ pub(crate) type NamedField = (String, Option<String>);
 /// How passages that match are shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Highlight {
-    /// Names of fields, in which `*` stands for any text.
-    pub(crate) fields: Vec<String>,
+    /// Names of fields, in which `*` stands for any text. The first that fits a field counts.
+    pub(crate) fields: Vec<(String, Marks)>,
+}
+
+/// How the passages of a field are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Marks {
     /// What stands before and behind a match.
     pub(crate) tags: (String, String),
     /// Longest passage, in characters.

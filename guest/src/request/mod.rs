@@ -9,7 +9,9 @@ mod limits;
 mod sort;
 
 pub(crate) use counting::Counting;
-pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, NamedField, Scroll, SourceFilter};
+pub(crate) use elastic::{
+    DateFormat, ElasticHits, Highlight, Marks, NamedField, Scroll, SourceFilter,
+};
 pub(crate) use filter::parse_filter;
 pub(crate) use given_query::GivenQuery;
 pub(crate) use limits::Limits;

@@ -10,7 +10,7 @@ use tantivy::snippet::{Snippet, SnippetGenerator};
 
 use crate::SearchError;
 use crate::query::{QueryNode, build_query};
-use crate::request::{Highlight, Limits, SearchRequest};
+use crate::request::{Highlight, Limits, Marks, SearchRequest};
 use crate::split::OpenSplit;
 
 /// Longest passage, in characters.
@@ -27,13 +27,15 @@ pub(super) struct Snippeter<'a> {
     ast: QueryNode,
     highlight: Option<&'a Highlight>,
     /// By split: what finds passages in the fields of its documents.
-    generators: BTreeMap<u32, Vec<(String, Option<FieldSnippets>)>>,
+    generators: BTreeMap<u32, Vec<(String, Option<FieldSnippets<'a>>)>>,
 }
 
 /// What finds passages in one field of one split.
-struct FieldSnippets {
+struct FieldSnippets<'a> {
     field: tantivy::schema::Field,
     generator: SnippetGenerator,
+    /// How matches are marked, if not as HTML.
+    marks: Option<&'a Marks>,
 }
 
 impl<'a> Snippeter<'a> {
@@ -77,7 +79,7 @@ impl<'a> Snippeter<'a> {
         Ok(generators
             .map(|(name, snippets)| {
                 let passages = snippets.as_ref();
-                let passages = passages.map(|snippets| snippets.of(document, self.highlight));
+                let passages = passages.map(|snippets| snippets.of(document));
                 (name.clone(), passages.unwrap_or_default())
             })
             .collect())
@@ -86,14 +88,14 @@ impl<'a> Snippeter<'a> {
     fn generators_of(
         &self,
         split: &OpenSplit,
-    ) -> Result<Vec<(String, Option<FieldSnippets>)>, SearchError> {
+    ) -> Result<Vec<(String, Option<FieldSnippets<'a>>)>, SearchError> {
         let search_fields = &self.request.search_field;
         let built = build_query(&self.ast, &split.mapper, search_fields, true, self.limits)?;
-        let max_chars = self.highlight.map_or(MAX_CHARS, |own| own.max_chars);
         Ok(self
             .names(split)
             .into_iter()
-            .map(|name| {
+            .map(|(name, marks)| {
+                let max_chars = marks.map_or(MAX_CHARS, |own| own.max_chars);
                 let resolved = split.mapper.resolve(&name);
                 // Unmapped fields are not stored as texts, and absent ones not at all.
                 let resolved = resolved.filter(|field| !field.is_dynamic && !field.is_absent);
@@ -110,7 +112,11 @@ impl<'a> Snippeter<'a> {
                     });
                     let tokenizer = split.searcher.index().tokenizer_for_field(field).ok()?;
                     let generator = SnippetGenerator::new(terms, tokenizer, field, max_chars);
-                    Some(FieldSnippets { field, generator })
+                    Some(FieldSnippets {
+                        field,
+                        generator,
+                        marks,
+                    })
                 });
                 (name, snippets)
             })
@@ -118,9 +124,10 @@ impl<'a> Snippeter<'a> {
     }
 
     /// The fields of which passages are wanted.
-    fn names(&self, split: &OpenSplit) -> Vec<String> {
+    fn names(&self, split: &OpenSplit) -> Vec<(String, Option<&'a Marks>)> {
         let Some(highlight) = self.highlight else {
-            return self.request.snippet_fields.clone();
+            let names = self.request.snippet_fields.iter();
+            return names.map(|name| (name.clone(), None)).collect();
         };
         let fields = split.mapper.fields().into_iter();
         let texts = fields.filter(|field| {
@@ -128,23 +135,24 @@ impl<'a> Snippeter<'a> {
         });
         let paths = texts.map(|field| field.fast_field_name());
         paths
-            .filter(|path| {
-                let mut patterns = highlight.fields.iter();
-                patterns.any(|pattern| matches_pattern(pattern, path))
+            .filter_map(|path| {
+                let mut fields = highlight.fields.iter();
+                let (_, marks) = fields.find(|(pattern, _)| matches_pattern(pattern, &path))?;
+                Some((path, Some(marks)))
             })
             .collect()
     }
 }
 
-impl FieldSnippets {
-    fn of(&self, document: &TantivyDocument, highlight: Option<&Highlight>) -> Vec<String> {
+impl FieldSnippets<'_> {
+    fn of(&self, document: &TantivyDocument) -> Vec<String> {
         let texts = document.get_all(self.field);
         let texts = texts.filter_map(|value| value.as_str());
         let snippets = texts.map(|text| self.generator.snippet(text));
         snippets
             .filter(|snippet| !snippet.is_empty())
-            .map(|snippet| match highlight {
-                Some(highlight) => marked(&snippet, highlight),
+            .map(|snippet| match self.marks {
+                Some(marks) => marked(&snippet, marks),
                 None => snippet.to_html(),
             })
             .collect()
@@ -152,8 +160,8 @@ impl FieldSnippets {
 }
 
 /// A passage with the tags that a request has for matches. As in Elasticsearch, nothing is escaped.
-fn marked(snippet: &Snippet, highlight: &Highlight) -> String {
-    let (text, (before, behind)) = (snippet.fragment(), &highlight.tags);
+fn marked(snippet: &Snippet, marks: &Marks) -> String {
+    let (text, (before, behind)) = (snippet.fragment(), &marks.tags);
     let mut marked = String::new();
     let mut done = 0;
     for range in snippet.highlighted() {

@@ -5,10 +5,13 @@ use serde_json::{Map, Value};
 use super::body::{Body, wrong};
 use super::params::UrlParams;
 use crate::SearchError;
-use crate::request::{Highlight, NamedField, SourceFilter};
+use crate::request::{Highlight, Marks, NamedField, SourceFilter};
 
 /// Longest passage of `highlight` if a request does not say, in characters.
-const DEFAULT_FRAGMENT: u64 = 100;
+const DEFAULT_FRAGMENT: usize = 100;
+
+/// Longer than any text.
+const MAX_FRAGMENT: usize = u32::MAX as usize;
 
 /// Which parts of documents hits show.
 pub(super) fn shown(
@@ -125,57 +128,91 @@ pub(super) fn highlight(body: &mut Body) -> Result<Option<Highlight>, SearchErro
         return Err(wrong("highlight", "this must be a JSON object"));
     };
     let fields = match json.shift_remove("fields") {
-        Some(Value::Object(fields)) if fields.values().all(is_empty_object) => {
-            fields.into_iter().map(|(name, _)| name).collect()
+        Some(Value::Object(fields)) => fields.into_iter().collect(),
+        // In a list, so that they have an order.
+        Some(Value::Array(list)) => {
+            let objects = list.into_iter().filter_map(|field| match field {
+                Value::Object(field) => Some(field),
+                _ => None,
+            });
+            objects.flatten().collect()
         }
-        _ => {
-            return Err(wrong(
-                "highlight.fields",
-                "this must be an object whose keys are names of fields, with {} behind each",
-            ));
-        }
+        _ => Vec::new(),
     };
-    let mut tag = |key: &str, usual: &str| match json.shift_remove(key) {
-        None => Ok(usual.to_owned()),
+    let usual = marks("highlight", json, None)?;
+    let fields = fields.into_iter().map(|(name, own)| match own {
+        Value::Object(own) => {
+            let marks = marks(&format!("highlight.fields.{name}"), own, Some(&usual))?;
+            Ok((name, marks))
+        }
+        _ => Err(wrong(
+            "highlight.fields",
+            "this must be an object whose keys are names of fields, with {} or settings behind each",
+        )),
+    });
+    let fields: Vec<_> = fields.collect::<Result<_, _>>()?;
+    match fields.is_empty() {
+        true => Err(wrong("highlight.fields", "this must name a field")),
+        false => Ok(Some(Highlight { fields })),
+    }
+}
+
+/// Settings of passages, for all fields or for one, which has those of all where it says nothing.
+fn marks(
+    path: &str,
+    mut json: Map<String, Value>,
+    usual: Option<&Marks>,
+) -> Result<Marks, SearchError> {
+    let mut tag = |key: &str| match json.shift_remove(key) {
+        None => Ok(None),
         Some(Value::Array(tags)) if matches!(tags.as_slice(), [Value::String(_), ..]) => {
-            let tag = tags.first().and_then(Value::as_str);
-            Ok(tag.unwrap_or_default().to_owned())
+            Ok(tags.first().and_then(Value::as_str).map(str::to_owned))
         }
         Some(_) => Err(wrong(
-            &format!("highlight.{key}"),
+            &format!("{path}.{key}"),
             "this must be a list of texts",
         )),
     };
-    let tags = (tag("pre_tags", "<em>")?, tag("post_tags", "</em>")?);
+    let tags = (tag("pre_tags")?, tag("post_tags")?);
     let mut count = |key: &str| match json.shift_remove(key) {
         None => Ok(None),
         Some(value) => value
             .as_u64()
             .map(Some)
-            .ok_or_else(|| wrong(&format!("highlight.{key}"), "this must be a whole number")),
+            .ok_or_else(|| wrong(&format!("{path}.{key}"), "this must be a whole number")),
     };
-    let fragment = count("fragment_size")?.unwrap_or(DEFAULT_FRAGMENT);
-    let whole = count("number_of_fragments")? == Some(0);
+    let fragment = count("fragment_size")?;
+    let num_fragments = count("number_of_fragments")?;
+    // All of its ways to find passages find ours.
+    let kind = json.shift_remove("type");
+    let is_known = |kind: &Value| matches!(kind.as_str(), Some("unified" | "plain" | "fvh"));
+    if !kind.is_none_or(|kind| is_known(&kind)) {
+        return Err(wrong(path, "type must be unified, plain or fvh"));
+    }
     if let Some(key) = json.keys().next() {
         return Err(wrong(
-            "highlight",
+            path,
             format!(
                 "{key:?} is not known or not supported; there are fields, fragment_size, number_of_fragments, \
-                 post_tags, pre_tags"
+                 post_tags, pre_tags, type"
             ),
         ));
     }
-    let max_chars = match whole {
-        true => u64::from(u32::MAX),
-        false => fragment.min(u64::from(u32::MAX)),
+    let (before, behind) = match usual {
+        Some(usual) => (usual.tags.0.as_str(), usual.tags.1.as_str()),
+        None => ("<em>", "</em>"),
     };
-    Ok(Some(Highlight {
-        fields,
-        tags,
-        max_chars: usize::try_from(max_chars).unwrap_or(usize::MAX),
-    }))
-}
-
-fn is_empty_object(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
+    let max_chars = match (num_fragments, fragment, usual) {
+        (Some(0), _, _) => usize::MAX,
+        (_, Some(fragment), _) => usize::try_from(fragment).unwrap_or(usize::MAX),
+        (None, None, Some(usual)) => usual.max_chars,
+        _ => DEFAULT_FRAGMENT,
+    };
+    Ok(Marks {
+        tags: (
+            tags.0.unwrap_or_else(|| before.to_owned()),
+            tags.1.unwrap_or_else(|| behind.to_owned()),
+        ),
+        max_chars: max_chars.min(MAX_FRAGMENT),
+    })
 }

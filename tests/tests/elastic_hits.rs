@@ -1,0 +1,473 @@
+//! Which hits Elasticsearch's API shows: one of each group, those with a sufficient score, those of a point in time, those
+//! behind others.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use canter_runtime::cache::MemoryCache;
+use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_runtime::fetch::MemoryFetcher;
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{Caller, Limits, RangeCache, Searcher};
+use canter_tests::TestIndex;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+
+const CONFIG: &str = "
+version: 0.9
+index_id: hits
+doc_mapping:
+  field_mappings:
+    - {name: n, type: u64, fast: true}
+    - {name: level, type: u64, fast: true}
+    - {name: text, type: text, fieldnorms: true}
+    - {name: tag, type: text, tokenizer: raw, fast: true}
+    - {name: host, type: ip, fast: true}
+    - {name: ts, type: datetime, fast: true, input_formats: [unix_timestamp]}
+  timestamp_field: ts
+";
+
+fn documents(seed: u64, num: u64) -> Vec<Value> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let words = [
+        "red",
+        "green",
+        "blue",
+        "red red blue",
+        "green blue",
+        "blue blue blue red",
+    ];
+    let document = |n| {
+        let mut document = json!({
+            "n": n,
+            "level": rng.random_range(0..9),
+            "text": words[rng.random_range(0..words.len())],
+            "ts": 1_460_000_000 + rng.random_range(0..30),
+            "host": format!("10.0.0.{}", rng.random_range(0..5)),
+        });
+        if rng.random_bool(0.9) {
+            document["tag"] = format!("t{}", rng.random_range(0..40)).into();
+        }
+        document
+    };
+    (0..num).map(document).collect()
+}
+
+fn lines(documents: &[Value]) -> Vec<String> {
+    documents.iter().map(Value::to_string).collect()
+}
+
+fn index(documents: &[Value]) -> TestIndex {
+    TestIndex::build(CONFIG, &lines(documents), 60).unwrap()
+}
+
+fn engines() -> [Arc<dyn Engine>; 2] {
+    let wasm = WasmEngine::embedded(WasmOptions::default()).unwrap();
+    [Arc::new(NativeEngine::new()), Arc::new(wasm)]
+}
+
+fn searcher(fetcher: MemoryFetcher, engine: Arc<dyn Engine>) -> Searcher {
+    let builder = Searcher::builder().engine(engine);
+    let builder = builder.index_from("hits", Arc::new(fetcher), "hits");
+    builder.unwrap().build().unwrap()
+}
+
+fn ask_as(searcher: &Searcher, line: &str, body: &Value, caller: &Caller) -> (u16, Value) {
+    let (method, target) = line.split_once(' ').unwrap();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let request = HttpRequest {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        body: match body {
+            Value::Null => Vec::new(),
+            body => body.to_string().into_bytes(),
+        },
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let answer = runtime.block_on(searcher.http(request, caller, &Limits::default()));
+    let json = serde_json::from_slice(&answer.response.body).unwrap();
+    (answer.response.status, json)
+}
+
+fn ask(searcher: &Searcher, line: &str, body: &Value) -> Value {
+    let (status, answer) = ask_as(searcher, line, body, &Caller::default());
+    assert_eq!(status, 200, "{line} {body}: {answer}");
+    answer
+}
+
+fn numbers(answer: &Value) -> Vec<u64> {
+    let hits = answer["hits"]["hits"].as_array().unwrap().iter();
+    hits.map(|hit| hit["_source"]["n"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn of_each_group_the_first_hit_is_shown() {
+    let documents = documents(1, 500);
+    let index = index(&documents);
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        for (field, sort, size, from) in [
+            ("tag", json!([{"n": "asc"}]), 10, 0),
+            ("tag", json!([{"n": "desc"}]), 100, 0),
+            ("tag", json!([{"level": "desc"}, {"n": "asc"}]), 7, 5),
+            ("level", json!([{"tag": "asc"}, {"n": "asc"}]), 20, 2),
+            ("host", json!([{"ts": "desc"}, {"n": "asc"}]), 3, 1),
+            ("n", json!([{"n": "desc"}]), 9, 3),
+        ] {
+            let body = json!({"query": {"match": {"text": "blue"}}, "collapse": {"field": field}, "sort": sort,
+                "size": size, "from": from, "track_total_hits": true});
+            let answer = ask(&searcher, "POST /hits/_search", &body);
+            let matching = documents.iter();
+            let matching =
+                matching.filter(|document| document["text"].as_str().unwrap().contains("blue"));
+            let mut sorted: Vec<&Value> = matching.collect();
+            assert_eq!(answer["hits"]["total"]["value"], sorted.len());
+            for key in sort.as_array().unwrap().iter().rev() {
+                let (name, order) = key.as_object().unwrap().iter().next().unwrap();
+                sorted.sort_by(|left, right| {
+                    let rank = |value: &Value| {
+                        let number = value.as_u64().unwrap_or_default();
+                        // Those without a value come last in either order.
+                        (number, value.as_str().unwrap_or_default().to_owned())
+                    };
+                    let (one, other) = (&left[name], &right[name]);
+                    let by_value = match order.as_str() {
+                        Some("desc") => rank(other).cmp(&rank(one)),
+                        _ => rank(one).cmp(&rank(other)),
+                    };
+                    one.is_null().cmp(&other.is_null()).then(by_value)
+                });
+            }
+            let mut seen = BTreeSet::new();
+            sorted.retain(|document| seen.insert(document[field].to_string()));
+            let wanted = sorted.iter().skip(from).take(size);
+            let wanted: Vec<u64> = wanted
+                .map(|document| document["n"].as_u64().unwrap())
+                .collect();
+            assert_eq!(numbers(&answer), wanted, "{body}");
+            for hit in answer["hits"]["hits"].as_array().unwrap() {
+                let value = &hit["_source"][field];
+                assert_eq!(hit["fields"][field], json!([value]), "{hit}");
+            }
+        }
+        // By score, and where all are equally good.
+        for query in [json!({"match": {"text": "blue"}}), json!({"match_all": {}})] {
+            let body = json!({"query": query, "collapse": {"field": "level"}, "size": 50});
+            let answer = ask(&searcher, "POST /hits/_search", &body);
+            let hits = answer["hits"]["hits"].as_array().unwrap();
+            let levels: BTreeSet<u64> = hits
+                .iter()
+                .map(|hit| hit["_source"]["level"].as_u64().unwrap())
+                .collect();
+            assert_eq!((hits.len(), levels.len()), (9, 9), "{answer}");
+            let best = ask(
+                &searcher,
+                "POST /hits/_search",
+                &json!({"query": query, "size": 1}),
+            );
+            assert_eq!(numbers(&best)[0], numbers(&answer)[0]);
+        }
+    }
+}
+
+#[test]
+fn hits_with_a_lower_score_are_none() {
+    let index = index(&documents(2, 400));
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        let query = json!({"match": {"text": "red blue"}});
+        let all = ask(
+            &searcher,
+            "POST /hits/_search",
+            &json!({"query": query, "size": 400, "track_total_hits": true}),
+        );
+        let scores: Vec<f64> = all["hits"]["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["_score"].as_f64().unwrap())
+            .collect();
+        for least in [0.0, scores[20], scores[200], scores[0], scores[0] + 1.0] {
+            let body =
+                json!({"query": query, "size": 400, "min_score": least, "track_total_hits": true});
+            let answer = ask(&searcher, "POST /hits/_search", &body);
+            let wanted = scores.iter().filter(|score| **score >= least).count();
+            assert_eq!(answer["hits"]["total"]["value"], wanted, "{least}");
+            assert_eq!(numbers(&answer).as_slice(), &numbers(&all)[..wanted]);
+        }
+        for (body, what) in [
+            (
+                json!({"min_score": 0.5, "sort": [{"n": "asc"}], "query": query}),
+                "no scores",
+            ),
+            (
+                json!({"min_score": 0.5, "query": query, "aggs": {"a": {"max": {"field": "n"}}}}),
+                "aggregations",
+            ),
+            (json!({"min_score": "much"}), "number"),
+        ] {
+            let (status, error) =
+                ask_as(&searcher, "POST /hits/_search", &body, &Caller::default());
+            assert!(status == 400 && error.to_string().contains(what), "{error}");
+        }
+    }
+}
+
+#[test]
+fn aggregations_see_what_a_filter_of_hits_leaves_out() {
+    let index = index(&documents(3, 400));
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        let aggs = json!({"levels": {"terms": {"field": "level"}}});
+        let query = json!({"match": {"text": "blue"}});
+        let filter = json!({"range": {"level": {"gte": 6}}});
+        let body = json!({"query": query, "post_filter": filter, "aggs": aggs, "sort": [{"n": "asc"}], "size": 5});
+        let answer = ask(&searcher, "POST /hits/_search", &body);
+        let of = |query: Value| {
+            ask(
+                &searcher,
+                "POST /hits/_search",
+                &json!({"query": query, "aggs": aggs, "sort": [{"n": "asc"}], "size": 5}),
+            )
+        };
+        let (all, filtered) = (
+            of(query.clone()),
+            of(json!({"bool": {"must": [query], "filter": [filter]}})),
+        );
+        assert_eq!(answer["aggregations"], all["aggregations"]);
+        assert_eq!(answer["hits"], filtered["hits"]);
+        assert_ne!(answer["hits"]["total"], all["hits"]["total"]);
+        let parts = ask(
+            &searcher,
+            "POST /hits/_search?filter_path=aggregations.*.buckets.key,hits.total",
+            &body,
+        );
+        assert!(
+            parts["hits"]["hits"].is_null()
+                && parts["aggregations"]["levels"]["buckets"][0]["key"].is_u64()
+        );
+        let named = ask(&searcher, "POST /hits/_search?typed_keys=true", &body);
+        assert_eq!(
+            named["aggregations"]["lterms#levels"],
+            all["aggregations"]["levels"]
+        );
+        let lines = format!("{{}}\n{body}\n");
+        let request = HttpRequest {
+            method: "POST".to_owned(),
+            path: "/hits/_msearch".to_owned(),
+            query: String::new(),
+            body: lines.into_bytes(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let many = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
+        let many: Value = serde_json::from_slice(&many.response.body).unwrap();
+        assert_eq!(many["responses"][0]["aggregations"], all["aggregations"]);
+        assert_eq!(many["responses"][0]["hits"], filtered["hits"]);
+    }
+}
+
+/// All hits, page by page, each behind the last one of the page before.
+fn pages(searcher: &Searcher, path: &str, mut body: Value) -> Vec<u64> {
+    let mut seen = Vec::new();
+    loop {
+        let answer = ask(searcher, path, &body);
+        if let Some(id) = answer.get("pit_id") {
+            body["pit"]["id"] = id.clone();
+        }
+        let Some(last) = answer["hits"]["hits"].as_array().unwrap().last() else {
+            return seen;
+        };
+        body["search_after"] = last["sort"].clone();
+        seen.extend(numbers(&answer));
+        assert!(seen.len() <= 2_000, "{body}");
+    }
+}
+
+#[test]
+fn documents_with_the_same_values_are_told_apart_behind_a_page() {
+    let documents = documents(4, 300);
+    let index = index(&documents);
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        for (sort, size) in [
+            (json!([{"ts": "asc"}, {"_doc": "asc"}]), 7),
+            (json!([{"ts": "desc"}, {"_doc": "desc"}]), 1),
+            (json!([{"level": "desc"}, {"_doc": "asc"}]), 11),
+            (
+                json!([{"tag": {"order": "asc", "missing": "_first"}}, {"ts": "desc"}, {"_shard_doc": "asc"}]),
+                13,
+            ),
+        ] {
+            let body = json!({"query": {"match_all": {}}, "sort": sort, "size": size});
+            let mut seen = pages(&searcher, "POST /hits/_search", body);
+            let key = sort[0].as_object().unwrap().keys().next().unwrap().clone();
+            if key == "level" {
+                let level = |n: &u64| {
+                    documents[usize::try_from(*n).unwrap()]["level"]
+                        .as_u64()
+                        .unwrap()
+                };
+                assert!(
+                    seen.iter()
+                        .map(level)
+                        .is_sorted_by(|left, right| left >= right)
+                );
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..300).collect::<Vec<u64>>(), "{sort}");
+        }
+    }
+}
+
+/// A server whose index grows.
+struct Growing {
+    before: TestIndex,
+    after: TestIndex,
+}
+
+impl Growing {
+    fn new() -> Self {
+        let documents = documents(5, 200);
+        let (old, new) = (lines(&documents[..120]), lines(&documents[120..]));
+        Self {
+            before: TestIndex::build_of(CONFIG, &[&[("old", &old)]], 40).unwrap(),
+            after: TestIndex::build_of(CONFIG, &[&[("old", &old)], &[("new", &new)]], 40).unwrap(),
+        }
+    }
+
+    fn searcher(
+        &self,
+        has_grown: bool,
+        engine: Arc<dyn Engine>,
+        cache: Option<Arc<dyn RangeCache>>,
+    ) -> Searcher {
+        let index = if has_grown { &self.after } else { &self.before };
+        // What is not referred to any more stays for a while.
+        let mut objects = self.before.objects.clone();
+        objects.extend(index.objects.clone());
+        let fetcher: MemoryFetcher = objects.into_iter().collect();
+        let builder = Searcher::builder().engine(engine);
+        let builder = builder
+            .index_from("hits", Arc::new(fetcher), "hits")
+            .unwrap();
+        match cache {
+            Some(cache) => builder.cache(cache).build().unwrap(),
+            None => builder.build().unwrap(),
+        }
+    }
+}
+
+#[test]
+fn a_point_in_time_stays_as_it_was_while_its_index_grows() {
+    let growing = Growing::new();
+    for engine in engines() {
+        let cache: Arc<dyn RangeCache> =
+            Arc::new(MemoryCache::new(64 << 20));
+        let before = growing.searcher(false, Arc::clone(&engine), Some(Arc::clone(&cache)));
+        let opened = ask(&before, "POST /hits/_pit?keep_alive=1m", &Value::Null);
+        let body = json!({"query": {"match_all": {}}, "size": 17, "pit": {"id": opened["id"], "keep_alive": "1m"}});
+        let after = growing.searcher(true, Arc::clone(&engine), Some(cache));
+        for searcher in [&before, &after] {
+            for sort in [
+                Value::Null,
+                json!([{"ts": "asc"}]),
+                json!([{"level": "desc"}, {"ts": "asc"}, {"n": "asc"}]),
+            ] {
+                let mut body = body.clone();
+                if !sort.is_null() {
+                    body["sort"] = sort.clone();
+                }
+                let mut seen = pages(searcher, "POST /_search", body);
+                seen.sort_unstable();
+                assert_eq!(seen, (0..120).collect::<Vec<u64>>(), "{sort}");
+            }
+        }
+        let all = ask(&after, "POST /hits/_count", &json!({}));
+        assert_eq!(all["count"], 200);
+        let closed = ask(&after, "DELETE /_pit", &json!({"id": opened["id"]}));
+        assert_eq!(closed["succeeded"], true);
+        // Another host's cache knows nothing of it.
+        let other: Arc<dyn RangeCache> =
+            Arc::new(MemoryCache::new(64 << 20));
+        let other = growing.searcher(true, engine, Some(other));
+        let (status, error) = ask_as(&other, "POST /_search", &body, &Caller::default());
+        assert_eq!(
+            (status, &error["error"]["type"]),
+            (404, &json!("search_context_missing_exception"))
+        );
+    }
+}
+
+#[test]
+fn what_is_no_point_in_time_is_refused() {
+    let growing = Growing::new();
+    let searcher = growing.searcher(false, Arc::new(NativeEngine::new()), None);
+    let refused = |line: &str, body: Value, caller: &Caller, what: &str| {
+        let (status, error) = ask_as(&searcher, line, &body, caller);
+        assert!(
+            status == 400 && error.to_string().contains(what),
+            "{line} {body}: {error}"
+        );
+    };
+    let all = Caller::default();
+    // Without a cache there is nothing that could keep it.
+    refused(
+        "POST /hits/_pit?keep_alive=1m",
+        Value::Null,
+        &all,
+        "keeps nothing",
+    );
+    refused("POST /hits/_pit", Value::Null, &all, "keep_alive");
+    refused(
+        "POST /_search",
+        json!({"pit": {"id": "bm9uZQ"}}),
+        &all,
+        "no point in time",
+    );
+    refused(
+        "POST /_search",
+        json!({"pit": {"id": "?"}}),
+        &all,
+        "no point in time",
+    );
+    refused(
+        "POST /_search",
+        json!({"pit": "x"}),
+        &all,
+        "id and keep_alive",
+    );
+    let some = Caller {
+        forced_filter: Some("level:3".to_owned()),
+        ..Caller::default()
+    };
+    refused(
+        "POST /hits/_pit?keep_alive=1m",
+        Value::Null,
+        &some,
+        "filter",
+    );
+    refused(
+        "POST /hits/_search",
+        json!({"collapse": {"field": "nowhere"}}),
+        &all,
+        "nowhere",
+    );
+    refused(
+        "POST /hits/_search",
+        json!({"collapse": {"field": "level", "inner_hits": {}}}),
+        &all,
+        "inner_hits",
+    );
+    let behind =
+        json!({"collapse": {"field": "level"}, "sort": [{"n": "asc"}], "search_after": [3]});
+    refused("POST /hits/_search", behind, &all, "collapse");
+}
