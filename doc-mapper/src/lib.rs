@@ -27,7 +27,8 @@ pub use doc_error::{DocError, DocErrorReason};
 pub use encoded::{DocShape, EncodedDoc, EncodedDocs};
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{
-    DocMapper, DocstoreSettings, Kept, ParsedDoc, ResolvedField, ScannedField, StoredDoc,
+    DYNAMIC_FIELD, DocMapper, DocstoreSettings, Kept, ParsedDoc, ResolvedField, ScannedField,
+    StoredDoc,
 };
 pub use stored::{
     StoredContent, StoredError, StoredValue, read_stored, read_stored_as, stored_values,

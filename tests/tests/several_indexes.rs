@@ -6,7 +6,7 @@ use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::TestIndex;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
@@ -66,10 +66,11 @@ impl Indexes {
                 "green blue",
                 "red blue green",
             ];
+            let tags = ["a", "b", "c"];
             let document = json!({
                 "n": n,
                 "text": words[rng.random_range(0..words.len())],
-                "tag": ["a", "b", "c"][rng.random_range(0..3)],
+                "tag": tags[rng.random_range(0..tags.len())],
                 "ts": 1_460_000_000 + rng.random_range(0..200),
             });
             lines[rng.random_range(0..num_parts)].push(document.to_string());
@@ -98,7 +99,7 @@ impl Indexes {
         let mut builder = Searcher::builder().engine(engine).max_parallel_leaves(3);
         for (name, index) in &self.indexes {
             builder = builder
-                .index_from(*name, Arc::new(index.fetcher()), name)
+                .index_from(name, Arc::new(index.fetcher()), name)
                 .unwrap();
         }
         builder.build().unwrap()

@@ -1,7 +1,7 @@
 //! Ranges over the timestamp field in queries: they are a time filter, and find what they find as queries.
 
 use canter_tests::TestIndex;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 

@@ -19,7 +19,7 @@ use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
 use crate::partial_cache::{SplitKeys, store};
 use crate::query::QueryNode;
-use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, TimeFilter};
+use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, SortTarget, TimeFilter};
 use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
@@ -441,7 +441,17 @@ impl<'a> LeafSearch<'a> {
                 // Those that come before may be of one group.
                 Some(_) => usize::MAX,
             };
-            settle_places(candidates, results, &first.order, window, &elsewhere).await;
+            let last = self.prepared.sort_keys.last();
+            let by_split = last.is_some_and(|key| key.target == SortTarget::SplitDoc);
+            settle_places(
+                candidates,
+                results,
+                &first.order,
+                window,
+                &elsewhere,
+                by_split,
+            )
+            .await;
         }
         for candidate in candidates {
             candidate.split.body.release();
@@ -466,7 +476,7 @@ impl<'a> LeafSearch<'a> {
         canter_sorting::sort_by(&mut self.result.hits, |left, right| {
             compare_hits(left, right, order)
         });
-        collapse(&mut self.result.hits);
+        collapse(&mut self.result.hits, order);
         self.result.hits.truncate(self.prepared.window);
     }
 }

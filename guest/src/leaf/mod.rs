@@ -10,6 +10,7 @@ mod aggregate;
 mod batch;
 mod cached;
 mod candidate;
+mod columns;
 mod explain;
 mod hits;
 mod leaf_search;
@@ -23,8 +24,9 @@ mod term_docs;
 mod times;
 mod windows;
 
+pub(crate) use columns::list_columns;
 pub(crate) use explain::{Decision, SplitFate, explain_leaf};
-pub(crate) use hits::{HitOrder, shows_milliseconds};
+pub(crate) use hits::{HitOrder, place_in, shows_milliseconds};
 pub(crate) use leaf_search::{Leaf, search_leaf};
 pub(crate) use partial::{
     FailedSplit, PartialHit, PartialResult, SortValue, check_listed, collapse, compare_hits,

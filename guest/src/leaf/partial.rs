@@ -131,21 +131,20 @@ pub(crate) struct PartialHit {
     pub(crate) split_ord: u32,
     /// Its document id in the split.
     pub(crate) doc: u32,
-    /// Its sort values, one per sort key; none if hits are ordered by their places alone.
+    /// Its sort values, one per sort key; none if hits are ordered by their places alone. Behind them the value of which
+    /// only one hit is wanted, if that is so.
     pub(crate) keys: Vec<SortValue>,
     /// Its place in the index.
     pub(crate) place: HitPlace,
-    /// The value of which only one hit is wanted, if that is so.
-    pub(crate) group: Option<SortValue>,
 }
 
 /// Keeps the first of hits with the same value, where only one of them is wanted. They must be in their order.
-pub(crate) fn collapse(hits: &mut Vec<PartialHit>) {
+pub(crate) fn collapse(hits: &mut Vec<PartialHit>, order: &HitOrder) {
+    if order.collapse().is_none() {
+        return;
+    }
     let mut seen = BTreeSet::new();
-    hits.retain(|hit| match &hit.group {
-        Some(group) => seen.insert(format!("{group:?}")),
-        None => true,
-    });
+    hits.retain(|hit| seen.insert(format!("{:?}", hit.keys.last())));
 }
 
 /// Compares the sort keys of two hits.

@@ -88,13 +88,8 @@ fn of_leaf(leaf: &Leaf, tag_fields: &[&str]) -> Option<RequiredTag> {
     if !tag_fields.contains(&field.as_str()) {
         return None;
     }
-    Some((
-        field.clone(),
-        values
-            .into_iter()
-            .flat_map(|value| spellings(value))
-            .collect(),
-    ))
+    let spelled = values.into_iter().flat_map(|value| spellings(value));
+    Some((field.clone(), canter_sorting::set_of(spelled)))
 }
 
 fn is_pattern(phrase: &str) -> bool {

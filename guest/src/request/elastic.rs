@@ -3,6 +3,8 @@
 use canter_names::FilterPath;
 use serde::{Deserialize, Serialize};
 
+use crate::leaf::SortValue;
+
 /// What an answer in Elasticsearch's form shows of hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ElasticHits {
@@ -27,17 +29,23 @@ pub(crate) struct ElasticHits {
     pub(crate) highlight: Option<Highlight>,
     /// Whether the names of aggregations tell their types.
     pub(crate) has_typed_keys: bool,
+    /// How all hits in an order of values are gone through, page by page.
+    pub(crate) scroll: Option<Scroll>,
     /// The point in time that is searched.
     pub(crate) pit_id: Option<String>,
     /// Which parts of the answer are wanted; all if absent.
     pub(crate) filter_path: Option<FilterPath>,
 }
 
-/// A search that goes through all hits, page by page, in the order in which they lie in the index's splits.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A search that goes through all hits, page by page: in the order in which they lie in the index's splits, or in one of
+/// values.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scroll {
     /// The split and the document behind which the page begins.
     pub(crate) after: Option<(String, u32)>,
+    /// The values behind which it begins.
+    #[serde(default)]
+    pub(crate) keys: Vec<SortValue>,
     /// The parameters and the body of the request, for the next page.
     pub(crate) query: String,
     pub(crate) body: String,

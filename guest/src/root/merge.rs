@@ -50,7 +50,7 @@ impl Merged {
     pub(crate) fn select(&mut self, order: &HitOrder, start_offset: usize, max_hits: usize) {
         let hits = &mut self.result.hits;
         canter_sorting::sort_by(hits, |left, right| compare_hits(left, right, order));
-        collapse(hits);
+        collapse(hits, order);
         hits.drain(..start_offset.min(hits.len()));
         hits.truncate(max_hits);
     }

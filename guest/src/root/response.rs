@@ -370,12 +370,16 @@ fn scroll_id_of(
     request: &SearchRequest,
     sources: &BTreeMap<u32, HeadSource>,
 ) -> Option<String> {
-    let (scroll, shown) = request.scroll.as_ref().zip(request.elastic.as_ref())?;
-    let last = hits.last().and_then(|hit| {
-        let source = sources.get(&hit.split_ord)?;
-        Some((source.entry.id.clone(), hit.doc))
-    });
-    Some(scroll_id(&shown.names, scroll, last))
+    let shown = request.elastic.as_ref()?;
+    let mut scroll = request.scroll.as_ref().or(shown.scroll.as_ref())?.clone();
+    if let Some(last) = hits.last() {
+        if request.scroll.is_some() {
+            let source = sources.get(&last.split_ord)?;
+            scroll.after = Some((source.entry.id.clone(), last.doc));
+        }
+        scroll.keys.clone_from(&last.keys);
+    }
+    Some(scroll_id(&shown.names, scroll))
 }
 
 /// The aggregations as the answer shows them.

@@ -76,13 +76,13 @@ impl<'a> Snippeter<'a> {
             self.generators.insert(split_ord, generators);
         }
         let generators = self.generators.get(&split_ord).into_iter().flatten();
-        Ok(generators
-            .map(|(name, snippets)| {
+        Ok(canter_sorting::map_of(generators.map(
+            |(name, snippets)| {
                 let passages = snippets.as_ref();
                 let passages = passages.map(|snippets| snippets.of(document));
                 (name.clone(), passages.unwrap_or_default())
-            })
-            .collect())
+            },
+        )))
     }
 
     fn generators_of(

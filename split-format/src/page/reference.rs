@@ -164,8 +164,11 @@ pub(super) fn read_tags(reader: &mut Reader<'_>) -> Result<Tags, FormatError> {
     for _ in 0..num_fields {
         let field = reader.string()?.to_owned();
         let num_values = reader.count(1)?;
-        let values = (0..num_values).map(|_| reader.string().map(str::to_owned));
-        let values = values.collect::<Result<TagValues, _>>()?;
+        // They come in their order, so that there is nothing to be sorted before they are taken in.
+        let mut values = TagValues::new();
+        for _ in 0..num_values {
+            values.insert(reader.string()?.to_owned());
+        }
         tags.insert(field, values);
     }
     Ok(tags)

@@ -43,6 +43,15 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     );
 }
 
+/// Quickwit has two kinds of files, and only one of them is of an index.
+#[test]
+fn a_config_of_quickwits_node_is_refused() {
+    check(
+        "version: 0.8\nnode_id: n1\nmetastore_uri: s3://logs/indexes\n",
+        r#"line 2: unknown key "node_id" in the index config; allowed: version, index_id, index_uri, doc_mapping, search_settings, indexing_settings, ingest_settings, retention"#,
+    );
+}
+
 #[test]
 fn a_wrong_value_is_named_with_its_line_and_what_is_allowed() {
     check_fields(

@@ -11,6 +11,7 @@ mod interval;
 mod math;
 mod rounding;
 mod zone;
+mod zones;
 
 pub(crate) use format::DateFormat;
 pub(crate) use interval::{CalendarUnit, fixed_interval_ns, offset_ns};

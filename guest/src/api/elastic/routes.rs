@@ -164,10 +164,15 @@ fn read(
         Route::Info => ElasticCall::Answered(elastic_text(200, cluster::info())),
         Route::ClusterHealth => {
             for name in [
+                // All of it is as well as it can be.
+                "wait_for_active_shards",
+                "wait_for_events",
+                "wait_for_no_initializing_shards",
+                "wait_for_no_relocating_shards",
+                "wait_for_nodes",
                 "wait_for_status",
                 "timeout",
                 "level",
-                "wait_for_no_relocating_shards",
             ] {
                 params.text(name);
             }

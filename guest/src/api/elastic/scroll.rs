@@ -1,7 +1,8 @@
-//! Scrolling: all hits of a search, page by page, in the order in which they lie in the index.
+//! Scrolling: all hits of a search, page by page, in the order in which they lie in the index, or in another.
 //!
 //! A scroll is a text that says the request and where the last page ended. Nothing is kept for it, so that it does not
-//! expire; it ends where the split that it stands in is merged into another, and says so.
+//! expire. In the order of the index it ends where the split that it stands in is merged into another, and says so; in
+//! another it goes on like `search_after`.
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-scroll>.
 
@@ -28,14 +29,11 @@ struct Written {
     scroll: Scroll,
 }
 
-/// The text of a scroll that goes on behind a document of a split.
-pub(crate) fn scroll_id(index: &str, scroll: &Scroll, after: Option<(String, u32)>) -> String {
+/// The text of a scroll.
+pub(crate) fn scroll_id(index: &str, scroll: Scroll) -> String {
     let written = Written {
         index: index.to_owned(),
-        scroll: Scroll {
-            after: after.or_else(|| scroll.after.clone()),
-            ..scroll.clone()
-        },
+        scroll,
     };
     let json = serde_json::to_string(&written).unwrap_or_default();
     BASE64_URL_SAFE_NO_PAD.encode(json)
@@ -71,6 +69,13 @@ pub(super) fn next_page(
     let mut search = read_search(&indexes, body, &mut params, is_pretty, settings)?;
     params.finish()?;
     // Whatever else the text says: it goes on where it stands.
-    search.question.request.scroll = Some(written.scroll);
+    let request = &mut search.question.request;
+    match &mut request.elastic {
+        Some(shown) if shown.scroll.is_some() => {
+            request.search_after.clone_from(&written.scroll.keys);
+            shown.scroll = Some(written.scroll);
+        }
+        _ => request.scroll = Some(written.scroll),
+    }
     Ok((indexes, search))
 }

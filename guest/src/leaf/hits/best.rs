@@ -161,7 +161,12 @@ impl BestByKeys {
     fn drop_repeated(&mut self) {
         canter_sorting::sort(&mut self.kept);
         let mut seen = BTreeSet::new();
-        self.kept.retain(|candidate| seen.insert(candidate.group));
+        // As a kind of key of which there is a set already.
+        let key = |(presence, class, value): Rank| {
+            (value.cast_signed(), i64::from(class), presence as usize)
+        };
+        self.kept
+            .retain(|candidate| candidate.group.is_none_or(|group| seen.insert(key(group))));
         self.kept.truncate(self.window);
         self.worst = match self.kept.len() < self.window {
             true => None,
@@ -298,11 +303,10 @@ impl BestByKeys {
                     .collect::<tantivy::Result<Vec<_>>>()?;
                 let place = split_id.as_ref().map(|id| place_in(id, candidate.doc));
                 values.extend(place.map(SortValue::Text));
-                let group = group
-                    .as_ref()
-                    .map(|group| group.value(candidate.doc, score));
+                if let Some(group) = &group {
+                    values.push(group.value(candidate.doc, score)?);
+                }
                 Ok(PartialHit {
-                    group: group.transpose()?,
                     split_ord,
                     doc: candidate.doc,
                     keys: values,
@@ -389,7 +393,7 @@ impl BestByKeys {
 }
 
 /// Where a document lies, as a text that sorts like it.
-fn place_in(split_id: &str, doc: DocId) -> String {
+pub(crate) fn place_in(split_id: &str, doc: DocId) -> String {
     format!("{split_id}{doc:08x}")
 }
 

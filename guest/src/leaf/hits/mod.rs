@@ -6,6 +6,7 @@ mod sent_back;
 mod sort_key;
 mod top_hits;
 
+pub(crate) use best::place_in;
 pub(super) use best::rounded;
 pub(super) use places::{Elsewhere, settle_places};
 pub(crate) use sent_back::shows_milliseconds;

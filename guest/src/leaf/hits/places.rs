@@ -73,13 +73,15 @@ struct Known {
 
 /// Gives the hits of a batch of splits their places, and drops hits that cannot be among the first
 /// `window`. A split of which places cannot be read has failed, and must not have pushed out hits of
-/// the others: they are settled again without it.
+/// the others: they are settled again without it. With `by_split`, hits of one time stand by the id of their split and their
+/// number there, and not by who they are.
 pub(in crate::leaf) async fn settle_places(
     candidates: &[&Candidate],
     results: &mut [Result<SplitResult, SearchError>],
     order: &HitOrder,
     window: usize,
     elsewhere: &[Elsewhere],
+    by_split: bool,
 ) {
     loop {
         let mut places = Vec::new();
@@ -95,7 +97,7 @@ pub(in crate::leaf) async fn settle_places(
         }
         let before: Vec<Vec<PartialHit>> =
             batch.iter().map(|unplaced| unplaced.hits.clone()).collect();
-        let mut failures = place_all(&mut batch, order, window, elsewhere).await;
+        let mut failures = place_all(&mut batch, order, window, elsewhere, by_split).await;
         if failures.is_empty() {
             return;
         }
@@ -124,20 +126,21 @@ async fn place_all(
     order: &HitOrder,
     window: usize,
     elsewhere: &[Elsewhere],
+    by_split: bool,
 ) -> BTreeMap<usize, SearchError> {
     drop_late_hits(batch, order, window);
     let unsure = unsure_splits(batch, order, elsewhere);
     let reads = (0..).zip(batch.iter()).map(|(place, unplaced)| {
         let (times, identities) = (
             unsure.times.contains(&place),
-            unsure.identities.contains(&place),
+            unsure.identities.contains(&place) && !by_split,
         );
         read(unplaced.split, times, identities)
     });
     let reads = join_all(reads).await;
     let mut failures = BTreeMap::new();
     for ((place, unplaced), known) in (0..).zip(batch).zip(reads) {
-        let placed = known.and_then(|known| place_hits(unplaced, &known));
+        let placed = known.and_then(|known| place_hits(unplaced, &known, by_split));
         if let Err(error) = placed {
             failures.insert(place, error);
         }
@@ -166,9 +169,15 @@ async fn read(split: &OpenSplit, times: bool, identities: bool) -> Result<Known,
     })
 }
 
-fn place_hits(unplaced: &mut UnplacedHits<'_>, known: &Known) -> Result<(), SearchError> {
+fn place_hits(
+    unplaced: &mut UnplacedHits<'_>,
+    known: &Known,
+    by_split: bool,
+) -> Result<(), SearchError> {
     let split = unplaced.split;
     let first = split.identity_range().first;
+    // Ids of splits have 32 hexadecimal digits.
+    let split_number = u128::from_str_radix(&split.entry.id, 16).unwrap_or_default();
     for hit in unplaced.hits.iter_mut() {
         let time_ns = match (&known.times, &split.time_index) {
             (Some(times), _) => times.first(hit.doc).map(DateTime::into_timestamp_nanos),
@@ -183,8 +192,14 @@ fn place_hits(unplaced: &mut UnplacedHits<'_>, known: &Known) -> Result<(), Sear
         };
         hit.place = HitPlace {
             time_ns: time_ns.unwrap_or(0),
-            source: identity.source.to_u128(),
-            position: identity.position,
+            source: match by_split {
+                true => split_number,
+                false => identity.source.to_u128(),
+            },
+            position: match by_split {
+                true => hit.doc.into(),
+                false => identity.position,
+            },
         };
     }
     Ok(())
@@ -256,7 +271,7 @@ fn unsure_splits(batch: &[UnplacedHits<'_>], order: &HitOrder, elsewhere: &[Else
     });
     let mut unsure = Unsure::default();
     for equal in all.chunk_by(|(left, _), (right, _)| compare_keys(left, right, order).is_eq()) {
-        let buckets = equal.iter().map(|(_, bucket)| *bucket).collect();
+        let buckets = canter_sorting::set_of(equal.iter().map(|(_, bucket)| *bucket));
         unsure.add(&buckets, &ranges, elsewhere);
     }
     unsure

@@ -72,13 +72,25 @@ impl HitOrder {
             }
             SortTarget::Score | SortTarget::Doc | SortTarget::SplitDoc => false,
         };
-        match keys.as_slice() {
+        // Among hits of one time, where they lie decides then as well as their place in the index.
+        let values = match keys.as_slice() {
+            [values @ .., last] if last.target == SortTarget::SplitDoc && !values.is_empty() => {
+                values
+            }
+            keys => keys,
+        };
+        let scrolls = request
+            .elastic
+            .as_ref()
+            .is_some_and(|shown| shown.scroll.is_some());
+        match values {
             [] => by_place(ties),
             [only]
                 if is_time(&only.target)
                     && only.order == ties
                     && after.is_empty()
-                    && request.collapse.is_none() =>
+                    && request.collapse.is_none()
+                    && !scrolls =>
             {
                 Self::Time(ties)
             }
@@ -331,7 +343,6 @@ impl TopHits {
             doc,
             keys: Vec::new(),
             place: HitPlace::default(),
-            group: None,
         };
         match self {
             Self::Nothing => Ok(Vec::new()),

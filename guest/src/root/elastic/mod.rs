@@ -21,7 +21,7 @@ use self::fields::fields_of;
 use self::source::filtered;
 use super::fetch_docs::Document;
 use crate::SearchError;
-use crate::leaf::{FailedSplit, HitOrder, PartialHit, SortValue, shows_milliseconds};
+use crate::leaf::{FailedSplit, HitOrder, PartialHit, SortValue, place_in, shows_milliseconds};
 use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget};
 
 const SOURCE_FIELD: &str = "_source";
@@ -82,9 +82,10 @@ impl HitWriter<'_> {
                 filtered(document, &self.shown.source)
             ));
         }
-        if !self.shown.fields.is_empty() || hit.group.is_some() {
+        let group = self.order.collapse().zip(hit.keys.last());
+        if !self.shown.fields.is_empty() || group.is_some() {
             let mut fields = fields_of(document, &self.shown.fields, mapper)?;
-            if let (Some(name), Some(group)) = (self.order.collapse(), &hit.group) {
+            if let Some((name, group)) = group {
                 fields.insert(
                     name.to_owned(),
                     [shown(group, &usual(mapper, name))?].into(),
@@ -98,7 +99,7 @@ impl HitWriter<'_> {
             parts.push(entry("highlight", &highlight.clone().into()));
         }
         if self.shown.shows_sort {
-            let sort = self.sort_values(hit, mapper, &found.document)?;
+            let sort = self.sort_values(hit, place.split_id, mapper, &found.document)?;
             parts.push(entry("sort", &sort.into()));
         }
         Ok(format!("{{{}}}", parts.join(",")))
@@ -118,6 +119,7 @@ impl HitWriter<'_> {
     fn sort_values(
         &self,
         hit: &PartialHit,
+        split_id: &str,
         mapper: &DocMapper,
         document: &TantivyDocument,
     ) -> Result<Vec<Value>, SearchError> {
@@ -134,6 +136,7 @@ impl HitWriter<'_> {
                     values.push(if is_hidden { 0 } else { hit.doc }.into());
                     continue;
                 }
+                SortTarget::SplitDoc => SortValue::Text(place_in(split_id, hit.doc)),
                 // Hits in the order of time were found without their times.
                 SortTarget::Field(_) if matches!(self.order, HitOrder::Time(_)) => {
                     time_of(mapper, document)
