@@ -40,7 +40,7 @@ impl Credentials {
     /// If there is none, or it is of no known form.
     pub fn read(header: Option<&[u8]>) -> Result<Self, Denied> {
         let header = header.ok_or(Denied::Missing)?;
-        let header = header.get(..MAX_HEADER_BYTES.min(header.len()));
+        let header = Some(header).filter(|header| header.len() <= MAX_HEADER_BYTES);
         let header = header.and_then(|header| std::str::from_utf8(header).ok());
         let (scheme, token) = header
             .and_then(|header| header.trim().split_once(' '))

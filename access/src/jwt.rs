@@ -1,4 +1,4 @@
-//! JSON Web Tokens: HS256, RS256 and EdDSA, against a set of keys in a file (JWKS, RFC 7517).
+//! JSON Web Tokens: HS256, RS256 and EdDSA, against a set of keys (JWKS, RFC 7517).
 //!
 //! What a token allows is one claim, an object; a token without it allows nothing:
 //!
@@ -7,8 +7,8 @@
 //!  "canter": {"indexes": ["logs"], "rights": ["read"], "filter": "tenant_id:7"}}
 //! ```
 
-use std::path::{Path, PathBuf};
-
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::jwk::{
     AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, PublicKeyUse,
 };
@@ -16,7 +16,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Grant, Right, checked};
+use super::{Grant, Right, Source, checked};
 
 /// How far clocks may differ, in seconds.
 const LEEWAY_SECONDS: u64 = 30;
@@ -24,11 +24,14 @@ const LEEWAY_SECONDS: u64 = 30;
 /// A shared secret of fewer bytes can be guessed from one token (RFC 7518, section 3.2).
 const MIN_SECRET_NUM_BYTES: usize = 32;
 
+/// A shorter RSA key can be broken (RFC 7518, section 3.3).
+const MIN_MODULUS_NUM_BITS: usize = 2048;
+
 /// What JWTs are checked against.
 #[derive(Clone, Debug)]
 pub struct JwtSettings {
-    /// The file with the set of keys.
-    pub key_set: PathBuf,
+    /// The set of keys.
+    pub key_set: Source,
     /// The claim that says what the token allows, such as `canter`.
     pub claim: String,
     /// Who must have issued it (`iss`), if anybody.
@@ -66,10 +69,8 @@ impl PartialEq for Verifier {
 
 impl Verifier {
     pub(super) fn read(settings: &JwtSettings) -> Result<Self, String> {
-        let path: &Path = &settings.key_set;
-        let shown = path.display();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read the key set in {shown}: {error}"))?;
+        let shown = settings.key_set.shown();
+        let text = settings.key_set.read("the key set")?;
         let set: JwkSet = serde_json::from_str(&text)
             .map_err(|error| format!("{shown} is no set of keys (JWKS): {error}"))?;
         let mut keys = Vec::new();
@@ -99,7 +100,7 @@ impl Verifier {
             _ => {}
         }
         Ok(Self {
-            text,
+            text: text.into_owned(),
             claim: settings.claim.clone(),
             keys,
         })
@@ -108,6 +109,10 @@ impl Verifier {
     /// What a token allows; `None` if it is not right.
     pub(super) fn check(&self, token: &str) -> Option<Grant> {
         let header = decode_header(token).ok()?;
+        // Names what must be understood (RFC 7515, section 4.1.11), and none of that is.
+        if header.crit.is_some() {
+            return None;
+        }
         let key = match (&header.kid, self.keys.as_slice()) {
             (Some(id), keys) => keys.iter().find(|key| key.id.as_ref() == Some(id))?,
             (None, [key]) => key,
@@ -115,6 +120,9 @@ impl Verifier {
         };
         let claims = decode::<Map<String, Value>>(token, &key.key, &key.validation);
         let mut claims = claims.ok()?.claims;
+        if !is_well_formed(&claims) {
+            return None;
+        }
         let name = claims
             .get("sub")
             .and_then(Value::as_str)
@@ -128,6 +136,17 @@ impl Verifier {
         let allowed: Allowed = serde_json::from_value(allowed).ok()?;
         checked(name, allowed.indexes, allowed.rights, allowed.filter).ok()
     }
+}
+
+/// Whether the registered claims have their types (RFC 7519, section 4.1), those that are not checked, too: libraries differ in
+/// what they make of others, and hosts must not.
+fn is_well_formed(claims: &Map<String, Value>) -> bool {
+    let is = |name: &str, is_right: fn(&Value) -> bool| claims.get(name).is_none_or(is_right);
+    let are_texts = |value: &Value| {
+        let list = value.as_array();
+        value.is_string() || list.is_some_and(|list| list.iter().all(Value::is_string))
+    };
+    is("iss", Value::is_string) && is("iat", Value::is_number) && is("aud", are_texts)
 }
 
 #[derive(Deserialize)]
@@ -162,6 +181,14 @@ impl NamedKey {
             return Err(known.to_owned());
         }
         let key = DecodingKey::from_jwk(jwk).map_err(|error| format!("cannot be used: {error}"))?;
+        if let AlgorithmParameters::RSA(public) = &jwk.algorithm {
+            let num_bits = num_bits(&public.n);
+            if num_bits < MIN_MODULUS_NUM_BITS {
+                return Err(format!(
+                    "is an RSA key of {num_bits} bits; it needs {MIN_MODULUS_NUM_BITS}"
+                ));
+            }
+        }
         if algorithm == Algorithm::HS256 {
             let len = key.try_get_as_bytes().map_or(0, <[u8]>::len);
             if len < MIN_SECRET_NUM_BYTES {
@@ -193,4 +220,12 @@ impl NamedKey {
             validation,
         })
     }
+}
+
+/// The length of a number in base64url.
+fn num_bits(number: &str) -> usize {
+    let bytes = URL_SAFE_NO_PAD.decode(number).unwrap_or_default();
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    let first = bytes.get(zeros).map_or(8, |byte| byte.leading_zeros());
+    ((bytes.len() - zeros) * 8).saturating_sub(first as usize)
 }

@@ -1,4 +1,4 @@
-//! API keys in a file: hashes of secrets that the server never has.
+//! API keys: hashes of secrets that the server never has.
 //!
 //! ```toml
 //! [[key]]
@@ -23,7 +23,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Grant, Right, checked};
+use super::{Grant, Right, Source, checked};
 
 /// Bytes of chance in a secret.
 const SECRET_NUM_BYTES: usize = 32;
@@ -54,7 +54,7 @@ struct Entry {
     expires: Option<String>,
 }
 
-/// The keys of a file.
+/// The keys of a file or a setting.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Keys(BTreeMap<String, Key>);
 
@@ -66,12 +66,12 @@ pub(super) struct Key {
 }
 
 impl Keys {
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read the keys in {shown}: {error}"))?;
+    pub(super) fn read(source: &Source) -> Result<Self, String> {
+        let shown = source.shown();
+        let text = source.read("the keys")?;
+        // Without the lines around it, which have hashes.
         let file: KeyFile = toml::from_str(&text)
-            .map_err(|error| format!("{shown} is no file of keys: {}", error.message()))?;
+            .map_err(|error| format!("{shown} is no list of keys: {}", error.message()))?;
         let mut keys = BTreeMap::new();
         for entry in file.key {
             let id = entry.id.clone();
@@ -151,7 +151,8 @@ pub struct NewKey {
 /// If the file has such a key, or cannot be written.
 pub fn add_key(path: &Path, new: NewKey) -> Result<String, String> {
     let shown = path.display();
-    if path.exists() && Keys::read(path)?.0.contains_key(&new.id) {
+    let written = Source::File(path.to_owned());
+    if path.exists() && Keys::read(&written)?.0.contains_key(&new.id) {
         return Err(format!(
             "{shown} has a key {:?} already: choose another name",
             new.id

@@ -1,4 +1,4 @@
-//! Who may ask, and what: API keys and JSON Web Tokens, read from files that may change while a server runs.
+//! Who may ask, and what: API keys and JSON Web Tokens, read from files that may change while a server runs, or from settings.
 //!
 //! ```text
 //!   Authorization: ApiKey base64(id:secret) ┐
@@ -9,13 +9,17 @@
 //!
 //! It knows tokens; what a grant means for a search is the host's matter. Nothing here says why exactly a token was not
 //! taken: who guesses learns nothing.
+//!
+//! The Worker of `edge-adapters/cloudflare` decides alike, in another language: `src/tests/table` has cases that the tests of both
+//! go through.
 
+mod challenge;
 mod credentials;
 mod jwt;
 mod keys;
+mod source;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
@@ -23,9 +27,11 @@ use lru::LruCache;
 use serde::{Deserialize, Serialize};
 
 pub use canter_names::matches_any;
+pub use challenge::challenges;
 pub use credentials::Credentials;
 pub use jwt::JwtSettings;
 pub use keys::{NewKey, add_key};
+pub use source::Source;
 
 /// Keys that were found right lately: their secrets are not hashed again.
 const MAX_REMEMBERED: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
@@ -41,6 +47,16 @@ pub struct Grant {
     pub rights: Vec<Right>,
     /// A query that every hit must match; each of its terms names its field.
     pub filter: Option<String>,
+}
+
+impl Grant {
+    /// Those of a host's indexes that it is for; `None` is all of them. The others are not there for its holder.
+    #[must_use]
+    pub fn indexes_among(&self, open: &[String]) -> Option<Vec<String>> {
+        let patterns = self.indexes.as_ref()?;
+        let allowed = open.iter().filter(|name| matches_any(patterns, name));
+        Some(allowed.cloned().collect())
+    }
 }
 
 /// Something that may be done with an index.
@@ -77,8 +93,8 @@ pub enum Denied {
 /// Where tokens are known from.
 #[derive(Clone, Debug, Default)]
 pub struct AccessSettings {
-    /// A file of API keys, in TOML.
-    pub keys: Option<PathBuf>,
+    /// API keys, in TOML.
+    pub keys: Option<Source>,
     /// What JWTs are checked against.
     pub jwt: Option<JwtSettings>,
 }
@@ -172,7 +188,7 @@ impl Access {
 
 impl Known {
     fn read(settings: &AccessSettings) -> Result<Self, String> {
-        let keys = settings.keys.as_deref().map(keys::Keys::read).transpose()?;
+        let keys = settings.keys.as_ref().map(keys::Keys::read).transpose()?;
         let jwt = settings.jwt.as_ref().map(jwt::Verifier::read).transpose()?;
         let mut digest_key = [0; 32];
         getrandom::fill(&mut digest_key)

@@ -1,4 +1,5 @@
-//! What is taken for a token, and what is not. The keys beside this file sign for these tests only.
+//! What is taken for a token, and what is not: what the table of cases does not say. The keys beside this file sign for these tests
+//! only.
 
 use std::path::Path;
 
@@ -10,9 +11,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn read(header: &str) -> Result<Credentials, Denied> {
-    Credentials::read(Some(header.as_bytes()))
-}
+mod table;
 
 fn key(id: &str, secret: &str) -> Credentials {
     Credentials::Key {
@@ -22,64 +21,14 @@ fn key(id: &str, secret: &str) -> Credentials {
 }
 
 #[test]
-fn a_header_has_a_key_or_a_jwt() {
-    assert_eq!(Credentials::read(None), Err(Denied::Missing));
-    let encoded = STANDARD.encode("grafana:s:e");
-    for header in [
-        format!("ApiKey {encoded}"),
-        format!("apikey  {encoded} "),
-        format!("Basic {encoded}"),
-    ] {
-        assert_eq!(read(&header), Ok(key("grafana", "s:e")), "{header}");
-    }
-    assert_eq!(read("Bearer grafana.s"), Ok(key("grafana", "s")));
-    assert_eq!(
-        read("bearer a.b.c"),
-        Ok(Credentials::Jwt("a.b.c".to_owned()))
-    );
-    for header in [
-        "",
-        "Bearer",
-        "Bearer ",
-        "Bearer word",
-        "Bearer .s",
-        "Bearer a.",
-        "Bearer a.b.c.d.e",
-        "Digest a.b",
-        "Basic a.b",
-        "ApiKey Og==",
-        "ApiKey YQ==",
-        "ApiKey /w==",
-        "Bearer a\0.b",
-    ] {
-        let read = read(header);
-        let is_jwt = matches!(read, Ok(Credentials::Jwt(_)));
-        assert!(!is_jwt && read.is_err(), "{header:?}: {read:?}");
-    }
-    let long = format!("Bearer a.{}", "s".repeat(10_000));
-    assert!(read(&long).is_ok_and(|read| read != key("a", &"s".repeat(10_000))));
-    assert!(!format!("{:?}", key("a", "hidden")).contains("hidden"));
-}
-
-#[test]
-fn a_star_stands_for_anything() {
-    let check = |pattern: &str, name: &str, expect: bool| {
-        assert_eq!(
-            matches_any(&[pattern.to_owned()], name),
-            expect,
-            "{pattern} {name}"
-        );
+fn a_secret_is_not_shown() {
+    let shown = format!("{:?}", key("a", "hidden"));
+    assert!(shown.contains('a') && !shown.contains("hidden"), "{shown}");
+    let setting = Source::Setting {
+        name: "KEYS".to_owned(),
+        text: "hidden".to_owned(),
     };
-    check("logs", "logs", true);
-    check("logs", "logs-1", false);
-    check("logs-*", "logs-1", true);
-    check("logs-*", "logs", false);
-    check("*", "", true);
-    check("*-1", "logs-1", true);
-    check("l*s*1", "logs-1", true);
-    check("l*s*1", "l1", false);
-    check("a*a", "a", false);
-    check("a*b*b", "ab", false);
+    assert_eq!(format!("{setting:?}"), "Source(KEYS)");
 }
 
 fn keys_in(folder: &Path, new: NewKey) -> (Access, Credentials) {
@@ -87,7 +36,7 @@ fn keys_in(folder: &Path, new: NewKey) -> (Access, Credentials) {
     let id = new.id.clone();
     let secret = add_key(&file, new).unwrap();
     let access = Access::open(AccessSettings {
-        keys: Some(file),
+        keys: Some(Source::File(file)),
         jwt: None,
     });
     (access.unwrap(), key(&id, &secret))
@@ -181,7 +130,7 @@ fn a_key_ends_when_it_expires_or_is_taken_out() {
 }
 
 #[test]
-fn a_file_of_keys_that_would_mean_something_else_is_refused() {
+fn a_key_that_would_mean_something_else_is_not_added() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys.toml");
     add_key(&file, named("a")).unwrap();
@@ -198,25 +147,6 @@ fn a_file_of_keys_that_would_mean_something_else_is_refused() {
     };
     assert!(add_key(&file, empty).unwrap_err().contains("empty filter"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), right);
-    let check = |text: String, expect: &str| {
-        std::fs::write(&file, text).unwrap();
-        let settings = AccessSettings {
-            keys: Some(file.clone()),
-            jwt: None,
-        };
-        let error = Access::open(settings).unwrap_err();
-        assert!(error.contains(expect), "{error}");
-    };
-    check(format!("{right}{right}"), "two keys");
-    check(format!("{right}filters = \"a:1\""), "unknown field");
-    check(format!("{right}filter = \"\""), "empty filter");
-    check(format!("{right}indexes = []"), "empty list of indexes");
-    check(format!("{right}expires = \"soon\""), "expires at no time");
-    check(format!("{right}rights = []"), "empty list of rights");
-    check(format!("{right}rights = [\"admin\"]"), "admin");
-    check(right.replace("argon2id", "argon2i"), "none of argon2id");
-    check(right.replace("$argon2id", "secret"), "none of argon2id");
-    check(right.replace("id = \"a\"", "id = \"\""), "letters");
 }
 
 const SECRET: &[u8] = b"a secret of these tests, and of nobody else";
@@ -244,7 +174,7 @@ fn access(folder: &Path, keys: Vec<Jwk>) -> Result<Access, String> {
     let key_set = folder.join("keys.json");
     std::fs::write(&key_set, serde_json::to_string(&JwkSet { keys }).unwrap()).unwrap();
     let jwt = JwtSettings {
-        key_set,
+        key_set: Source::File(key_set),
         claim: "canter".to_owned(),
         issuer: Some("https://issuer.example".to_owned()),
         audience: Some("canter".to_owned()),
@@ -309,53 +239,6 @@ fn a_jwt_of_each_algorithm_allows_what_its_claim_says() {
 }
 
 #[test]
-fn a_jwt_that_is_not_right_in_every_claim_allows_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let access = access(folder.path(), vec![jwk(Algorithm::HS256, None)]).unwrap();
-    let check = |change: &dyn Fn(&mut Value), is_right: bool| {
-        let mut claims = claims();
-        change(&mut claims);
-        let checked = access.check(&signed(Algorithm::HS256, None, &claims));
-        assert_eq!(checked.is_ok(), is_right, "{claims}");
-    };
-    check(&|_| {}, true);
-    check(
-        &|claims| claims["nbf"] = json!(later() - 366 * 86_400),
-        true,
-    );
-    check(&|claims| claims["canter"] = json!({}), true);
-    check(&|claims| claims["aud"] = json!("canter"), true);
-    let without = |name: &'static str| {
-        move |claims: &mut Value| {
-            claims.as_object_mut().unwrap().remove(name);
-        }
-    };
-    for name in ["exp", "iss", "aud", "canter"] {
-        check(&without(name), false);
-        check(&|claims| claims[name] = Value::Null, false);
-        check(&|claims| claims[name] = json!("others"), false);
-        check(&|claims| claims[name] = json!([]), false);
-    }
-    check(&|claims| claims["exp"] = json!(1_600_000_000), false);
-    check(&|claims| claims["exp"] = json!(later().to_string()), false);
-    check(&|claims| claims["nbf"] = json!(later()), false);
-    check(&|claims| claims["nbf"] = json!("now"), false);
-    for wrong in [
-        json!({"indexes": []}),
-        json!({"indexes": null}),
-        json!({"indexes": "logs"}),
-        json!({"filter": ""}),
-        json!({"filter": null}),
-        json!({"filter": ["a:1"]}),
-        json!({"rights": []}),
-        json!({"rights": ["admin"]}),
-        json!({"forced_filter": "a:1"}),
-    ] {
-        check(&|claims| claims["canter"] = wrong.clone(), false);
-    }
-}
-
-#[test]
 fn a_signature_is_of_its_key_and_its_text() {
     let folder = tempfile::tempdir().unwrap();
     let access = access(folder.path(), vec![jwk(Algorithm::RS256, None)]).unwrap();
@@ -387,26 +270,4 @@ fn a_signature_is_of_its_key_and_its_text() {
     let as_secret = EncodingKey::from_secret(modulus.as_str().unwrap().as_bytes());
     let forged = encode(&Header::new(Algorithm::HS256), &claims(), &as_secret).unwrap();
     assert_eq!(jwt(forged), Err(Denied::Unknown));
-}
-
-#[test]
-fn a_set_of_keys_has_only_such_as_are_checked() {
-    let folder = tempfile::tempdir().unwrap();
-    let check = |keys: Vec<Jwk>, expect: &str| {
-        let error = access(folder.path(), keys).unwrap_err();
-        assert!(error.contains(expect), "{error}");
-    };
-    check(Vec::new(), "no key that signs");
-    check(
-        vec![
-            jwk(Algorithm::HS256, None),
-            jwk(Algorithm::EdDSA, Some("e")),
-        ],
-        "needs a kid",
-    );
-    let short = Jwk::from_encoding_key(&EncodingKey::from_secret(b"short"), Algorithm::HS256);
-    check(vec![short.unwrap()], "secret of 5 bytes");
-    let mut other = jwk(Algorithm::RS256, None);
-    other.common.key_algorithm = Some(jsonwebtoken::jwk::KeyAlgorithm::RS512);
-    check(vec![other], "no kind that is checked");
 }

@@ -1,9 +1,11 @@
 /*
- * Checks the Worker's types, and bundles it for miniflare: one script and the guest's modules beside it, as wrangler does it.
+ * Checks the Worker's types, and bundles it for miniflare: one script and WebAssembly modules beside it, as wrangler does it.
+ * Puts the search page into `dist/assets`, from where wrangler uploads it.
  */
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +13,13 @@ import { build } from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
 
+const dist = join(root, "dist");
+const page = join(root, "../page");
+
 execFileSync(join(root, "node_modules/.bin/tsc"), ["--project", root], { stdio: "inherit" });
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
 
 /** Leaves imports of `.wasm` in the script and puts the files beside it. */
 const modulesBeside = {
@@ -19,8 +27,8 @@ const modulesBeside = {
   setup({ onResolve }) {
     onResolve({ filter: /\.wasm$/ }, ({ path, resolveDir }) => {
       const name = path.split("/").at(-1);
-      mkdirSync(join(root, "dist"), { recursive: true });
-      copyFileSync(join(resolveDir, path), join(root, "dist", name));
+      const file = createRequire(join(resolveDir, "from-here.js")).resolve(path);
+      copyFileSync(file, join(dist, name));
       return { path: `./${name}`, external: true };
     });
   },
@@ -28,7 +36,7 @@ const modulesBeside = {
 
 await build({
   entryPoints: [join(root, "src/worker.ts")],
-  outfile: join(root, "dist/worker.js"),
+  outfile: join(dist, "worker.js"),
   bundle: true,
   minify: true,
   format: "esm",
@@ -38,3 +46,12 @@ await build({
   plugins: [modulesBeside],
   logLevel: "warning",
 });
+
+// Below `/ui/`, with the headers that every host of the page sends.
+cpSync(join(page, "src"), join(dist, "assets/ui"), { recursive: true });
+const headers = readFileSync(join(page, "headers.txt"), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"));
+// What Cloudflare would say of caching goes first.
+const rules = ["/ui/*", "! cache-control", ...headers];
+writeFileSync(join(dist, "assets/_headers"), `${rules.join("\n  ")}\n`);

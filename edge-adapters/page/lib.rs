@@ -1,23 +1,24 @@
-//! The files of the search page, for hosts that are programs: bytes, types and the headers that go with them.
+//! The search page, for hosts that are programs: its files, and what is answered to a request for one.
 //!
-//! It serves nothing itself, and reads nothing while it runs.
+//! It opens no connection and reads nothing while it runs.
 
 use include_dir::{Dir, include_dir};
 
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/src");
 
-/// Headers of every file: it may load its own parts, ask the API of its own host, and nothing else.
-pub const HEADERS: [(&str, &str); 4] = [
-    (
-        "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
-    // Asked for at each visit, and answered 304 by the tag: a page of one version never meets a script of another.
-    ("cache-control", "no-cache"),
-];
+/// Where the page is; its files are below.
+pub const PATH: &str = "/ui/";
+
+/// The page from a path that lies beside it, whatever a proxy puts in front of both.
+const PATH_FROM_ROOT: &str = "ui/";
+
+/// Headers of every file.
+pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = include_str!("headers.txt").lines();
+    lines
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once(": "))
+}
 
 /// A file of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,78 @@ pub fn file(path: &str) -> Option<PageFile> {
         bytes,
         content_type,
     })
+}
+
+/// A request, as far as the page depends on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// Its path.
+    pub path: &'a str,
+    /// Its header `Accept`.
+    pub accept: Option<&'a str>,
+    /// Its header `If-None-Match`.
+    pub if_none_match: Option<&'a str>,
+}
+
+/// What is answered to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers; no name is there twice.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: &'static [u8],
+}
+
+/// The answer to a `GET` or `HEAD` of something that is the page's; nothing if another has to answer. Nobody is asked for a
+/// token: the files are no secret.
+#[must_use]
+pub fn answer(asked: Asked<'_>) -> Option<Answer> {
+    match asked.path {
+        // Who opens a host in a browser wants the page; programs ask `/` for the API's version.
+        "/" if asked.accept?.starts_with("text/html") => Some(redirect(303)),
+        "/ui" => Some(redirect(308)),
+        path => Some(file_answer(path.strip_prefix(PATH)?, asked.if_none_match)),
+    }
+}
+
+fn redirect(status: u16) -> Answer {
+    Answer {
+        status,
+        headers: vec![("location", PATH_FROM_ROOT.to_owned())],
+        body: b"",
+    }
+}
+
+fn file_answer(path: &str, known: Option<&str>) -> Answer {
+    let Some(file) = file(path) else {
+        let content_type = "text/plain; charset=utf-8".to_owned();
+        return Answer {
+            status: 404,
+            headers: vec![("content-type", content_type)],
+            body: b"there is no such file of the page",
+        };
+    };
+    let tag = file.tag();
+    let is_known = known.is_some_and(|known| known.contains(&tag));
+    let mut sent: Vec<_> = headers()
+        .map(|(name, value)| (name, value.to_owned()))
+        .collect();
+    sent.push(("etag", tag));
+    if is_known {
+        return Answer {
+            status: 304,
+            headers: sent,
+            body: b"",
+        };
+    }
+    sent.push(("content-type", file.content_type.to_owned()));
+    Answer {
+        status: 200,
+        headers: sent,
+        body: file.bytes,
+    }
 }
 
 #[cfg(test)]
@@ -98,5 +171,53 @@ mod tests {
         ] {
             assert_eq!(file(path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn a_page_is_answered_with_its_policy_and_known_files_without_a_body() {
+        let ask = |path, if_none_match| {
+            let asked = Asked {
+                path,
+                if_none_match,
+                ..Asked::default()
+            };
+            answer(asked).unwrap()
+        };
+        let page = ask("/ui/", None);
+        assert_eq!((page.status, page.body), (200, file("").unwrap().bytes));
+        let header = |name: &str| {
+            let (_, value) = page.headers.iter().find(|(of, _)| *of == name).unwrap();
+            value.as_str()
+        };
+        assert_eq!(header("content-type"), "text/html; charset=utf-8");
+        let policy = header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"));
+        assert_eq!(header("cache-control"), "no-cache");
+        assert_eq!(headers().count(), 4);
+        let again = ask("/ui/", Some(header("etag")));
+        assert_eq!((again.status, again.body), (304, &b""[..]));
+        assert_eq!(ask("/ui/app.js", Some("\"other\"")).status, 200);
+        assert_eq!(ask("/ui/nothing.js", None).status, 404);
+        assert_eq!(ask("/ui/../lib.rs", None).status, 404);
+    }
+
+    #[test]
+    fn browsers_are_led_to_the_page_and_programs_are_left_alone() {
+        let check = |path, accept, expect: Option<u16>| {
+            let asked = Asked {
+                path,
+                accept,
+                ..Asked::default()
+            };
+            let status = answer(asked).map(|answer| answer.status);
+            assert_eq!(status, expect, "{path} {accept:?}");
+        };
+        check("/", Some("text/html,*/*;q=0.8"), Some(303));
+        check("/", Some("application/json"), None);
+        check("/", None, None);
+        check("/ui", None, Some(308));
+        check("/uis", Some("text/html"), None);
+        check("/logs/_search", Some("text/html"), None);
+        check("/api/v1/indexes", None, None);
     }
 }

@@ -4,6 +4,9 @@
 
 import { type BudgetOptions, CanterError } from "canter-search/cloudflare";
 
+import type { AccessSettings } from "./access/access.js";
+import type { JwtSettings } from "./access/jwt.js";
+
 /** What `wrangler.jsonc` binds. Vars may come as JSON or as text. */
 export interface Env {
   readonly BUCKET?: R2Bucket;
@@ -15,7 +18,11 @@ export interface Env {
   readonly LIMITS?: unknown;
   readonly MAX_LEAVES?: unknown;
   readonly ALLOWED_ORIGINS?: unknown;
-  readonly TOKENS?: unknown;
+  readonly API_KEYS?: unknown;
+  readonly JWKS?: unknown;
+  readonly JWT_CLAIM?: unknown;
+  readonly JWT_ISSUER?: unknown;
+  readonly JWT_AUDIENCE?: unknown;
   readonly CACHE_NAMESPACE?: unknown;
   /** `off` keeps nothing, neither in the Cache API nor in memory: for tests. */
   readonly CACHE?: unknown;
@@ -31,12 +38,6 @@ export interface LeafService {
   leaf(leaf: Uint8Array): Promise<LeafResult>;
 }
 
-/** What the holder of a token may see; everything, where nothing is said. */
-export interface TokenAccess {
-  readonly forcedFilter?: string;
-  readonly indexes?: readonly string[];
-}
-
 /** The settings, checked. */
 export interface Settings {
   readonly indexes: Readonly<Record<string, string>>;
@@ -47,7 +48,7 @@ export interface Settings {
   readonly maxLeaves: number;
   readonly allowedOrigins: readonly string[];
   /** Nothing if no token is asked for. */
-  readonly tokens: ReadonlyMap<string, TokenAccess> | undefined;
+  readonly access: AccessSettings | undefined;
   readonly usesCache: boolean;
   readonly cacheNamespace: string;
 }
@@ -80,7 +81,7 @@ export function readSettings(env: Env): Settings {
       .split(",")
       .map((origin) => origin.trim())
       .filter((origin) => origin !== ""),
-    tokens: readTokens(env.TOKENS, Object.keys(indexes)),
+    access: readAccess(env),
     usesCache: env.CACHE !== "off",
     cacheNamespace: String(env.CACHE_NAMESPACE ?? ""),
   };
@@ -98,55 +99,48 @@ function readBudget(value: unknown): BudgetOptions {
   return budget;
 }
 
-/** Tokens are called by their number: what is wrong with one is told to everybody. */
-function readTokens(
-  value: unknown,
-  open: readonly string[],
-): ReadonlyMap<string, TokenAccess> | undefined {
-  if (value === undefined || value === "") return undefined;
-  const tokens = new Map<string, TokenAccess>();
-  for (const [token, access] of Object.entries(record("TOKENS", value))) {
-    const refuse = (what: string) => wrong("TOKENS", `has a token ${what} (no. ${tokens.size + 1})`);
-    if (token.length < 16) throw refuse("of less than 16 characters");
-    tokens.set(token, readAccess(access, open, refuse));
-  }
-  if (tokens.size === 0) throw wrong("TOKENS", 'is empty; set it to {"token": "forced filter"}');
-  return tokens;
+/** Where tokens are known from. What it says is read when the first request is checked. */
+function readAccess(env: Env): AccessSettings | undefined {
+  const keys = text("API_KEYS", env.API_KEYS);
+  const jwt = readJwt(env);
+  if (keys === undefined && jwt === undefined) return undefined;
+  return {
+    ...(keys === undefined ? {} : { keys: { setting: "API_KEYS", text: keys } }),
+    ...(jwt === undefined ? {} : { jwt }),
+  };
 }
 
-/** A forced filter by itself, or what the holder of the token may see. */
-function readAccess(
-  access: unknown,
-  open: readonly string[],
-  refuse: (what: string) => CanterError,
-): TokenAccess {
-  if (typeof access === "string") return access === "" ? {} : { forcedFilter: access };
-  if (typeof access !== "object" || access === null || Array.isArray(access)) {
-    throw refuse('that is given neither a filter nor {"indexes": [...], "forced_filter": "..."}');
+function readJwt(env: Env): JwtSettings | undefined {
+  const claim = text("JWT_CLAIM", env.JWT_CLAIM);
+  const issuer = text("JWT_ISSUER", env.JWT_ISSUER);
+  const audience = text("JWT_AUDIENCE", env.JWT_AUDIENCE);
+  if (env.JWKS === undefined) {
+    const others = { JWT_CLAIM: claim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience };
+    const given = Object.entries(others).find(([, value]) => value !== undefined);
+    if (given !== undefined) throw wrong(given[0], "is of no use without JWKS");
+    return undefined;
   }
-  const { indexes, forced_filter: filter, ...rest } = access as Record<string, unknown>;
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) {
-    throw refuse(`with ${JSON.stringify(unknown)}; there are indexes and forced_filter`);
-  }
-  if (filter !== undefined && typeof filter !== "string") {
-    throw refuse("whose forced_filter is no text");
-  }
-  if (indexes === undefined) return filter ? { forcedFilter: filter } : {};
-  if (!Array.isArray(indexes) || indexes.length === 0) {
-    throw refuse("whose indexes are no list of names; leave them out for all");
-  }
-  const missing = indexes.find((name) => !open.includes(name));
-  if (missing !== undefined) {
-    throw refuse(`that names the index ${JSON.stringify(missing)}, which INDEXES does not`);
-  }
-  return { indexes: indexes as string[], ...(filter ? { forcedFilter: filter } : {}) };
+  return {
+    setting: "JWKS",
+    keySet: record("JWKS", env.JWKS),
+    claim: claim ?? "canter",
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(audience === undefined ? {} : { audience }),
+  };
+}
+
+/** An empty one is a mistake: of keys it would let everybody in, or nobody. */
+function text(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string") throw wrong(name, "is no text");
+  if (value.trim() === "") throw wrong(name, "is empty; leave it out");
+  return value;
 }
 
 function texts(name: string, value: unknown): Record<string, string> {
   const entries = record(name, value);
-  for (const [key, text] of Object.entries(entries)) {
-    if (typeof text !== "string") throw wrong(name, `has no text for ${JSON.stringify(key)}`);
+  for (const [key, entry] of Object.entries(entries)) {
+    if (typeof entry !== "string") throw wrong(name, `has no text for ${JSON.stringify(key)}`);
   }
   return entries as Record<string, string>;
 }
@@ -173,5 +167,10 @@ function count(name: string, value: unknown): number {
 }
 
 function wrong(name: string, what: string): CanterError {
-  return new CanterError("internal", `the Worker's setting ${name} ${what}`);
+  return wrongSetting(`${name} ${what}`);
+}
+
+/** What is answered until a setting is mended; `problem` begins with its name. */
+export function wrongSetting(problem: string): CanterError {
+  return new CanterError("internal", `the Worker's setting ${problem}`);
 }

@@ -9,25 +9,39 @@ import {
   type Canter,
   CanterError,
   createCloudflareCanter,
-  plainAnswer,
+  SERVING,
 } from "canter-search/cloudflare";
 
-import { accessOf, corsHeaders, preflight } from "./access.js";
+import { Access } from "./access/access.js";
+import { Unusable } from "./access/grant.js";
+import { corsHeaders, preflight } from "./cors.js";
+import { admit } from "./gate.js";
+import { pageAnswer } from "./page.js";
 import {
   type Env,
   type LeafResult,
   type LeafService,
   readSettings,
   type Settings,
+  wrongSetting,
 } from "./settings.js";
 
-/** One for each isolate: the guest's instance, the memory cache, and what is on its way. */
-let made: { readonly env: Env; readonly settings: Settings; readonly canter: Canter } | undefined;
+/** What an isolate has. */
+interface Made {
+  readonly env: Env;
+  readonly settings: Settings;
+  /** The guest's instance, the memory cache, and what is on its way. */
+  readonly canter: Canter;
+  /** Made by the first request that needs it; none waits for what another one has begun. */
+  access?: Access;
+}
 
-function canterOf(env: Env) {
+let made: Made | undefined;
+
+function canterOf(env: Env): Made {
   if (made?.env === env) return made;
   const settings = readSettings(env);
-  const { maxLeaves, limits, ...rest } = settings;
+  const { maxLeaves, limits, access: _, ...rest } = settings;
   const canter = createCloudflareCanter({
     ...rest,
     limits,
@@ -39,6 +53,18 @@ function canterOf(env: Env) {
   });
   made = { env, settings, canter };
   return made;
+}
+
+/** Nothing if everybody may ask. */
+async function accessOf(isolate: Made): Promise<Access | undefined> {
+  const { access: settings } = isolate.settings;
+  if (settings === undefined) return undefined;
+  try {
+    isolate.access ??= await Access.open(settings);
+    return isolate.access;
+  } catch (error) {
+    throw error instanceof Unusable ? wrongSetting(error.message) : error;
+  }
 }
 
 function runLeafOn(service: LeafService) {
@@ -67,35 +93,26 @@ export class LeafSearch extends WorkerEntrypoint<Env> {
 export default {
   async fetch(request, env, ctx): Promise<Response> {
     try {
-      const { settings, canter } = canterOf(env);
+      const isolate = canterOf(env);
+      const { settings } = isolate;
       if (request.method === "OPTIONS") return preflight(request, settings);
-      const response = await answer(request, settings, canter, ctx);
+      const response = pageAnswer(request) ?? (await answer(request, isolate, ctx));
       for (const [name, value] of Object.entries(corsHeaders(request, settings))) {
         response.headers.set(name, value);
       }
       return response;
     } catch (error) {
-      if (error instanceof CanterError) return asResponse(error);
+      if (error instanceof CanterError) return asResponse(error, request);
       console.error("canter: the Worker broke off:", error);
-      return asResponse(new CanterError("internal", "the Worker broke off"));
+      return asResponse(new CanterError("internal", "the Worker broke off"), request);
     }
   },
 } satisfies ExportedHandler<Env>;
 
-async function answer(
-  request: Request,
-  settings: Settings,
-  canter: Canter,
-  ctx: ExecutionContext,
-): Promise<Response> {
-  const access = await accessOf(request, settings);
-  if (!access.isAllowed) {
-    const failure = new CanterError("invalid", "send a valid token: authorization: Bearer …", 401);
-    const response = asResponse(failure);
-    response.headers.set("www-authenticate", "Bearer");
-    return response;
-  }
-  const { isAllowed: _, ...seen } = access;
+async function answer(request: Request, isolate: Made, ctx: ExecutionContext): Promise<Response> {
+  const { settings, canter } = isolate;
+  const seen = await admit(request, await accessOf(isolate), Object.keys(settings.indexes));
+  if (seen instanceof Response) return seen;
   const callOptions = { waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work), ...seen };
   const response = await toItsEnd(ctx, canter.fetch(request, callOptions));
   // Of the 128 MB of an isolate, this is what the guest has. It too depends on what a search has read.
@@ -114,7 +131,7 @@ function toItsEnd<T>(ctx: Pick<ExecutionContext, "waitUntil">, search: Promise<T
   return search;
 }
 
-function asResponse(error: CanterError): Response {
-  const { status, headers, body } = plainAnswer(error);
-  return new Response(body, { status, headers });
+function asResponse(error: CanterError, { url }: Request): Response {
+  const { status, headers, body } = SERVING.refuse(error, new URL(url).pathname);
+  return new Response(body, { status, headers: [...headers] });
 }

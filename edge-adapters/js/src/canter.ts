@@ -5,7 +5,7 @@
 import { BlockCache } from "./cache/blocks.js";
 import { drive, run, tooLate } from "./driver.js";
 import { CanterError, FetchFailure } from "./errors.js";
-import { errorOf, plainAnswer, readBody, responseOf } from "./http.js";
+import { errorOf, PLAIN, plainAnswer, responseOf } from "./http.js";
 import {
   GivenUp,
   guestSource,
@@ -149,13 +149,14 @@ class Host implements Canter {
 
   async fetch(request: Request, options: CallOptions = {}): Promise<Response> {
     const url = new URL(request.url);
+    const { http: manners = PLAIN, maxBodyBytes = MAX_BODY_BYTES } = this.options;
     let body: Uint8Array;
     try {
-      body = await readBody(request, this.options.maxBodyBytes ?? MAX_BODY_BYTES);
+      body = await manners.readBody(request, maxBodyBytes);
     } catch (error) {
       const failure =
         error instanceof CanterError ? error : new CanterError("invalid", "the body broke off");
-      return responseOf(plainAnswer(failure), newReport());
+      return responseOf(manners.refuse(failure, url.pathname), newReport());
     }
     const { method } = request;
     const signal = options.signal ?? request.signal;

@@ -68,27 +68,54 @@ export function responseOf(
   return new Response(new Uint8Array(answer.body), { status: answer.status, headers });
 }
 
-/** Reads the body, up to a cap, whatever the request says of its length. */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const reader = request.body?.getReader();
-  const parts: Uint8Array[] = [];
+/** How a host reads what comes over HTTP, and words what no guest is asked for. */
+export interface HttpManners {
+  /** Reads a body of at most so many bytes. Rejects with a `CanterError` that has the status to answer. */
+  readBody(request: Request, maxBytes: number): Promise<Uint8Array>;
+  /** The answer to a request for `path` that is refused. */
+  refuse(error: CanterError, path: string): HttpResponse;
+}
+
+/** For whoever asks within a page: bodies as they are, errors as the search API has them. */
+export const PLAIN: HttpManners = {
+  readBody: ({ body }, maxBytes) => collect(body, maxBytes),
+  refuse: plainAnswer,
+};
+
+/**
+ * Reads a body, up to a cap, whatever the request says of its length. So many bytes above it are read and dropped: whoever
+ * is answered while they are sending may not hear the answer.
+ */
+export async function collect(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+  maxDroppedBytes = 0,
+): Promise<Uint8Array> {
+  const reader = body?.getReader();
+  let parts: Uint8Array[] = [];
   let len = 0;
   while (reader !== undefined) {
     const part = await reader.read();
     if (part.done) break;
     len += part.value.length;
-    if (len > maxBytes) {
+    if (len <= maxBytes) parts.push(part.value);
+    else parts = [];
+    if (len > maxBytes + maxDroppedBytes) {
       void reader.cancel().catch(() => undefined);
-      const what = `the body is longer than the ${maxBytes} bytes that a request may have`;
-      throw new CanterError("limit", what, 413);
+      break;
     }
-    parts.push(part.value);
   }
-  const body = new Uint8Array(len);
+  if (len > maxBytes) throw tooLong(maxBytes);
+  const bytes = new Uint8Array(len);
   let at = 0;
   for (const part of parts) {
-    body.set(part, at);
+    bytes.set(part, at);
     at += part.length;
   }
-  return body;
+  return bytes;
+}
+
+export function tooLong(maxBytes: number): CanterError {
+  const what = `the body is longer than the ${maxBytes} bytes that a request may have`;
+  return new CanterError("limit", what, 413);
 }

@@ -5,6 +5,7 @@
 import type { EntryCache } from "./cache/contract.js";
 import { CanterError } from "./errors.js";
 import type { GuestSource, Log, ModuleSource } from "./guest.js";
+import type { HttpManners } from "./http.js";
 import type { CoalesceOptions } from "./io/planning.js";
 import type { RetryOptions } from "./io/retry.js";
 import type { FetchRange } from "./store/contract.js";
@@ -75,8 +76,10 @@ export interface CanterOptions {
   readonly maxSearches?: number;
   /** Memory at which the guest's instance is replaced as soon as it is idle; 256 MiB by default. */
   readonly maxMemoryBytes?: number;
-  /** Longest body of a request in bytes; 1 MiB by default. */
+  /** Longest body of a request in bytes, uncompressed; 1 MiB by default. */
   readonly maxBodyBytes?: number;
+  /** How `fetch` reads and refuses; bodies as they are by default. Servers pass `SERVING`. */
+  readonly http?: HttpManners;
   /**
    * Takes what goes on behind an answer: entries on their way into the cache. Without it an answer waits
    * for them, as it must where nothing runs on behind an answer.

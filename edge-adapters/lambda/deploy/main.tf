@@ -48,11 +48,30 @@ variable "arrivals_bucket" {
   default     = ""
 }
 
-variable "tokens" {
-  description = "JSON list of bearer tokens, such as [{\"token\": \"…\", \"forced_filter\": \"tenant_id:7\"}]; needed if function_url_auth is NONE"
+variable "api_keys" {
+  description = "API keys: the text of the file that `canter key add` writes; these or jwks are needed if function_url_auth is NONE"
   type        = string
   default     = ""
   sensitive   = true
+}
+
+variable "jwks" {
+  description = "The set of keys that JSON Web Tokens are checked against, as JSON"
+  type        = string
+  default     = ""
+  sensitive   = true
+}
+
+variable "jwt_issuer" {
+  description = "Who must have issued a JSON Web Token (iss)"
+  type        = string
+  default     = ""
+}
+
+variable "jwt_audience" {
+  description = "For whom a JSON Web Token must be (aud)"
+  type        = string
+  default     = ""
 }
 
 variable "function_url_auth" {
@@ -186,7 +205,10 @@ resource "aws_lambda_function" "search" {
     variables = {
       CANTER_INDEXES       = "${var.index_name}=s3://${var.index_bucket}/${var.index_prefix}"
       CANTER_CACHE_BYTES   = "400000000"
-      CANTER_TOKENS        = var.tokens
+      CANTER_API_KEYS      = var.api_keys
+      CANTER_JWKS          = var.jwks
+      CANTER_JWT_ISSUER    = var.jwt_issuer
+      CANTER_JWT_AUDIENCE  = var.jwt_audience
       CANTER_CORS_ORIGINS  = var.cors_origins
       CANTER_LEAF_FUNCTION = var.max_leaves > 1 ? "self" : ""
       CANTER_MAX_LEAVES    = tostring(var.max_leaves)
@@ -195,8 +217,8 @@ resource "aws_lambda_function" "search" {
 
   lifecycle {
     precondition {
-      condition     = var.function_url_auth != "NONE" || var.tokens != ""
-      error_message = "With function_url_auth NONE everybody can search; give tokens."
+      condition     = var.function_url_auth != "NONE" || var.api_keys != "" || var.jwks != ""
+      error_message = "With function_url_auth NONE everybody can search; give api_keys or jwks."
     }
   }
 }

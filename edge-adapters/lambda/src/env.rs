@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn values_are_not_shown() {
-        let env = Environment::of([("CANTER_TOKENS", "secret")]);
+        let env = Environment::of([("CANTER_LIMITS", "secret")]);
         assert!(!format!("{env:?}").contains("secret"));
-        let error = env.json::<u64>("CANTER_TOKENS", "a number").unwrap_err();
+        let error = env.json::<u64>("CANTER_LIMITS", "a number").unwrap_err();
         assert!(!error.to_string().contains("secret"), "{error}");
     }
 }

@@ -1,6 +1,5 @@
 //! Puts a searcher together from its parts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -8,8 +7,8 @@ use tokio::sync::Semaphore;
 use super::{LeafRunner, Searcher};
 use crate::clock::{Clock, SystemClock};
 use crate::fetch::{
-    ByIndex, CoalesceOptions, HedgeOptions, HedgeState, OpenOptions, RangeFetcher, RetryOptions,
-    RetryState, cache_namespace, open_store,
+    ByIndex, CoalesceOptions, HedgeOptions, HedgeState, OpenIndex, OpenIndexes, OpenOptions,
+    RangeFetcher, RetryOptions, RetryState, cache_namespace, open_store,
 };
 use crate::io::{ManifestKeeper, Namespaces, SharedIo};
 use crate::observe::{Observed, SearcherSource};
@@ -35,8 +34,8 @@ pub(super) struct Settings {
     pub(super) supply_order: Option<u64>,
     /// Whether the guest is told that there is a cache for what it computes.
     pub(super) keeps_partial_results: bool,
-    /// The names of the indexes, if they were opened by name.
-    pub(super) indexes: Vec<String>,
+    /// The indexes, if they are open by name.
+    pub(super) indexes: Option<Arc<OpenIndexes>>,
 }
 
 /// Collects the parts of a [`Searcher`].
@@ -44,8 +43,8 @@ pub(super) struct Settings {
 pub struct SearcherBuilder {
     engine: Option<Arc<dyn Engine>>,
     fetcher: Option<Arc<dyn RangeFetcher>>,
-    indexes: BTreeMap<String, Arc<dyn RangeFetcher>>,
-    namespaces: BTreeMap<String, String>,
+    indexes: Arc<OpenIndexes>,
+    is_by_name: bool,
     cache: Option<Arc<dyn RangeCache>>,
     namespace: String,
     coalesce: CoalesceOptions,
@@ -105,19 +104,19 @@ impl SearcherBuilder {
         fetcher: Arc<dyn RangeFetcher>,
         namespace: &str,
     ) -> Result<Self, SearchError> {
-        if name.is_empty() || name.contains('/') || RESERVED_NAMES.contains(&name) {
-            return Err(SearchError::invalid(format!(
-                "an index cannot have the name {name:?}: it is a part of the API's paths"
-            )));
-        }
-        if self.indexes.insert(name.to_owned(), fetcher).is_some() {
-            return Err(SearchError::invalid(format!(
-                "two indexes have the name {name:?}: give one of them another"
-            )));
-        }
-        self.namespaces
-            .insert(name.to_owned(), namespace.to_owned());
+        let index = OpenIndex {
+            fetcher,
+            namespace: namespace.to_owned(),
+        };
+        add_index(&self.indexes, name, index)?;
+        self.is_by_name = true;
         Ok(self)
+    }
+
+    /// Indexes are open by name, and there may be none yet: [`Searcher::add_index`] adds them later.
+    pub fn by_name(mut self) -> Self {
+        self.is_by_name = true;
+        self
     }
 
     /// Keeps what was fetched for later searches. Without one, every search starts cold.
@@ -214,20 +213,20 @@ impl SearcherBuilder {
     pub fn build(self) -> Result<Searcher, SearchError> {
         let missing = |what: &str| SearchError::invalid(format!("a searcher needs {what}"));
         let engine = self.engine.ok_or_else(|| missing("an engine"))?;
-        let indexes: Vec<String> = self.indexes.keys().cloned().collect();
         let (fetcher, namespaces): (Arc<dyn RangeFetcher>, _) = match self.fetcher {
-            Some(_) if !indexes.is_empty() => {
+            Some(_) if self.is_by_name => {
                 let what = "a searcher has one index, or several by name, and not both";
                 return Err(SearchError::invalid(what));
             }
             Some(fetcher) => (fetcher, Namespaces::One(self.namespace.into())),
-            None if indexes.is_empty() => return Err(missing("an index")),
+            None if !self.is_by_name => return Err(missing("an index")),
             None => {
-                let indexes = self.indexes;
-                let namespaces = Namespaces::ByIndex(Arc::new(self.namespaces));
+                let indexes = Arc::clone(&self.indexes);
+                let namespaces = Namespaces::ByIndex(Arc::clone(&indexes));
                 (Arc::new(ByIndex { indexes }), namespaces)
             }
         };
+        let indexes = self.is_by_name.then_some(self.indexes);
         let num_cores = std::thread::available_parallelism().map_or(1, usize::from);
         let num_cores = u32::try_from(num_cores).unwrap_or(u32::MAX);
         let max_instances = engine.max_instances().clamp(1, Semaphore::MAX_PERMITS);
@@ -277,5 +276,24 @@ impl SearcherBuilder {
             retries: Arc::new(retries),
             hedges,
         })
+    }
+}
+
+/// Adds an index under a name that the API has no path of.
+pub(super) fn add_index(
+    indexes: &OpenIndexes,
+    name: &str,
+    index: OpenIndex,
+) -> Result<(), SearchError> {
+    if name.is_empty() || name.contains('/') || RESERVED_NAMES.contains(&name) {
+        return Err(SearchError::invalid(format!(
+            "an index cannot have the name {name:?}: it is a part of the API's paths"
+        )));
+    }
+    match indexes.add(name, index) {
+        true => Ok(()),
+        false => Err(SearchError::invalid(format!(
+            "two indexes have the name {name:?}: give one of them another"
+        ))),
     }
 }

@@ -143,11 +143,10 @@ impl Searcher {
 
     /// The guest's settings.
     fn http_settings(&self, caller: &Caller, limits: &Limits) -> String {
-        let open = || self.settings.indexes.iter();
-        let indexes: Vec<&String> = match &caller.indexes {
-            None => open().collect(),
-            Some(allowed) => open().filter(|name| allowed.contains(name)).collect(),
-        };
+        let mut indexes = self.index_names();
+        if let Some(allowed) = &caller.indexes {
+            indexes.retain(|name| allowed.contains(name));
+        }
         let mut settings = Map::new();
         settings.insert("indexes".to_owned(), json!(indexes));
         if let Some(filter) = &caller.forced_filter {

@@ -71,13 +71,13 @@ export function makeIndex() {
   return { folder, index, run, remove };
 }
 
-/** Serves an index: with `canter serve`, or with HOST=worker by the Worker on workerd. */
-export async function serve(index, ...more) {
+/** Serves an index, to holders of `keys` if there are any: with `canter serve`, or with HOST=worker by the Worker on workerd. */
+export async function serve(index, keys) {
   const worker = fileURLToPath(new URL("../worker.mjs", import.meta.url));
   const listen = ["--listen", "127.0.0.1:0", "--engine", process.env.ENGINE ?? "wasm"];
   const server = isWorker
-    ? spawn("node", [worker, index, "shop"])
-    : spawn(canter, ["serve", "--index", `shop=${index}`, ...listen, ...more]);
+    ? spawn("node", [worker, index, "shop", ...(keys ? [keys] : [])])
+    : spawn(canter, ["serve", "--index", `shop=${index}`, ...listen, ...(keys ? ["--api-keys", keys] : [])]);
   const url = await new Promise((resolve, reject) => {
     let text = "";
     const read = (chunk) => {

@@ -2,16 +2,12 @@
  * The Worker on real workerd, with R2 and the Cache API emulated by miniflare.
  */
 
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-
 import { Miniflare } from "miniflare";
 
-const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
+import { builtWorker } from "../../miniflare.mjs";
 
 /** Starts the Worker over `objects` in R2 under the prefix `tenants/logs`, or over `urls`. */
 export async function startWorker({ objects, urls, bindings = {}, self = true, cacheFolder }) {
-  if (!existsSync(`${dist}worker.js`)) throw new Error("run `npm run build` first");
   const worker = new Miniflare({
     host: "127.0.0.1",
     port: 0,
@@ -19,16 +15,7 @@ export async function startWorker({ objects, urls, bindings = {}, self = true, c
     ...(cacheFolder === undefined ? {} : { cachePersist: cacheFolder }),
     workers: [
       {
-        name: "canter-search",
-        modulesRoot: dist,
-        modules: [
-          { type: "ESModule", path: `${dist}worker.js` },
-          ...["core", "core2", "core3"].map((name) => ({
-            type: "CompiledWasm",
-            path: `${dist}canter-guest.${name}.wasm`,
-          })),
-        ],
-        compatibilityDate: "2026-07-01",
+        ...builtWorker(),
         ...(objects === undefined ? {} : { r2Buckets: ["BUCKET"] }),
         ...(self
           ? { serviceBindings: { SELF: { name: "canter-search", entrypoint: "LeafSearch" } } }

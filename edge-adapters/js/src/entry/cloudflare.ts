@@ -14,11 +14,12 @@ import { tieredCache } from "../cache/tiered.js";
 import { type Canter, createCanter } from "../canter.js";
 import { CanterError } from "../errors.js";
 import type { BudgetOptions, CanterOptions, FanOutOptions } from "../options.js";
+import { SERVING } from "../serving.js";
 import { httpStore } from "../store/http.js";
 import { type R2BucketLike, r2Store } from "../store/r2.js";
 
 export * from "../index.js";
-export { r2Store };
+export { r2Store, SERVING };
 
 /** Settings of `createCloudflareCanter`. */
 export interface CloudflareOptions {
@@ -88,6 +89,7 @@ export function createCloudflareCanter(options: CloudflareOptions): Canter {
     limits,
     connections: CONNECTIONS,
     isolatesSearches: true,
+    http: SERVING,
     maxSearches: MAX_SEARCHES,
     maxMemoryBytes: MAX_GUEST_BYTES,
     manifestTtlMs: options.manifestTtlMs ?? 0,

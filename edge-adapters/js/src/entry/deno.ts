@@ -10,7 +10,7 @@ import type { Canter } from "../canter.js";
 import { createNodeCanter, type NodeOptions } from "./node.js";
 
 export * from "../index.js";
-export { folderCache, folderStore } from "./node.js";
+export { folderCache, folderStore, SERVING } from "./node.js";
 
 /** Settings of `createDenoCanter`: those of Node, and `cache: "cache-api"`. */
 export type DenoOptions = NodeOptions;

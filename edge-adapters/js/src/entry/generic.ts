@@ -7,9 +7,11 @@ import { memoryCache } from "../cache/memory.js";
 import { namespaceOf } from "../cache/namespace.js";
 import { type Canter, createCanter } from "../canter.js";
 import type { CanterOptions } from "../options.js";
+import { SERVING } from "../serving.js";
 import { httpStore, type HttpStoreOptions } from "../store/http.js";
 
 export * from "../index.js";
+export { SERVING };
 
 /** Settings of `createGenericCanter`. */
 export type GenericOptions = Omit<CanterOptions, "indexes" | "fetchRange"> &
@@ -26,6 +28,7 @@ export function createGenericCanter(options: GenericOptions): Canter {
   return createCanter({
     cache: memoryCache(MEMORY_BYTES),
     cacheNamespace: namespaceOf(options.indexes),
+    http: SERVING,
     ...options,
     indexes: Object.keys(options.indexes),
     fetchRange: httpStore(options),

@@ -17,6 +17,7 @@ import { CanterError } from "../errors.js";
 import { plainAnswer, responseOf } from "../http.js";
 import { newReport } from "../io/report.js";
 import type { CanterOptions } from "../options.js";
+import { SERVING } from "../serving.js";
 import { storeByIndex } from "../store/by-index.js";
 import type { FetchRange } from "../store/contract.js";
 import { folderStore } from "../store/folder.js";
@@ -25,7 +26,7 @@ import { nodeThreads } from "../thread/node.js";
 import { ownModule } from "./own-module.js";
 
 export * from "../index.js";
-export { folderCache, folderStore, ownModule };
+export { folderCache, folderStore, ownModule, SERVING };
 
 /** Settings of `createNodeCanter`. */
 export type NodeOptions = Omit<CanterOptions, "indexes" | "fetchRange" | "cache" | "threads"> &
@@ -57,6 +58,7 @@ export function createNodeCanter(options: NodeOptions): Canter {
     cacheNamespace: namespaceOf(placesOf(options.indexes)),
     // The process goes on behind an answer.
     waitUntil: () => undefined,
+    http: SERVING,
     ...rest,
     ...guestOf(options),
     ...(cache === undefined ? {} : { cache }),
@@ -128,12 +130,14 @@ async function answer(
   incoming: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { method = "GET", url = "/" } = incoming;
+  const { method = "GET", url = "/", headers } = incoming;
+  const encoding = headers["content-encoding"];
   const hasBody = method !== "GET" && method !== "HEAD";
   try {
     // Only path and query are looked at; the host is whatever reached us.
     const request = new Request(new URL(url, "http://localhost"), {
       method,
+      headers: encoding === undefined ? {} : { "content-encoding": encoding },
       ...(hasBody ? { body: Readable.toWeb(incoming), duplex: "half" } : {}),
     } as RequestInit);
     return await canter.fetch(request, { signal });

@@ -1,184 +1,238 @@
-//! Who may ask over HTTP: bearer tokens, each with what it may see, and the origins of web pages.
+//! Who may ask over HTTP: API keys and JSON Web Tokens, as `canter serve` takes them, from the environment or from files of the
+//! package.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use canter_runtime::Caller;
-use serde::Deserialize;
+use canter_access::{
+    Access, AccessSettings, Credentials, Denied, Grant, JwtSettings, Right, Source, challenges,
+};
+use canter_runtime::session::HttpResponse;
+use canter_runtime::{Api, Caller};
 
 use crate::env::{ConfigError, Environment};
 
-/// Bearer tokens; without it everybody who reaches the function may ask.
-pub(crate) const TOKENS: &str = "CANTER_TOKENS";
-/// Origins of web pages that may ask; without it the function says nothing of CORS.
-pub(crate) const CORS_ORIGINS: &str = "CANTER_CORS_ORIGINS";
+/// API keys, as `canter key add` writes them; without them and JWTs everybody who reaches the function may ask.
+pub(crate) const API_KEYS: &str = "CANTER_API_KEYS";
+/// A file of them in the package.
+pub(crate) const API_KEYS_FILE: &str = "CANTER_API_KEYS_FILE";
+/// The keys that sign JWTs.
+pub(crate) const JWKS: &str = "CANTER_JWKS";
+/// A file of them in the package.
+pub(crate) const JWKS_FILE: &str = "CANTER_JWKS_FILE";
+/// The claim that says what a JWT allows.
+pub(crate) const JWT_CLAIM: &str = "CANTER_JWT_CLAIM";
+/// Who must have issued a JWT.
+pub(crate) const JWT_ISSUER: &str = "CANTER_JWT_ISSUER";
+/// For whom a JWT must be.
+pub(crate) const JWT_AUDIENCE: &str = "CANTER_JWT_AUDIENCE";
 
-/// Headers that scripts of other origins may read.
-const EXPOSED: &str =
-    "server-timing, x-canter-requests, x-canter-bytes, x-canter-waves, x-canter-cache-hits";
+const DEFAULT_CLAIM: &str = "canter";
 
-type Headers = BTreeMap<String, String>;
-
-/// An entry of [`TOKENS`].
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TokenEntry {
-    token: String,
-    #[serde(default)]
-    indexes: Option<Vec<String>>,
-    #[serde(default)]
-    forced_filter: Option<String>,
-}
-
-/// Who may ask.
+/// Knows who may ask; everybody who reaches the function, unless keys are set.
 #[derive(Debug, Default)]
-pub(crate) struct Access {
-    /// Hashes, which compare in the same time whatever was sent.
-    tokens: Vec<(blake3::Hash, Caller)>,
-    origins: Vec<String>,
+pub(crate) struct Gate {
+    access: Option<Arc<Access>>,
 }
 
-impl Access {
-    pub(crate) fn from_env(env: &Environment, indexes: &[&str]) -> Result<Self, ConfigError> {
-        let expect = "a list such as [{\"token\": \"…\", \"indexes\": [\"logs\"], \
-                      \"forced_filter\": \"tenant_id:7\"}]";
-        let entries: Option<Vec<TokenEntry>> = env.json(TOKENS, expect)?;
-        if entries.as_ref().is_some_and(Vec::is_empty) {
-            let what = "is an empty list, so that nobody may ask; leave it out to let everybody";
-            return Err(ConfigError(format!("{TOKENS} {what}")));
-        }
-        let mut tokens = Vec::new();
-        for (entry, number) in entries.unwrap_or_default().into_iter().zip(1..) {
-            if entry.token.is_empty() {
-                return Err(ConfigError(format!("{TOKENS}: token {number} is empty")));
+/// Why a request is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shut {
+    Denied(Denied),
+    /// The token is right, and does not allow to search.
+    Forbidden,
+    /// It could not be checked; the log says why.
+    Broken,
+}
+
+impl Gate {
+    pub(crate) fn from_env(env: &Environment) -> Result<Self, ConfigError> {
+        let keys = source(env, API_KEYS, API_KEYS_FILE)?;
+        let key_set = source(env, JWKS, JWKS_FILE)?;
+        if key_set.is_none() {
+            let given = [JWT_CLAIM, JWT_ISSUER, JWT_AUDIENCE]
+                .into_iter()
+                .find(|name| env.get(name).is_some());
+            if let Some(name) = given {
+                let what = format!("{name} is of no use without {JWKS} or {JWKS_FILE}");
+                return Err(ConfigError(what));
             }
-            let mut named = entry.indexes.iter().flatten();
-            if let Some(name) = named.find(|name| !indexes.contains(&name.as_str())) {
-                let what = format!("token {number} names the index {name:?}, which is not open");
-                return Err(ConfigError(format!("{TOKENS}: {what}")));
-            }
-            let caller = Caller {
-                indexes: entry.indexes,
-                forced_filter: entry.forced_filter,
-            };
-            tokens.push((blake3::hash(entry.token.as_bytes()), caller));
         }
-        let origins = env.get(CORS_ORIGINS).unwrap_or_default().split(',');
-        let origins = origins.map(|origin| origin.trim().trim_end_matches('/').to_owned());
+        let text = |name| env.get(name).map(str::to_owned);
+        let jwt = key_set.map(|key_set| JwtSettings {
+            key_set,
+            claim: text(JWT_CLAIM).unwrap_or_else(|| DEFAULT_CLAIM.to_owned()),
+            issuer: text(JWT_ISSUER),
+            audience: text(JWT_AUDIENCE),
+        });
+        if keys.is_none() && jwt.is_none() {
+            return Ok(Self::default());
+        }
+        let access = Access::open(AccessSettings { keys, jwt }).map_err(ConfigError)?;
         Ok(Self {
-            tokens,
-            origins: origins.filter(|origin| !origin.is_empty()).collect(),
+            access: Some(Arc::new(access)),
         })
     }
 
-    /// Who asks, or why nobody may.
-    pub(crate) fn caller(&self, headers: &Headers) -> Result<Caller, &'static str> {
-        if self.tokens.is_empty() {
+    /// What the sender of these headers may see of the indexes with these names.
+    pub(crate) async fn caller(
+        &self,
+        headers: &BTreeMap<String, String>,
+        indexes: &[String],
+    ) -> Result<Caller, Shut> {
+        let Some(access) = &self.access else {
             return Ok(Caller::default());
-        }
-        let sent = headers.get("authorization").and_then(|value| {
-            let (scheme, token) = value.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-        });
-        let sent = sent.ok_or("send a token, as in authorization: Bearer …")?;
-        let sent = blake3::hash(sent.as_bytes());
-        let found = self.tokens.iter().find(|(token, _)| *token == sent);
-        found
-            .map(|(_, caller)| caller.clone())
-            .ok_or("this token is not known")
-    }
-
-    /// The headers that let a page of the request's origin read the answer.
-    pub(crate) fn cors_headers(&self, headers: &Headers) -> Vec<(String, String)> {
-        let Some(origin) = headers.get("origin") else {
-            return Vec::new();
         };
-        let any = self.origins.iter().any(|allowed| allowed == "*");
-        if !any && !self.origins.contains(origin) {
-            return Vec::new();
+        let header = headers.get("authorization").map(String::as_bytes);
+        let credentials = Credentials::read(header).map_err(Shut::Denied)?;
+        let grant = grant(Arc::clone(access), credentials).await?;
+        match grant.rights.contains(&Right::Read) {
+            true => Ok(Caller {
+                indexes: grant.indexes_among(indexes),
+                forced_filter: grant.filter,
+            }),
+            false => Err(Shut::Forbidden),
         }
-        let allowed = if any { "*" } else { origin.as_str() };
-        let mut cors = vec![
-            ("access-control-allow-origin", allowed),
-            ("access-control-expose-headers", EXPOSED),
-            ("timing-allow-origin", allowed),
-        ];
-        if !any {
-            cors.push(("vary", "origin"));
-        }
-        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        cors.into_iter().map(owned).collect()
-    }
-
-    /// Whether the request is a browser's question before the request, which the function answers.
-    pub(crate) fn is_preflight(&self, method: &str, headers: &Headers) -> bool {
-        !self.origins.is_empty()
-            && method == "OPTIONS"
-            && headers.contains_key("access-control-request-method")
     }
 }
 
-/// What a preflight is told besides [`Access::cors_headers`].
-pub(crate) fn preflight_headers() -> Vec<(String, String)> {
-    [
-        ("access-control-allow-methods", "GET, POST"),
-        (
-            "access-control-allow-headers",
-            "authorization, content-type",
-        ),
-        ("access-control-max-age", "86400"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .into()
+/// What credentials allow. A secret that this instance sees for the first time is hashed.
+async fn grant(access: Arc<Access>, credentials: Credentials) -> Result<Grant, Shut> {
+    if let Some(checked) = access.check_quickly(&credentials) {
+        return checked.map_err(Shut::Denied);
+    }
+    let checking = tokio::task::spawn_blocking(move || access.check(&credentials));
+    match checking.await {
+        Ok(checked) => checked.map_err(Shut::Denied),
+        Err(error) => {
+            tracing::error!(target: "canter::lambda", %error, "a token could not be checked");
+            Err(Shut::Broken)
+        }
+    }
+}
+
+/// A text by its variable, or the file that another names.
+fn source(env: &Environment, text: &str, file: &str) -> Result<Option<Source>, ConfigError> {
+    match (env.get(text), env.get(file)) {
+        (Some(_), Some(_)) => Err(ConfigError(format!(
+            "{text} and {file} are both set: leave one out"
+        ))),
+        (Some(said), None) => Ok(Some(Source::Setting {
+            name: text.to_owned(),
+            text: said.to_owned(),
+        })),
+        (None, Some(path)) => Ok(Some(Source::File(PathBuf::from(path)))),
+        (None, None) => Ok(None),
+    }
+}
+
+impl Shut {
+    /// The answer to a request for `path` with these headers.
+    pub(crate) fn response(self, path: &str, headers: &BTreeMap<String, String>) -> HttpResponse {
+        let api = Api::of(path);
+        let denied = match self {
+            Self::Denied(denied) => denied,
+            Self::Forbidden => return api.response(403, "this token does not allow that"),
+            Self::Broken => return api.response(500, "the token could not be checked: try again"),
+        };
+        let mut response = api.response(401, &denied.to_string());
+        let text = |name: &str| headers.get(name).map(String::as_str);
+        let offered = challenges(text("x-requested-with"), text("sec-fetch-dest"));
+        // In one header: Lambda's answers have each name once.
+        let offered = offered.collect::<Vec<_>>().join(", ");
+        response
+            .headers
+            .push(("www-authenticate".to_owned(), offered));
+        response
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn access(name: &str, value: &str) -> Result<Access, ConfigError> {
-        Access::from_env(&Environment::of([(name, value)]), &["logs"])
-    }
+    /// Keys of the tests of `canter-access`.
+    const KEYS: &str = include_str!("../../../../access/src/tests/table/keys.toml");
+    const KEY_SET: &str = include_str!("../../../../access/src/tests/table/jwks.json");
 
-    fn headers(name: &str, value: &str) -> Headers {
+    fn headers(name: &str, value: &str) -> BTreeMap<String, String> {
         [(name.to_owned(), value.to_owned())].into()
     }
 
-    #[test]
-    fn a_token_says_what_its_bearer_may_see() {
-        let tokens = r#"[{"token": "a"}, {"token": "b", "forced_filter": "tenant_id:7"}]"#;
-        let access = access(TOKENS, tokens).unwrap();
-        let of = |value: &str| access.caller(&headers("authorization", value));
-        assert_eq!(of("Bearer a").unwrap(), Caller::default());
-        let filter = of("bearer b").unwrap().forced_filter;
-        assert_eq!(filter.as_deref(), Some("tenant_id:7"));
-        assert!(of("Bearer c").is_err());
-        assert!(of("Basic a").is_err());
-        assert!(access.caller(&Headers::new()).is_err());
+    fn open() -> Vec<String> {
+        ["logs-web", "logs-app", "traces"].map(str::to_owned).into()
+    }
+
+    async fn seen(gate: &Gate, authorization: &str) -> Result<Caller, Shut> {
+        let headers = headers("authorization", authorization);
+        gate.caller(&headers, &open()).await
+    }
+
+    #[tokio::test]
+    async fn a_key_says_what_its_holder_may_see() {
+        let gate = Gate::from_env(&Environment::of([(API_KEYS, KEYS)])).unwrap();
+        let everything = seen(&gate, "Bearer all.secret-of-all").await;
+        assert_eq!(everything, Ok(Caller::default()));
+        let tenant = seen(&gate, "Bearer tenant-7.secret-of-tenant-7").await;
+        let tenant = tenant.unwrap();
+        let expected = ["logs-web", "logs-app"].map(str::to_owned);
+        assert_eq!(tenant.indexes.as_deref(), Some(&expected[..]));
+        assert_eq!(tenant.forced_filter.as_deref(), Some("tenant_id:7"));
+        let writer = seen(&gate, "Bearer writer.secret-of-writer").await;
+        assert_eq!(writer, Err(Shut::Forbidden));
+        let guessed = seen(&gate, "Bearer all.guessed").await;
+        assert_eq!(guessed, Err(Shut::Denied(Denied::Unknown)));
+        let nobody = gate.caller(&BTreeMap::new(), &open()).await;
+        assert_eq!(nobody, Err(Shut::Denied(Denied::Missing)));
+        let everybody = Gate::default().caller(&BTreeMap::new(), &open()).await;
+        assert_eq!(everybody, Ok(Caller::default()));
     }
 
     #[test]
-    fn tokens_that_would_do_something_else_than_meant_are_refused() {
-        for (tokens, expect) in [
-            ("[]", "nobody"),
-            (r#"[{"token": ""}]"#, "token 1 is empty"),
-            (r#"[{"token": "a", "indexes": ["lgos"]}]"#, "lgos"),
-            (r#"[{"token": "a", "filter": "b:1"}]"#, "filter"),
-            ("a", "not a list"),
-        ] {
-            let error = access(TOKENS, tokens).unwrap_err().to_string();
+    fn a_refusal_is_of_the_api_that_was_asked_and_says_what_is_taken() {
+        let denied = Shut::Denied(Denied::Missing);
+        let offered = |response: &HttpResponse| {
+            let mut headers = response.headers.iter();
+            let found = headers.find(|(name, _)| name == "www-authenticate");
+            found.map(|(_, value)| value.clone())
+        };
+        let response = denied.response("/api/v1/logs/search", &BTreeMap::new());
+        assert_eq!(response.status, 401);
+        assert!(response.body.starts_with(b"{\"message\":\"send a token"));
+        let schemes = offered(&response).unwrap();
+        assert!(
+            schemes.starts_with("ApiKey, Bearer, Basic realm="),
+            "{schemes}"
+        );
+        let of_page = headers("x-requested-with", "XMLHttpRequest");
+        let response = denied.response("/logs/_search", &of_page);
+        assert_eq!(offered(&response).as_deref(), Some("ApiKey, Bearer"));
+        let body: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
+        assert_eq!(body["error"]["type"], "security_exception");
+        let response = Shut::Forbidden.response("/logs/_search", &BTreeMap::new());
+        assert_eq!((response.status, offered(&response)), (403, None));
+    }
+
+    #[test]
+    fn settings_that_would_do_something_else_than_meant_are_refused() {
+        let check = |variables: &[(&str, &str)], expect: &str| {
+            let gate = Gate::from_env(&Environment::of(variables.iter().copied()));
+            let error = gate.unwrap_err().to_string();
             assert!(error.contains(expect), "{error}");
-        }
-    }
-
-    #[test]
-    fn only_named_origins_may_read_answers() {
-        let some = access(CORS_ORIGINS, "https://a.example, https://b.example/").unwrap();
-        let of = |access: &Access, origin| access.cors_headers(&headers("origin", origin));
-        assert_eq!(of(&some, "https://b.example")[0].1, "https://b.example");
-        assert_eq!(of(&some, "https://c.example"), []);
-        assert_eq!(some.cors_headers(&Headers::new()), []);
-        let any = access(CORS_ORIGINS, "*").unwrap();
-        assert_eq!(of(&any, "https://c.example")[0].1, "*");
-        assert_eq!(of(&Access::default(), "https://c.example"), []);
+            assert!(!error.contains("argon2id$"), "{error}");
+        };
+        let twice = KEYS.repeat(2);
+        check(
+            &[(API_KEYS, twice.as_str())],
+            "CANTER_API_KEYS: there are two keys",
+        );
+        check(&[(API_KEYS, "all")], "CANTER_API_KEYS is no list of keys");
+        check(&[(API_KEYS_FILE, "/no/keys.toml")], "/no/keys.toml");
+        check(&[(API_KEYS, KEYS), (API_KEYS_FILE, "/keys")], "both set");
+        check(&[(JWKS, "{}")], "CANTER_JWKS is no set of keys");
+        check(&[(JWT_ISSUER, "https://a.example")], "without CANTER_JWKS");
+        let both = [(API_KEYS, KEYS), (JWKS, KEY_SET)];
+        assert!(Gate::from_env(&Environment::of(both)).is_ok());
     }
 }

@@ -77,11 +77,7 @@ fn escaped_len(text: &str) -> usize {
 }
 
 /// A response in the form of the search API's errors, with the headers of another but for its own.
-pub(crate) fn message_response(
-    status: u16,
-    message: &str,
-    headers: Vec<(String, String)>,
-) -> HttpResponse {
+fn message_response(status: u16, message: &str, headers: Vec<(String, String)>) -> HttpResponse {
     let own = [
         ("content-type", "application/json"),
         ("cache-control", "no-store"),
@@ -105,8 +101,12 @@ fn reason_of(status: u16) -> &'static str {
     match status {
         200 => "OK",
         204 => "No Content",
+        303 => "See Other",
+        304 => "Not Modified",
+        308 => "Permanent Redirect",
         400 => "Bad Request",
         401 => "Unauthorized",
+        403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
         500 => "Internal Server Error",

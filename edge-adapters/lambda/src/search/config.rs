@@ -6,7 +6,8 @@ use canter_runtime::cache::CacheOptions;
 use canter_runtime::{Budget, Limits, ManifestOptions};
 use serde_json::{Map, Value};
 
-use super::access::{self, Access};
+use super::access::{self, Gate};
+use super::cors::{CORS_ORIGINS, Cors};
 use crate::env::{ConfigError, Environment};
 
 const INDEXES: &str = "CANTER_INDEXES";
@@ -40,8 +41,14 @@ pub(crate) const VARIABLES: &[&str] = &[
     LEAF_FUNCTION,
     MAX_LEAVES,
     MIN_DOCS_PER_LEAF,
-    access::TOKENS,
-    access::CORS_ORIGINS,
+    access::API_KEYS,
+    access::API_KEYS_FILE,
+    access::JWKS,
+    access::JWKS_FILE,
+    access::JWT_CLAIM,
+    access::JWT_ISSUER,
+    access::JWT_AUDIENCE,
+    CORS_ORIGINS,
     "CANTER_LOG",
 ];
 
@@ -69,7 +76,8 @@ pub struct SearchConfig {
     /// `None` without a cache of that kind.
     pub(super) memory_cache: Option<CacheOptions>,
     pub(super) disk_cache: Option<(String, CacheOptions)>,
-    pub(super) access: Access,
+    pub(super) gate: Gate,
+    pub(super) cors: Cors,
     /// The function that runs leaves, and how many of a search at most.
     pub(super) leaves: Option<(String, u32)>,
 }
@@ -83,7 +91,6 @@ impl SearchConfig {
         env.refuse_unknown("CANTER_", VARIABLES)?;
         let example = "logs=s3://bucket/logs,traces=s3://bucket/traces";
         let indexes = read_indexes(env.require(INDEXES, example)?)?;
-        let names: Vec<&str> = indexes.iter().map(|(name, _)| name.as_str()).collect();
         let memory_mib = env.number("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")?;
         let memory_bytes = memory_mib
             .unwrap_or(LEAST_MEMORY_MIB)
@@ -107,7 +114,8 @@ impl SearchConfig {
         let max_leaves = max_leaves.unwrap_or(DEFAULT_MAX_LEAVES);
         Ok(Self {
             leaves: leaf_function.map(|function| (function.to_owned(), max_leaves)),
-            access: Access::from_env(env, &names)?,
+            gate: Gate::from_env(env)?,
+            cors: Cors::from_env(env),
             limits: Limits {
                 deadline_ms: number(DEADLINE_MS, DEFAULT_DEADLINE_MS)?,
                 budget: Budget {

@@ -10,18 +10,20 @@ use canter_runtime::cache::{DiskCache, MemoryCache, TieredCache};
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::session::{HttpRequest, HttpResponse};
-use canter_runtime::{Caller, Engine, HttpAnswer, Limits, RangeCache, SearchError, Searcher};
+use canter_runtime::{Api, Caller, Engine, HttpAnswer, Limits, RangeCache, SearchError, Searcher};
 use futures_util::FutureExt;
 use lambda_runtime::{Context, Diagnostic, LambdaEvent};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use tracing::{error, info};
 
-use super::access::{Access, preflight_headers};
-use super::answer::{MAX_PAYLOAD_BYTES, message_response, shaped};
+use super::access::Gate;
+use super::answer::{MAX_PAYLOAD_BYTES, shaped};
 use super::config::SearchConfig;
+use super::cors::{Cors, preflight_headers};
 use super::event::{Event, UnknownEvent};
 use super::leaves::InvokedLeaves;
+use super::page;
 use crate::Served;
 use crate::env::{ConfigError, Environment};
 use crate::invoke::Invoker;
@@ -41,7 +43,10 @@ pub struct SearchFunction {
     searcher: Searcher,
     limits: Limits,
     deadline_margin_ms: u64,
-    access: Access,
+    gate: Gate,
+    cors: Cors,
+    /// The names of the indexes.
+    indexes: Vec<String>,
     /// Events that are being answered.
     num_underway: AtomicUsize,
 }
@@ -110,7 +115,9 @@ impl SearchFunction {
             searcher: builder.build().map_err(unusable)?,
             limits: config.limits,
             deadline_margin_ms: config.deadline_margin_ms,
-            access: config.access,
+            gate: config.gate,
+            cors: config.cors,
+            indexes: config.indexes.into_iter().map(|(name, _)| name).collect(),
             num_underway: AtomicUsize::new(0),
         })
     }
@@ -165,28 +172,27 @@ impl SearchFunction {
         is_direct: bool,
         limits: &Limits,
     ) -> HttpResponse {
-        let mut response = if self.access.is_preflight(&request.method, headers) {
+        let mut response = if self.cors.is_preflight(&request.method, headers) {
             HttpResponse {
                 status: 204,
                 headers: preflight_headers(),
                 body: Vec::new(),
             }
+        } else if let Some(page) = page::answer(&request, headers) {
+            page
         } else {
             // Who may invoke the function may do all that it can.
             let is_open = is_direct || request.path == HEALTH_PATH;
             let caller = match is_open {
                 true => Ok(Caller::default()),
-                false => self.access.caller(headers),
+                false => self.gate.caller(headers, &self.indexes).await,
             };
             match caller {
                 Ok(caller) => self.ask(request, &caller, limits).await,
-                Err(message) => {
-                    let scheme = ("www-authenticate".to_owned(), "Bearer".to_owned());
-                    message_response(401, message, vec![scheme])
-                }
+                Err(shut) => shut.response(&request.path, headers),
             }
         };
-        response.headers.extend(self.access.cors_headers(headers));
+        response.headers.extend(self.cors.headers(headers));
         response
     }
 
@@ -228,9 +234,10 @@ impl SearchFunction {
     /// Has the searcher answer, and adds what the search cost.
     async fn ask(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpResponse {
         let method = request.method.clone();
+        let api = Api::of(&request.path);
         let answer = unbroken(self.searcher.http(request, caller, limits)).await;
         let Some(answer) = answer else {
-            return message_response(500, BROKE_OFF, Vec::new());
+            return api.response(500, BROKE_OFF);
         };
         let cost = answer.cost_headers();
         let HttpAnswer {

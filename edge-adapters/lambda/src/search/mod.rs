@@ -3,14 +3,17 @@
 //! ```text
 //!   event.rs ──▶ access.rs ──▶ Searcher::http ──▶ answer.rs
 //!   what came    who may ask   the search         in the shape it was asked in
+//!            └──▶ page.rs ────────────────────────▲
 //! ```
 
 mod access;
 mod answer;
 mod config;
+mod cors;
 mod event;
 mod function;
 mod leaves;
+mod page;
 
 pub use config::SearchConfig;
 #[cfg(test)]

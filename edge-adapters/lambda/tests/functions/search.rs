@@ -1,8 +1,12 @@
 //! The search function: every kind of event, what it refuses, its caches and its limits.
 
+use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use canter_access::{NewKey, Right, add_key};
 use canter_tests::LambdaFunction;
 use serde_json::{Value, json};
 
@@ -147,42 +151,88 @@ fn a_start_that_cannot_work_tells_the_runtime_api_why() {
     }
 }
 
+/// Keys in a file of `folder`, and their text; gives the token of each.
+fn keys(folder: &Path, new: Vec<NewKey>) -> Result<(Vec<String>, String)> {
+    let file = folder.join("keys.toml");
+    let mut tokens = Vec::new();
+    for key in new {
+        let id = key.id.clone();
+        let secret = add_key(&file, key).map_err(Error::msg)?;
+        tokens.push(format!("{id}.{secret}"));
+    }
+    Ok((tokens, fs::read_to_string(&file)?))
+}
+
+fn named(id: &str) -> NewKey {
+    NewKey {
+        id: id.to_owned(),
+        ..NewKey::default()
+    }
+}
+
 #[test]
 fn tokens_say_who_may_see_what() -> Result<()> {
     let (_, folder) = index()?;
-    let tokens =
-        r#"[{"token": "all"}, {"token": "errors", "forced_filter": "severity_text:ERROR"}]"#;
+    let errors = NewKey {
+        filter: Some("severity_text:ERROR".to_owned()),
+        ..named("errors")
+    };
+    let writer = NewKey {
+        rights: Some(vec![Right::Write]),
+        ..named("writer")
+    };
+    let (tokens, text) = keys(folder.path(), vec![named("all"), errors, writer])?;
     let variables = [
-        ("CANTER_TOKENS", tokens),
+        ("CANTER_API_KEYS", text.as_str()),
         ("CANTER_CORS_ORIGINS", "https://a.example"),
     ];
     let function = search_function(folder.path(), &variables)?;
-    let ask = |token: Option<&str>, path: &str| -> Result<Value> {
-        let mut event = url_event(
-            "POST",
-            path,
-            "",
-            Some(&json!({"query": "*", "max_hits": 0})),
-        );
+    let ask = |authorization: Option<&str>, path: &str| -> Result<Value> {
+        let body = json!({"query": "*", "max_hits": 0});
+        let mut event = url_event("POST", path, "", Some(&body));
         event["headers"]["origin"] = "https://a.example".into();
-        if let Some(token) = token {
-            event["headers"]["authorization"] = format!("Bearer {token}").into();
+        if let Some(authorization) = authorization {
+            event["headers"]["authorization"] = authorization.into();
         }
         function.invoke_json(&event)
     };
-    let all = body_of(&ask(Some("all"), SEARCH_PATH)?, 200);
-    let errors = body_of(&ask(Some("errors"), SEARCH_PATH)?, 200);
+    let all = body_of(
+        &ask(Some(&format!("Bearer {}", tokens[0])), SEARCH_PATH)?,
+        200,
+    );
     assert_eq!(all["num_hits"], NUM_DOCS);
-    let num_errors = errors["num_hits"].as_u64().unwrap();
-    assert!((1..NUM_DOCS).contains(&num_errors), "{errors}");
-    for token in [None, Some("none")] {
-        let answer = ask(token, SEARCH_PATH)?;
+    // In each form.
+    let encoded = STANDARD.encode(tokens[1].replacen('.', ":", 1));
+    let mut answers = Vec::new();
+    for form in [
+        format!("Bearer {}", tokens[1]),
+        format!("ApiKey {encoded}"),
+        format!("Basic {encoded}"),
+    ] {
+        let answer = ask(Some(&form), SEARCH_PATH)?;
+        let errors = body_of(&answer, 200);
+        let num_errors = errors["num_hits"].as_u64().unwrap();
+        assert!((1..NUM_DOCS).contains(&num_errors), "{errors}");
+        // What it cost depends on documents behind the filter.
+        assert_eq!(answer["headers"].get("x-canter-requests"), None);
+        answers.push(num_errors);
+    }
+    assert!(answers.iter().all(|num_errors| *num_errors == answers[0]));
+    for form in [None, Some("Bearer all.guessed"), Some("Bearer a.b.c")] {
+        let answer = ask(form, SEARCH_PATH)?;
         body_of(&answer, 401);
-        assert_eq!(answer["headers"]["www-authenticate"], "Bearer");
+        let schemes = answer["headers"]["www-authenticate"].as_str().unwrap();
+        assert!(schemes.starts_with("ApiKey, Bearer, Basic "), "{schemes}");
         // A page must be able to read what it did wrong.
         let origin = &answer["headers"]["access-control-allow-origin"];
         assert_eq!(origin, "https://a.example");
     }
+    // A right token that allows something else, and where Elasticsearch's clients read that.
+    let writer = format!("Bearer {}", tokens[2]);
+    let refused = body_of(&ask(Some(&writer), SEARCH_PATH)?, 403);
+    assert_eq!(refused["message"], "this token does not allow that");
+    let refused = body_of(&ask(Some(&writer), "/hdfs-logs/_search")?, 403);
+    assert_eq!(refused["error"]["type"], "security_exception");
     let mut preflight = url_event("OPTIONS", SEARCH_PATH, "", None);
     preflight["headers"] = json!({
         "origin": "https://a.example", "access-control-request-method": "POST",
@@ -199,26 +249,32 @@ fn a_token_may_be_good_for_some_indexes_only() -> Result<()> {
     let (_, folder) = index()?;
     let place = folder.path().join("hdfs-logs").display().to_string();
     let indexes = format!("hdfs-logs={place},secret={place}");
-    let tokens = r#"[{"token": "all"}, {"token": "logs", "indexes": ["hdfs-logs"]}]"#;
+    let logs = NewKey {
+        indexes: Some(vec!["hdfs-*".to_owned()]),
+        ..named("logs")
+    };
+    let (tokens, _) = keys(folder.path(), vec![named("all"), logs])?;
+    let file = folder.path().join("keys.toml").display().to_string();
     let variables = [
         ("CANTER_INDEXES", indexes.as_str()),
-        ("CANTER_TOKENS", tokens),
+        ("CANTER_API_KEYS_FILE", file.as_str()),
     ];
     let function = search_function(folder.path(), &variables)?;
-    let ask = |token: Option<&str>, path: &str| -> Result<Value> {
+    let ask = |token: Option<usize>, path: &str| -> Result<Value> {
         let mut event = url_event("GET", path, "", None);
-        if let Some(token) = token {
-            event["headers"]["authorization"] = format!("Bearer {token}").into();
+        if let Some(ord) = token {
+            event["headers"]["authorization"] = format!("Bearer {}", tokens[ord]).into();
         }
         function.invoke_json(&event)
     };
     let search = |index: &str| format!("/api/v1/{index}/search");
+    let (all, logs) = (0, 1);
     for (token, index, status) in [
-        ("all", "secret", 200),
-        ("all", "hdfs-logs", 200),
-        ("logs", "hdfs-logs", 200),
-        ("logs", "secret", 404),
-        ("logs", "nowhere", 404),
+        (all, "secret", 200),
+        (all, "hdfs-logs", 200),
+        (logs, "hdfs-logs", 200),
+        (logs, "secret", 404),
+        (logs, "nowhere", 404),
     ] {
         body_of(&ask(Some(token), &search(index))?, status);
     }
@@ -226,10 +282,15 @@ fn a_token_may_be_good_for_some_indexes_only() -> Result<()> {
         let list = body_of(&ask(Some(token), "/api/v1/indexes")?, 200);
         Ok(list.as_array().map_or(0, Vec::len))
     };
-    assert_eq!((listed("all")?, listed("logs")?), (2, 1));
+    assert_eq!((listed(all)?, listed(logs)?), (2, 1));
     // A sign of life is for everybody; whether indexes can be read is not.
     body_of(&ask(None, "/health/livez")?, 200);
     body_of(&ask(None, "/health/readyz")?, 401);
-    body_of(&ask(Some("logs"), "/health/readyz")?, 200);
+    body_of(&ask(Some(logs), "/health/readyz")?, 200);
+    // The page is for everybody, too; it asks for a token itself.
+    let page = ask(None, "/ui/")?;
+    assert_eq!(page["statusCode"], 200, "{page}");
+    let policy = page["headers"]["content-security-policy"].as_str().unwrap();
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
     Ok(())
 }
