@@ -18,6 +18,7 @@
 
 mod arrivals;
 mod blocking;
+mod catalog;
 pub mod corpus;
 mod error;
 mod ingest;
@@ -36,6 +37,7 @@ pub use arrivals::{
     DocumentCheck, DocumentProblem, keep_rejected, read_spooled, remove_spooled, spool, spooled,
     spooled_source,
 };
+pub use catalog::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
     Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,

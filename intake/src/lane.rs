@@ -4,13 +4,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use canter_index_builder::{DocumentCheck, DocumentProblem, IndexStore, spool};
-use tokio::sync::{Semaphore, oneshot};
+use canter_index_builder::{
+    BuildError, DocumentCheck, DocumentProblem, ErrorKind, IndexStore, spool,
+};
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::batch::{Part, Waiting};
 use crate::commit::Committer;
 use crate::refusal::Refusal;
+use crate::room::Room;
 
 /// How long what an index's config says of documents holds, before it is read again.
 const CHECK_AGE: Duration = Duration::from_secs(30);
@@ -24,6 +27,9 @@ pub struct LaneSettings {
     pub max_batch_bytes: usize,
     /// Longest document.
     pub max_document_bytes: usize,
+    /// Whether somebody may delete the index meanwhile. Then what is only durable is acknowledged when the index was seen to
+    /// be there afterwards.
+    pub may_be_deleted: bool,
 }
 
 impl Default for LaneSettings {
@@ -32,6 +38,7 @@ impl Default for LaneSettings {
             commit_interval: Duration::from_secs(1),
             max_batch_bytes: 32 << 20,
             max_document_bytes: 16 << 20,
+            may_be_deleted: false,
         }
     }
 }
@@ -52,8 +59,7 @@ pub struct Lane {
     shared: Arc<Shared>,
     check: RwLock<Option<(Arc<DocumentCheck>, Instant)>>,
     /// A permit for each byte that may wait, of all lanes together.
-    room: Arc<Semaphore>,
-    max_bytes: usize,
+    room: Room,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -76,14 +82,9 @@ struct State {
 }
 
 impl Lane {
-    /// Starts the thread, which first publishes what an earlier process left in the spool. `room` has a permit for each of
-    /// `max_bytes` that may wait.
-    pub fn start(
-        store: IndexStore,
-        settings: LaneSettings,
-        room: Arc<Semaphore>,
-        max_bytes: usize,
-    ) -> std::io::Result<Self> {
+    /// Starts the thread, which first publishes what an earlier process left in the spool. What waits
+    /// takes `room`.
+    pub fn start(store: IndexStore, settings: LaneSettings, room: Room) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             store,
             settings,
@@ -97,7 +98,6 @@ impl Lane {
             shared,
             check: RwLock::default(),
             room,
-            max_bytes,
             thread: Mutex::new(Some(thread)),
         })
     }
@@ -120,7 +120,9 @@ impl Lane {
         &self,
         documents: impl IntoIterator<Item = &'d [u8]>,
     ) -> Result<Vec<Option<DocumentProblem>>, Refusal> {
-        let check = self.check().map_err(|error| Refusal::from(&error))?;
+        let check = self
+            .check()
+            .map_err(|error| self.shared.refusal_of(&error))?;
         let max = self.shared.settings.max_document_bytes;
         let mut scratch = Vec::new();
         let problem = |document: &[u8]| match document.len() > max {
@@ -133,7 +135,7 @@ impl Lane {
         Ok(documents.into_iter().map(problem).collect())
     }
 
-    fn check(&self) -> Result<Arc<DocumentCheck>, canter_index_builder::BuildError> {
+    fn check(&self) -> Result<Arc<DocumentCheck>, BuildError> {
         let known = self.check.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((check, read_at)) = &*known
             && read_at.elapsed() < CHECK_AGE
@@ -159,12 +161,7 @@ impl Lane {
             };
         }
         let lines = joined(documents);
-        let busy = || Refusal::Busy {
-            max_bytes: self.max_bytes,
-        };
-        let num_bytes = u32::try_from(lines.len()).map_err(|_| busy())?;
-        let room = Arc::clone(&self.room).try_acquire_many_owned(num_bytes);
-        let room = Some(room.map_err(|_| busy())?);
+        let room = Some(self.room.take(lines.len()).await?);
         if acknowledge == Acknowledge::Durable {
             let id = Uuid::new_v4().simple().to_string();
             let lines = self.spool(&id, lines).await?;
@@ -173,7 +170,7 @@ impl Lane {
                     lines: Some(lines),
                     spooled: Some(id),
                     waiter: None,
-                    _room: room,
+                    room,
                 },
                 false,
             );
@@ -183,7 +180,7 @@ impl Lane {
             lines: Some(lines),
             spooled: None,
             waiter: Some(waiter),
-            _room: room,
+            room,
         };
         self.shared
             .add(part, acknowledge == Acknowledge::PublishedNow)?;
@@ -193,10 +190,20 @@ impl Lane {
     /// Writes documents to the spool, and gives them back.
     async fn spool(&self, id: &str, lines: Vec<u8>) -> Result<Vec<u8>, Refusal> {
         let (shared, id) = (Arc::clone(&self.shared), id.to_owned());
-        let written =
-            tokio::task::spawn_blocking(move || spool(&shared.store, &id, &lines).map(|()| lines));
+        let written = tokio::task::spawn_blocking(move || {
+            spool(&shared.store, &id, &lines).map_err(|error| Refusal::from(&error))?;
+            // What is written into the folder of a deleted index is removed with it.
+            if shared.settings.may_be_deleted {
+                match shared.store.exists() {
+                    Ok(true) => {}
+                    Ok(false) => return Err(Refusal::Gone),
+                    Err(error) => return Err(Refusal::from(&error)),
+                }
+            }
+            Ok(lines)
+        });
         match written.await {
-            Ok(written) => written.map_err(|error| Refusal::from(&error)),
+            Ok(written) => written,
             Err(error) => Err(Refusal::Internal(error.to_string())),
         }
     }
@@ -211,7 +218,7 @@ impl Lane {
             lines: None,
             spooled: None,
             waiter: Some(waiter),
-            _room: None,
+            room: None,
         };
         self.shared.add(nothing, true)?;
         told.await.unwrap_or(Err(Refusal::Stopping))
@@ -258,6 +265,15 @@ fn joined(documents: &[&[u8]]) -> Vec<u8> {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why documents are not taken: an error that is one because the index was deleted says so.
+    pub(crate) fn refusal_of(&self, error: &BuildError) -> Refusal {
+        let may_be_gone = self.settings.may_be_deleted && error.kind() == ErrorKind::Invalid;
+        match may_be_gone && matches!(self.store.exists(), Ok(false)) {
+            true => Refusal::Gone,
+            false => Refusal::from(error),
+        }
     }
 
     pub(crate) fn add(&self, part: Part, is_urgent: bool) -> Result<(), Refusal> {

@@ -9,7 +9,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::clock::timeout_at;
 use crate::driver::{Driver, SessionEnd};
 use crate::engine::InstanceLimits;
-use crate::fetch::{Hedge, HedgeState, Pace, RangeFetcher, Retry, RetryState};
+use crate::fetch::{
+    Hedge, HedgeState, OpenIndex, OpenOptions, Pace, RangeFetcher, Retry, RetryState,
+    cache_namespace, open_store,
+};
 use crate::io::{Gate, Gated, PlannedRequest, SearchIo, SharedIo};
 use crate::observe::observe_query;
 use crate::session::{HttpResponse, Outcome, QueryPlan, SessionRequest};
@@ -19,12 +22,14 @@ use crate::{Interrupt, Limits, Profile, SearchError};
 mod builder;
 mod http;
 mod leaves;
+mod refusal;
 pub(crate) mod request;
 mod text;
 
 pub use builder::SearcherBuilder;
 pub use http::{Caller, HttpAnswer};
 pub use leaves::{LeafAnswer, LeafRunner};
+pub use refusal::Api;
 pub use text::SearchText;
 
 /// An answer.
@@ -137,6 +142,41 @@ impl Searcher {
         let clock = &*self.shared.clock;
         let until = clock.now().checked_add(grace);
         timeout_at(clock, until, all_back).await.is_ok()
+    }
+
+    /// The names of the indexes that are open now, in order; none if the only one has no name.
+    pub fn index_names(&self) -> Vec<String> {
+        let open = self.settings.indexes.as_ref();
+        open.map(|open| open.names()).unwrap_or_default()
+    }
+
+    /// Opens one more index, for requests from now on. Reads nothing yet.
+    ///
+    /// # Errors
+    /// If the URI or the name cannot be used, if there is an index of that name, or if the searcher has one index without a
+    /// name.
+    pub fn add_index(
+        &self,
+        name: &str,
+        uri: &str,
+        options: &OpenOptions,
+    ) -> Result<(), SearchError> {
+        let Some(indexes) = &self.settings.indexes else {
+            let what = "this searcher has one index without a name";
+            return Err(SearchError::invalid(what));
+        };
+        let index = OpenIndex {
+            fetcher: open_store(uri, options)?,
+            namespace: cache_namespace(uri, options),
+        };
+        builder::add_index(indexes, name, index)
+    }
+
+    /// Forgets an index; false if there is none of that name. A search that is under way keeps what it has read, and does not
+    /// find what it asks for next.
+    pub fn remove_index(&self, name: &str) -> bool {
+        let open = self.settings.indexes.as_ref();
+        open.is_some_and(|open| open.remove(name))
     }
 
     /// What drives one search from now on. A dry run reads only what a plan needs.

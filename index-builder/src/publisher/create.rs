@@ -92,6 +92,15 @@ impl IndexStore {
         blocking::run(create(self, config, bytes))
     }
 
+    /// Whether there is an index, whatever is in it.
+    ///
+    /// # Errors
+    /// `Unavailable` if storage does not answer.
+    pub fn exists(&self) -> Result<bool, BuildError> {
+        let len = blocking::run(self.len_of(MANIFEST_OBJECT))?;
+        Ok(len.is_some())
+    }
+
     /// Reads the manifest, with the heads that it carries.
     ///
     /// # Errors

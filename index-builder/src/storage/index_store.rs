@@ -1,5 +1,7 @@
 //! The objects of one index.
 
+mod below;
+
 use super::local_lock::LocalLock;
 use super::uri::{Location, parse_uri};
 use super::write_probe::{Condition, PROBE_FOLDER, WriteProbe, probe};

@@ -10,6 +10,7 @@
 
 mod contract;
 mod disk;
+mod entries;
 mod memory;
 mod tiered;
 
@@ -23,5 +24,6 @@ pub use canter_stores::cache::{
 };
 pub use contract::RangeCache;
 pub use disk::DiskCache;
+pub use entries::EntryCache;
 pub use memory::MemoryCache;
 pub use tiered::TieredCache;

@@ -1,15 +1,75 @@
-//! Several indexes behind one fetcher: the first part of an object's name says which.
+//! Several indexes behind one fetcher: the first part of an object's name says which. Indexes may come and go while searches
+//! run: one that is under way keeps what it has, and does not find what it asks for next.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use futures_util::future::{BoxFuture, FutureExt};
 
 use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, RangeFetcher};
 
+/// The indexes that are open by name.
+#[derive(Default)]
+pub(crate) struct OpenIndexes(RwLock<BTreeMap<String, OpenIndex>>);
+
+/// One of them.
+pub(crate) struct OpenIndex {
+    pub(crate) fetcher: Arc<dyn RangeFetcher>,
+    /// What its keys in a cache begin with.
+    pub(crate) namespace: String,
+}
+
+impl OpenIndexes {
+    /// Adds one; false, and nothing is changed, if another has its name.
+    pub(crate) fn add(&self, name: &str, index: OpenIndex) -> bool {
+        let mut open = self.write();
+        if open.contains_key(name) {
+            return false;
+        }
+        open.insert(name.to_owned(), index);
+        true
+    }
+
+    /// Forgets one; false if there is none of that name.
+    pub(crate) fn remove(&self, name: &str) -> bool {
+        self.write().remove(name).is_some()
+    }
+
+    /// Their names, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.read().keys().cloned().collect()
+    }
+
+    /// What the keys of one begin with.
+    pub(crate) fn namespace_of(&self, name: &str) -> Option<String> {
+        self.read().get(name).map(|index| index.namespace.clone())
+    }
+
+    fn fetcher_of(&self, name: &str) -> Option<Arc<dyn RangeFetcher>> {
+        self.read()
+            .get(name)
+            .map(|index| Arc::clone(&index.fetcher))
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, OpenIndex>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, OpenIndex>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for OpenIndexes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
 /// Sends `logs/splits/a.split` to the fetcher of the index `logs`, as `splits/a.split`.
 pub(crate) struct ByIndex {
-    pub(crate) indexes: BTreeMap<String, Arc<dyn RangeFetcher>>,
+    pub(crate) indexes: Arc<OpenIndexes>,
 }
 
 impl ByIndex {
@@ -17,10 +77,10 @@ impl ByIndex {
         &self,
         object: &'a str,
         range: ByteRange,
-    ) -> Result<(&Arc<dyn RangeFetcher>, &'a str), FetchError> {
+    ) -> Result<(Arc<dyn RangeFetcher>, &'a str), FetchError> {
         object
             .split_once('/')
-            .and_then(|(name, object)| Some((self.indexes.get(name)?, object)))
+            .and_then(|(name, object)| Some((self.indexes.fetcher_of(name)?, object)))
             .ok_or_else(|| {
                 let what = "no index of this name is open";
                 FetchError::new(FetchErrorKind::NotFound, object, range, what)

@@ -23,7 +23,7 @@ mod recording;
 mod retry;
 mod uri;
 
-pub(crate) use by_index::ByIndex;
+pub(crate) use by_index::{ByIndex, OpenIndex, OpenIndexes};
 pub use canter_stores::ranges::coalesce::{self, CoalesceOptions};
 pub use canter_stores::{Settings, StoreFault};
 pub use fetcher::{

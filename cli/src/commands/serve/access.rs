@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use axum::response::Response;
-use canter_access::{Access, Credentials, Denied, Grant, Right, matches_any};
+use canter_access::{Access, Credentials, Denied, Grant, Right, challenges};
 use canter_runtime::Caller;
 use tokio::sync::Semaphore;
 
 use super::following::follow;
-use super::refusal::Api;
+use super::refusal::{Api, Refuse};
 
 /// Secrets that are hashed at once: each takes a core and some megabytes, and who guesses must not have all of them.
 const MAX_CHECKS: usize = 2;
@@ -90,21 +90,10 @@ pub(super) fn is_unbounded(grant: &Grant) -> bool {
 
 /// What a grant means for a search of these indexes. Those that it does not name are not there for its holder.
 pub(super) fn caller_of(grant: Grant, indexes: &[String]) -> Caller {
-    let patterns = grant.indexes;
-    let allowed = patterns.map(|patterns| {
-        let allowed = indexes.iter().filter(|name| matches_any(&patterns, name));
-        allowed.cloned().collect()
-    });
     Caller {
-        indexes: allowed,
+        indexes: grant.indexes_among(indexes),
         forced_filter: grant.filter,
     }
-}
-
-/// Whether a script of a page has asked, and no program and no visitor.
-fn is_script(headers: &HeaderMap) -> bool {
-    let is = |name: &str, wanted: &str| headers.get(name).is_some_and(|value| value == wanted);
-    is("x-requested-with", "XMLHttpRequest") || is("sec-fetch-dest", "empty")
 }
 
 impl Shut {
@@ -113,14 +102,8 @@ impl Shut {
         match self {
             Self::Denied(denied) => {
                 let mut response = api.last_refusal(StatusCode::UNAUTHORIZED, &denied.to_string());
-                let schemes = [
-                    "ApiKey",
-                    "Bearer",
-                    "Basic realm=\"canter\", charset=\"UTF-8\"",
-                ];
-                // A browser would ask its visitor for a password in a window of its own, before the page could ask for a token.
-                let num_offered = schemes.len() - usize::from(is_script(asked));
-                for scheme in schemes.into_iter().take(num_offered) {
+                let text = |name: &str| asked.get(name).and_then(|value| value.to_str().ok());
+                for scheme in challenges(text("x-requested-with"), text("sec-fetch-dest")) {
                     let scheme = HeaderValue::from_static(scheme);
                     response.headers_mut().append(WWW_AUTHENTICATE, scheme);
                 }

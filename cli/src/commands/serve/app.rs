@@ -28,9 +28,10 @@ use super::args::ServeArgs;
 use super::body::Bodies;
 use super::hosts::{AllowedHosts, check_host};
 use super::identity::identify;
+use super::managing::{self, Manage, Root, manage_of};
 use super::openapi::document;
 use super::page;
-use super::refusal::Api;
+use super::refusal::{Api, Refuse};
 use super::writing::{Request as WriteRequest, Write, Writers, write_of};
 use crate::exit::WrongUse;
 
@@ -42,16 +43,16 @@ const MIN_COMPRESSED_BYTES: u16 = 1024;
 
 /// What every request is answered with.
 pub(super) struct App {
-    pub(super) searcher: Searcher,
+    pub(super) searcher: Arc<Searcher>,
     pub(super) limits: Limits,
     /// Who asks, where no tokens are asked for.
     pub(super) caller: Caller,
     /// Who may ask, where they are.
     pub(super) gate: Option<Arc<Gate>>,
     /// Who takes documents, if anybody does.
-    pub(super) writers: Option<Writers>,
-    /// The names of the indexes.
-    pub(super) indexes: Vec<String>,
+    pub(super) writers: Option<Arc<Writers>>,
+    /// Where indexes may come and go, if anywhere.
+    pub(super) root: Option<Arc<Root>>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) bodies: Bodies,
     /// A permit for each request that may run or wait for a guest.
@@ -141,20 +142,23 @@ async fn openapi() -> impl IntoResponse {
 /// Dropped when the client hangs up, which cancels the search.
 async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    if parts.uri.path() == "/" && page::is_visitor(&parts.headers) {
-        return page::redirect();
+    if let Some(page) = page::answer(parts.uri.path(), &parts.headers) {
+        return page;
     }
     // Who watches the server must be answered when it has much to do, too: these ask for little.
     let is_counted = !parts.uri.path().starts_with("/health/");
     let api = Api::of(parts.uri.path());
     if let Some(write) = write_of(&parts.method, parts.uri.path()) {
-        return self::write(&app, write, api, &parts, body).await;
+        return self::change(&app, &Change::Documents(write), api, &parts, body).await;
+    }
+    if let Some(manage) = manage_of(&parts.method, parts.uri.path()) {
+        return self::change(&app, &Change::Indexes(manage), api, &parts, body).await;
     }
     // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
     let caller = match &app.gate {
         Some(gate) if parts.uri.path() != "/health/livez" => {
             match gate.reader(&parts.headers).await {
-                Ok(grant) => caller_of(grant, &app.indexes),
+                Ok(grant) => caller_of(grant, &app.searcher.index_names()),
                 Err(shut) => return shut.answer(api, &parts.headers),
             }
         }
@@ -185,21 +189,41 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     respond(answer)
 }
 
-/// Takes or deletes documents.
-async fn write(app: &App, write: Write<'_>, api: Api, parts: &Parts, body: Body) -> Response {
+/// What a request wants to change.
+enum Change<'p> {
+    Documents(Write<'p>),
+    Indexes(Manage),
+}
+
+impl Change<'_> {
+    /// What a token must allow.
+    fn right(&self) -> Right {
+        match self {
+            Self::Documents(write) => write.right(),
+            Self::Indexes(manage) => manage.right(),
+        }
+    }
+}
+
+/// Takes or deletes documents, or indexes.
+async fn change(app: &App, change: &Change<'_>, api: Api, parts: &Parts, body: Body) -> Response {
     let Some(writers) = &app.writers else {
         let message = "this server only searches: start it with --writable to send it documents";
         return api.last_refusal(StatusCode::FORBIDDEN, message);
     };
-    let caller = match &app.gate {
-        None => app.caller.clone(),
-        Some(gate) => match gate.holder_of(write.right(), &parts.headers).await {
-            Ok(grant) => caller_of(grant, &app.indexes),
+    let (caller, allowed) = match &app.gate {
+        None => (app.caller.clone(), None),
+        Some(gate) => match gate.holder_of(change.right(), &parts.headers).await {
+            Ok(grant) => {
+                let allowed = grant.indexes.clone();
+                (caller_of(grant, &app.searcher.index_names()), allowed)
+            }
             Err(shut) => return shut.answer(api, &parts.headers),
         },
     };
     // What may be deleted, the filter says. What may be added, it cannot: nobody looks into new documents with a query.
-    if caller.forced_filter.is_some() && write.right() == Right::Write {
+    let heeds_filter = matches!(change, Change::Documents(Write::DeleteByQuery(_)));
+    if caller.forced_filter.is_some() && !heeds_filter {
         let message =
             "who has a filter can search and delete what it lets through, and add nothing";
         return api.last_refusal(StatusCode::FORBIDDEN, message);
@@ -212,8 +236,13 @@ async fn write(app: &App, write: Write<'_>, api: Api, parts: &Parts, body: Body)
         query: parts.uri.query().unwrap_or_default(),
         headers: &parts.headers,
         caller: &caller,
+        allowed: allowed.as_deref(),
+        root: app.root.as_ref(),
     };
-    writers.answer(write, request, body).await
+    match change {
+        Change::Documents(write) => writers.answer(*write, request, body).await,
+        Change::Indexes(manage) => managing::answer(manage, &request, writers.bodies(), body).await,
+    }
 }
 
 fn unread_encoding(headers: &HeaderMap, api: Api) -> Option<Response> {

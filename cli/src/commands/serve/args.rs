@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use canter_access::{AccessSettings, JwtSettings};
+use canter_access::{AccessSettings, JwtSettings, Source};
 use canter_runtime::observe::redact_urls;
 use clap::Args;
 
 use super::connections::{ConnectionLimits, Identity};
 use super::hosts::parse_allowed_host;
+use super::managing::ManagingArgs;
 use super::writing::WritingArgs;
 use crate::amounts::{parse_bytes, parse_some_duration};
 use crate::commands::search::{CacheArgs, LimitArgs};
@@ -28,6 +29,7 @@ Paths:
   GET /ui/                       a page to search with
   GET /metrics                   what was searched and fetched, for Prometheus
   POST /_bulk, /v1/logs, …       documents in, with --writable (see Writing below)
+  PUT|DELETE /NAME, …            indexes and templates, with --writable and --indexes-in
   GET /openapi.json              all paths, Elasticsearch's too, with their parameters
 
 Examples:
@@ -46,7 +48,12 @@ below. HTTP/1 and HTTP/2 are spoken, answers are compressed with gzip or zstd fo
 pub(crate) struct ServeArgs {
     /// An index to serve: a folder, s3://…, gs://…, az://… or https://…. Without NAME= in front it has
     /// the last part of its URI as its name. May be given several times.
-    #[arg(long = "index", value_name = "[NAME=]URI", required = true, value_parser = parse_index)]
+    #[arg(
+        long = "index",
+        value_name = "[NAME=]URI",
+        required_unless_present = "indexes_in"
+    )]
+    #[arg(value_parser = parse_index)]
     pub(super) indexes: Vec<(String, String)>,
 
     /// The address and port; port 0 takes any that is free.
@@ -98,6 +105,9 @@ pub(crate) struct ServeArgs {
 
     #[command(flatten)]
     pub(super) writing: WritingArgs,
+
+    #[command(flatten)]
+    pub(super) managing: ManagingArgs,
 }
 
 /// Who may ask.
@@ -134,13 +144,13 @@ impl AccessArgs {
     /// Where tokens are known from, if any are asked for.
     pub(super) fn settings(&self) -> Option<AccessSettings> {
         let jwt = self.jwks.clone().map(|key_set| JwtSettings {
-            key_set,
+            key_set: Source::File(key_set),
             claim: self.jwt_claim.clone(),
             issuer: self.jwt_issuer.clone(),
             audience: self.jwt_audience.clone(),
         });
         let settings = AccessSettings {
-            keys: self.api_keys.clone(),
+            keys: self.api_keys.clone().map(Source::File),
             jwt,
         };
         (settings.keys.is_some() || settings.jwt.is_some()).then_some(settings)
@@ -229,7 +239,7 @@ impl ServerArgs {
 }
 
 /// `NAME=URI`, or a URI that ends in the name.
-fn parse_index(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_index(text: &str) -> Result<(String, String), String> {
     let is_name = |name: &str| {
         let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         !name.is_empty() && name.chars().all(is_good)

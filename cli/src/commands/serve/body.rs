@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::refusal::Api;
+use super::refusal::{Api, Refuse};
 
 /// What bodies may take.
 pub(super) struct Bodies {

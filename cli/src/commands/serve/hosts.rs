@@ -14,7 +14,7 @@ use axum::http::header::HOST;
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::refusal::Api;
+use super::refusal::{Api, Refuse};
 
 /// A name is not repeated in a message past this length.
 const MAX_SHOWN: usize = 100;

@@ -1,57 +1,46 @@
-//! `/ui/`: the search page. Its files are no secret, so that nobody is asked for a token: the API is.
+//! `/ui/`: the search page, as `canter-page` has it.
 
 use axum::Router;
-use axum::extract::Path;
-use axum::http::header::{CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::extract::Request;
+use axum::http::header::{ACCEPT, HeaderName, HeaderValue, IF_NONE_MATCH};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use canter_page::{HEADERS, file};
+use canter_page::{Answer, Asked};
 
 /// Where the page is, and its files below it.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
-        .route("/ui", get(|| async { Redirect::permanent("/ui/") }))
-        .route("/ui/", get(|headers: HeaderMap| async move { answer("", &headers) }))
-        .route(
-            "/ui/{*path}",
-            get(|Path(path): Path<String>, headers: HeaderMap| async move { answer(&path, &headers) }),
-        )
+        .route("/ui", get(respond))
+        .route("/ui/", get(respond))
+        .route("/ui/{*path}", get(respond))
 }
 
-/// Who opens the server in a browser wants the page; programs ask `/` for the API's version.
-pub(super) fn is_visitor(headers: &HeaderMap) -> bool {
-    let accepts = headers.get("accept").and_then(|value| value.to_str().ok());
-    accepts.is_some_and(|accepts| accepts.starts_with("text/html"))
+async fn respond(request: Request) -> Response {
+    let found = answer(request.uri().path(), request.headers());
+    found.unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
 }
 
-/// Sends a visitor there.
-pub(super) fn redirect() -> Response {
-    Redirect::to("/ui/").into_response()
+/// What the page answers at a path; nothing if that is the API's. A browser that opens `/` is led to the page.
+pub(super) fn answer(path: &str, headers: &HeaderMap) -> Option<Response> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let answer = canter_page::answer(Asked {
+        path,
+        accept: text(ACCEPT),
+        if_none_match: text(IF_NONE_MATCH),
+    });
+    answer.map(response)
 }
 
-fn answer(path: &str, headers: &HeaderMap) -> Response {
-    let Some(file) = file(path) else {
-        return (StatusCode::NOT_FOUND, "there is no such file of the page").into_response();
-    };
-    let tag = file.tag();
-    let known = headers
-        .get(IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok());
-    let is_known = known.is_some_and(|known| known.contains(&tag));
-    let mut response = match is_known {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => ([(CONTENT_TYPE, file.content_type)], file.bytes).into_response(),
-    };
+fn response(answer: Answer) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, answer.body).into_response();
     let sent = response.headers_mut();
-    for (name, value) in HEADERS {
-        sent.insert(
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        );
-    }
-    if let Ok(tag) = HeaderValue::try_from(tag) {
-        sent.insert(ETAG, tag);
+    sent.clear();
+    for (name, value) in answer.headers {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            sent.insert(HeaderName::from_static(name), value);
+        }
     }
     response
 }

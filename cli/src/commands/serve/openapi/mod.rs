@@ -3,6 +3,7 @@
 //! The guest knows the paths; this says of each what it is for. A test sends every example to a server, and looks up
 //! every request of the conformance test here, so that neither knows of a path or parameter that the other does not.
 
+mod indexes;
 mod routes;
 mod writes;
 
@@ -16,11 +17,12 @@ const ELASTIC_PREFIX: &str = "/api/v1/_elastic";
 /// The description, in version 3.1 of OpenAPI.
 pub(super) fn document() -> Value {
     let mut paths = Map::new();
-    for route in OWN.iter().chain(writes::OWN) {
+    for route in OWN.iter().chain(writes::OWN).chain(indexes::OWN) {
         describe(&mut paths, route, "", "Error");
     }
     for prefix in ["", ELASTIC_PREFIX] {
-        for route in ELASTICSEARCH.iter().chain(writes::ELASTICSEARCH) {
+        let ours = writes::ELASTICSEARCH.iter().chain(indexes::ELASTICSEARCH);
+        for route in ELASTICSEARCH.iter().chain(ours) {
             describe(&mut paths, route, prefix, "ElasticsearchError");
         }
     }
@@ -112,7 +114,11 @@ fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: 
             (prefix, "/") => prefix.to_owned(),
             (prefix, path) => format!("{prefix}{path}"),
         };
-        paths.insert(path, item.into());
+        // Another route may have other methods of the same path.
+        match paths.get_mut(&path).and_then(Value::as_object_mut) {
+            Some(known) => known.extend(item),
+            None => drop(paths.insert(path, item.into())),
+        }
     }
 }
 

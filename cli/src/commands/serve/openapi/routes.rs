@@ -29,13 +29,17 @@ pub(super) enum Example {
 }
 
 /// What stands for a part of a path.
-pub(super) const PATH_PARAMS: [(&str, &str); 3] = [
+pub(super) const PATH_PARAMS: [(&str, &str); 4] = [
     (
         "index",
         "The name of an index; in Elasticsearch's API also several with commas, and patterns with `*`.",
     ),
     ("field", "The name of a field, or a pattern with `*`."),
     ("scroll_id", "What the page before said."),
+    (
+        "name",
+        "The name of a template or a data stream; to be shown also several with commas, and patterns with `*`.",
+    ),
 ];
 
 const GET: &[&str] = &["get"];
@@ -66,7 +70,7 @@ pub(super) const fn flag(name: &'static str, about: &'static str) -> Param {
 }
 
 /// A flag that may only be false.
-const fn unset(name: &'static str, about: &'static str) -> Param {
+pub(super) const fn unset(name: &'static str, about: &'static str) -> Param {
     Param {
         name,
         example: Example::Flag(false),
@@ -367,6 +371,30 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         answers: JSON,
     },
     Route {
+        paths: &["/{index}/_pit"],
+        methods: &["post"],
+        about: "Take a point in time: an index as it is now, to be searched for a while.",
+        params: &[
+            &[text(
+                "keep_alive",
+                "1m",
+                "Must be there. How long it is kept says the cache.",
+            )],
+            COMMON,
+            WITHOUT_EFFECT,
+        ],
+        body: None,
+        answers: JSON,
+    },
+    Route {
+        paths: &["/_pit"],
+        methods: &["delete"],
+        about: "Let a point in time go.",
+        params: &[COMMON, WITHOUT_EFFECT],
+        body: Some((JSON, "{\"id\":\"…\"}")),
+        answers: JSON,
+    },
+    Route {
         paths: &["/_msearch", "/{index}/_msearch"],
         methods: BOTH,
         about: "Several searches in one request: lines of JSON, a header and a search in turn.",
@@ -533,6 +561,10 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
                 text("timeout", "10s", "Has no effect."),
                 text("level", "cluster", "Has no effect."),
                 flag("wait_for_no_relocating_shards", "Has no effect."),
+                flag("wait_for_no_initializing_shards", "Has no effect."),
+                text("wait_for_nodes", ">=1", "Has no effect: there is one."),
+                text("wait_for_active_shards", "1", "Has no effect."),
+                text("wait_for_events", "normal", "Has no effect."),
             ],
             COMMON,
             WITHOUT_EFFECT,

@@ -10,54 +10,13 @@ use canter_access::matches_any;
 use canter_intake::{Acknowledge, Action, Lane, Refusal, Verb, parse_bulk};
 use serde_json::{Value, json};
 
+use super::super::refusal::Refuse;
 use super::params::Params;
-use super::writers::{Request, Writers, status_of};
+use super::problem::{Problem, fail, respond};
+use super::writers::{Request, Writer, Writers};
 
 /// Documents get no ids: nobody could look for them by one.
 const NO_IDS: &str = "documents are only added here, and never replaced: leave [_id] out";
-
-/// Why one action was not done.
-pub(super) struct Problem {
-    status: StatusCode,
-    kind: &'static str,
-    reason: String,
-}
-
-impl Problem {
-    fn invalid(kind: &'static str, reason: impl Into<String>) -> Self {
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            kind,
-            reason: reason.into(),
-        }
-    }
-
-    fn no_index(name: &str) -> Self {
-        Self {
-            status: StatusCode::NOT_FOUND,
-            kind: "index_not_found_exception",
-            reason: format!("no such index [{name}]"),
-        }
-    }
-
-    fn refused(refusal: &Refusal) -> Self {
-        let kind = match refusal {
-            Refusal::Busy { .. } => "es_rejected_execution_exception",
-            Refusal::Stopping | Refusal::Unavailable(_) => "unavailable_shards_exception",
-            Refusal::Invalid(_) => "illegal_argument_exception",
-            Refusal::Internal(_) => "exception",
-        };
-        Self {
-            status: status_of(refusal),
-            kind,
-            reason: refusal.to_string(),
-        }
-    }
-
-    fn body(&self) -> Value {
-        json!({"type": self.kind, "reason": self.reason})
-    }
-}
 
 /// `POST /_bulk`.
 pub(super) async fn bulk(
@@ -101,13 +60,7 @@ pub(super) async fn bulk(
             .iter()
             .filter_map(|ord| actions[*ord].document)
             .collect();
-        let added = match writers.lane(index, request.caller) {
-            Some(lane) => add(lane, &documents, acknowledge).await,
-            None => documents
-                .iter()
-                .map(|_| Some(Problem::no_index(index)))
-                .collect(),
-        };
+        let added = add_to(writers, request, index, &documents, acknowledge).await;
         (ords, added)
     });
     for (ords, added) in futures_util::future::join_all(adding).await {
@@ -158,10 +111,12 @@ pub(super) async fn document(
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    let problem = match (id, writers.lane(index, request.caller)) {
-        (Some(_), _) => Some(Problem::invalid("illegal_argument_exception", NO_IDS)),
-        (None, None) => Some(Problem::no_index(index)),
-        (None, Some(lane)) => add(lane, &[body], acknowledge).await.pop().flatten(),
+    let problem = match id {
+        Some(_) => Some(Problem::illegal(NO_IDS)),
+        None => {
+            let added = add_to(writers, request, index, &[body], acknowledge).await;
+            added.into_iter().next().flatten()
+        }
     };
     match problem {
         None => respond(request, &params, StatusCode::CREATED, created(index)),
@@ -196,7 +151,7 @@ pub(super) async fn refresh(
         Ok(lanes) => lanes,
         Err(problem) => return fail(request, &problem),
     };
-    let publishing = lanes.iter().map(|(_, lane)| lane.publish_now());
+    let publishing = lanes.iter().map(|(_, writer)| writer.lane.publish_now());
     for published in futures_util::future::join_all(publishing).await {
         if let Err(refusal) = published {
             return fail(request, &Problem::refused(&refusal));
@@ -208,24 +163,21 @@ pub(super) async fn refresh(
 }
 
 /// The indexes that a list of names and patterns means, of those that the caller may know of.
-pub(super) fn lanes_of<'w>(
-    writers: &'w Writers,
+pub(super) fn lanes_of(
+    writers: &Writers,
     request: &Request<'_>,
     names: &str,
-) -> Result<Vec<(&'w str, &'w Arc<Lane>)>, Problem> {
+) -> Result<Vec<(String, Writer)>, Problem> {
     let mut found = BTreeMap::new();
+    let known = writers.names();
     for pattern in names.split(',') {
         let pattern = if pattern == "_all" { "*" } else { pattern };
         let patterns = [pattern.to_owned()];
         let mut is_any = pattern.contains('*');
-        for name in writers
-            .lanes
-            .keys()
-            .filter(|name| matches_any(&patterns, name))
-        {
-            if let Some(lane) = writers.lane(name, request.caller) {
+        for name in known.iter().filter(|name| matches_any(&patterns, name)) {
+            if let Some(writer) = writers.writer(name, request) {
                 is_any = true;
-                found.insert(name.as_str(), lane);
+                found.insert(name.clone(), writer);
             }
         }
         if !is_any {
@@ -258,7 +210,6 @@ fn read_params(request: &Request<'_>) -> Result<(Params, Acknowledge), String> {
 
 /// Why an action cannot be done whatever its document is.
 fn undoable(action: &Action<'_>) -> Option<Problem> {
-    let kind = "illegal_argument_exception";
     match action.verb {
         Verb::Update | Verb::Delete => {
             let verb = action.verb.as_str();
@@ -266,18 +217,62 @@ fn undoable(action: &Action<'_>) -> Option<Problem> {
                 "documents are only added here, so that there is no [{verb}] by an id: delete them with \
                  _delete_by_query"
             );
-            return Some(Problem::invalid(kind, reason));
+            return Some(Problem::illegal(reason));
         }
         Verb::Index | Verb::Create => {}
     }
     if action.id.is_some() {
-        return Some(Problem::invalid(kind, NO_IDS));
+        return Some(Problem::illegal(NO_IDS));
     }
     let unknown = action.unknown.as_ref()?;
-    Some(Problem::invalid(
-        kind,
-        format!("[{unknown}] of an action is not supported"),
-    ))
+    Some(Problem::illegal(format!(
+        "[{unknown}] of an action is not supported"
+    )))
+}
+
+/// Adds documents to an index, which is made if a template says so, and says of each why not.
+async fn add_to(
+    writers: &Writers,
+    request: &Request<'_>,
+    index: &str,
+    documents: &[&[u8]],
+    acknowledge: Acknowledge,
+) -> Vec<Option<Problem>> {
+    let all = |problem: &Problem| vec![Some(problem.clone()); documents.len()];
+    let lane = match lane_of(writers, request, index).await {
+        Ok(lane) => lane,
+        Err(problem) => return all(&problem),
+    };
+    let added = add(&lane, documents, acknowledge).await;
+    let is_gone = added.iter().flatten().any(Problem::is_no_index);
+    let Some(root) = request.root.filter(|_| is_gone) else {
+        return added;
+    };
+    // Another server has deleted the index, and perhaps made it anew: none of these documents is in it.
+    if let Err(problem) = root.refresh().await {
+        return all(&problem);
+    }
+    match lane_of(writers, request, index).await {
+        Ok(lane) => add(&lane, documents, acknowledge).await,
+        Err(problem) => all(&problem),
+    }
+}
+
+/// The lane of an index, which is made if it is not there and a template says so.
+async fn lane_of(
+    writers: &Writers,
+    request: &Request<'_>,
+    index: &str,
+) -> Result<Arc<Lane>, Problem> {
+    if let Some(writer) = writers.writer(index, request) {
+        return Ok(writer.lane);
+    }
+    if let Some(root) = request.root.filter(|_| request.allows(index)) {
+        root.make_for_documents(index).await?;
+    }
+    let writer = writers.writer(index, request);
+    let lane = writer.map(|writer| writer.lane);
+    lane.ok_or_else(|| Problem::no_index(index))
 }
 
 /// Adds documents, and says of each why not.
@@ -325,25 +320,6 @@ fn created(index: &str) -> Value {
         "_shards": {"total": 1, "successful": 1, "failed": 0},
         "_seq_no": 0, "_primary_term": 1, "status": 201,
     })
-}
-
-pub(super) fn fail(request: &Request<'_>, problem: &Problem) -> Response {
-    request
-        .api
-        .refusal_of(problem.status, problem.kind, &problem.reason)
-}
-
-pub(super) fn respond(
-    request: &Request<'_>,
-    params: &Params,
-    status: StatusCode,
-    answer: Value,
-) -> Response {
-    let answer = match &params.filter_path {
-        Some(filter) => filter.apply(answer),
-        None => answer,
-    };
-    request.api.answer(status, &answer, params.is_pretty)
 }
 
 pub(super) fn millis(started: Instant) -> u64 {

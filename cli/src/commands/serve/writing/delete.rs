@@ -8,9 +8,11 @@ use axum::response::Response;
 use canter_index_builder::{DeleteReport, ErrorKind, delete_documents};
 use serde_json::{Value, json};
 
-use super::bulk::{fail, lanes_of, millis, respond};
+use super::super::refusal::Refuse;
+use super::bulk::{lanes_of, millis};
 use super::params::Params;
-use super::writers::{Request, Writers};
+use super::problem::{fail, respond};
+use super::writers::{Request, Writer, Writers};
 use crate::commands::index::Lister;
 
 /// Time for one search of an index, in milliseconds.
@@ -33,7 +35,7 @@ pub(super) async fn delete(
         Err(problem) => return fail(request, &problem),
     };
     let mut num_deleted = 0;
-    for (name, lane) in lanes {
+    for (name, Writer { lane, uri }) in lanes {
         // What was taken before this request counts as there.
         if let Err(refusal) = lane.publish_now().await {
             let status = super::writers::status_of(&refusal);
@@ -43,8 +45,7 @@ pub(super) async fn delete(
             "query": query, "max_hits": 0, "list_documents": true,
             "forced_filter": request.caller.forced_filter,
         });
-        let uri = writers.uris.get(name).cloned().unwrap_or_default();
-        let (engine, lane) = (Arc::clone(&writers.engine), Arc::clone(lane));
+        let engine = Arc::clone(&writers.engine);
         let deleted = tokio::task::spawn_blocking(move || -> anyhow::Result<DeleteReport> {
             let lister = Lister::new(&uri, search, DEADLINE_MS, engine)?;
             delete_documents(lane.store(), || lister.list())

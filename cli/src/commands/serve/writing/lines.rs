@@ -6,8 +6,9 @@ use axum::response::Response;
 use canter_intake::Acknowledge;
 use serde_json::{Value, json};
 
-use super::bulk::respond;
+use super::super::refusal::Refuse;
 use super::params::Params;
+use super::problem::respond;
 use super::writers::{Request, Writers, status_of};
 
 /// Problems that an answer tells of.
@@ -39,7 +40,7 @@ pub(super) async fn ingest(
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    let Some(lane) = writers.lane(index, request.caller) else {
+    let Some(lane) = writers.find(index, request).await else {
         let message = format!("index {index:?} is not known");
         return request.api.refusal(StatusCode::NOT_FOUND, &message);
     };

@@ -5,7 +5,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use canter_intake::{Acknowledge, LogsEncoding, read_logs, write_logs_answer, write_logs_error};
 
-use super::super::refusal::RETRY_AFTER_SECONDS;
+use super::super::refusal::{RETRY_AFTER_SECONDS, Refuse};
 use super::writers::{Request, Writers, status_of};
 
 /// Names the index, as for Quickwit.
@@ -33,13 +33,11 @@ pub(super) async fn logs(writers: &Writers, request: &Request<'_>, body: &[u8]) 
     let index = match named {
         Some(name) => name,
         None => {
-            let known = DEFAULT_INDEXES
-                .into_iter()
-                .find(|name| writers.lanes.contains_key(*name));
+            let known = DEFAULT_INDEXES.into_iter().find(|name| writers.has(name));
             known.unwrap_or(DEFAULT_INDEXES[1])
         }
     };
-    let Some(lane) = writers.lane(index, request.caller) else {
+    let Some(lane) = writers.find(index, request).await else {
         let message = format!(
             "there is no index {index:?}: name one with a {INDEX} header, or with --otel-index on the server"
         );

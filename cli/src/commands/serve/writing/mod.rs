@@ -8,8 +8,11 @@ mod delete;
 mod lines;
 mod logs;
 mod params;
+mod problem;
 mod routes;
 mod writers;
 
+pub(super) use params::Params;
+pub(super) use problem::{Problem, fail, respond};
 pub(super) use routes::{Write, write_of};
 pub(super) use writers::{Request, Writers, WritingArgs};

@@ -7,16 +7,16 @@ use canter_names::FilterPath;
 use url::form_urlencoded;
 
 /// What was asked for in the URL.
-pub(super) struct Params {
+pub(in crate::commands::serve) struct Params {
     rest: BTreeMap<String, String>,
     /// Which parts of an answer are wanted.
-    pub(super) filter_path: Option<FilterPath>,
-    pub(super) is_pretty: bool,
+    pub(in crate::commands::serve) filter_path: Option<FilterPath>,
+    pub(in crate::commands::serve) is_pretty: bool,
 }
 
 impl Params {
     /// Reads what every request may have.
-    pub(super) fn of(query: &str) -> Result<Self, String> {
+    pub(in crate::commands::serve) fn of(query: &str) -> Result<Self, String> {
         let mut rest = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if rest.insert(name.to_string(), value.to_string()).is_some() {
@@ -38,11 +38,11 @@ impl Params {
         Ok(params)
     }
 
-    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+    pub(in crate::commands::serve) fn text(&mut self, name: &str) -> Option<String> {
         self.rest.remove(name)
     }
 
-    pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, String> {
+    pub(in crate::commands::serve) fn flag(&mut self, name: &str) -> Result<Option<bool>, String> {
         let text = self.rest.remove(name);
         text.map(|text| match text.as_str() {
             "" | "true" => Ok(true),
@@ -53,7 +53,11 @@ impl Params {
     }
 
     /// A parameter of which we know what these values mean: what happens anyway.
-    pub(super) fn one_of(&mut self, name: &str, values: &[&str]) -> Result<(), String> {
+    pub(in crate::commands::serve) fn one_of(
+        &mut self,
+        name: &str,
+        values: &[&str],
+    ) -> Result<(), String> {
         match self.rest.remove(name) {
             Some(value) if !values.contains(&value.as_str()) => {
                 let values: Vec<&str> = values
@@ -84,7 +88,7 @@ impl Params {
     }
 
     /// Refuses what nobody has asked for until now.
-    pub(super) fn finish(&self) -> Result<(), String> {
+    pub(in crate::commands::serve) fn finish(&self) -> Result<(), String> {
         match self.rest.keys().next() {
             None => Ok(()),
             Some(name) => Err(format!("request contains unrecognized parameter: [{name}]")),

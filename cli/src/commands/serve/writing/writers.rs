@@ -1,20 +1,21 @@
 //! The indexes that are written to, and what each request may take of the server.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use anyhow::Result;
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use canter_access::matches_any;
 use canter_index_builder::IndexStore;
-use canter_intake::{Lane, LaneSettings, Upkeep, UpkeepSettings};
+use canter_intake::{Lane, LaneSettings, Room, Upkeep, UpkeepSettings};
 use canter_runtime::{Caller, Engine};
 use clap::Args;
-use tokio::sync::Semaphore;
 
 use super::super::body::Bodies;
+use super::super::managing::Root;
 use super::super::refusal::Api;
 use super::{Write, bulk, delete, lines, logs};
 use crate::amounts::{parse_bytes, parse_some_duration};
@@ -39,7 +40,8 @@ pub(crate) struct WritingArgs {
     #[arg(long, value_name = "BYTES", default_value = "16MiB", value_parser = parse_bytes, requires = "writable")]
     max_write_bytes: u64,
 
-    /// Most bytes of documents that wait to be published, of all indexes together; those beyond are answered 429.
+    /// Most bytes of documents that wait to be published, of all indexes together; those beyond wait
+    /// for ten seconds, and are then answered 429.
     #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = parse_bytes, requires = "writable")]
     max_pending_bytes: u64,
 
@@ -52,15 +54,28 @@ pub(crate) struct WritingArgs {
     no_upkeep: bool,
 }
 
+/// For so long a write waits for others to be published, if there is no room. Shippers wait longer for an answer.
+const ROOM_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Everything that writes need.
 pub(in crate::commands::serve) struct Writers {
-    pub(super) lanes: BTreeMap<String, Arc<Lane>>,
-    /// Where each index is.
-    pub(super) uris: BTreeMap<String, String>,
+    /// By the names of their indexes, which may come and go.
+    writers: RwLock<BTreeMap<String, Writer>>,
     pub(super) engine: Arc<dyn Engine>,
     pub(super) otel_index: Option<String>,
     bodies: Bodies,
-    _upkeep: Option<Upkeep>,
+    settings: LaneSettings,
+    /// A permit for each byte that may wait, of all indexes together.
+    room: Room,
+    upkeep: Option<Upkeep>,
+}
+
+/// What writes to one index.
+#[derive(Clone)]
+pub(super) struct Writer {
+    pub(super) lane: Arc<Lane>,
+    /// Where it is.
+    pub(super) uri: String,
 }
 
 /// A request as writers see it.
@@ -70,6 +85,18 @@ pub(in crate::commands::serve) struct Request<'r> {
     pub(in crate::commands::serve) headers: &'r HeaderMap,
     /// Who writes.
     pub(in crate::commands::serve) caller: &'r Caller,
+    /// Patterns of the names that the sender may use; all if absent.
+    pub(in crate::commands::serve) allowed: Option<&'r [String]>,
+    /// Where new indexes are made, if they may be.
+    pub(in crate::commands::serve) root: Option<&'r Arc<Root>>,
+}
+
+impl Request<'_> {
+    /// Whether the sender may know of an index of that name.
+    pub(in crate::commands::serve) fn allows(&self, name: &str) -> bool {
+        self.allowed
+            .is_none_or(|patterns| matches_any(patterns, name))
+    }
 }
 
 impl Writers {
@@ -84,32 +111,12 @@ impl Writers {
         body_timeout: Duration,
     ) -> Result<Self> {
         let max_pending = usize::try_from(args.max_pending_bytes).unwrap_or(usize::MAX);
-        let max_pending = max_pending.min(Semaphore::MAX_PERMITS);
-        let room = Arc::new(Semaphore::new(max_pending));
-        let settings = LaneSettings {
-            commit_interval: args.commit_interval,
-            max_document_bytes: usize::try_from(args.max_write_bytes).unwrap_or(usize::MAX),
-            ..LaneSettings::default()
-        };
         let upkeep = match args.no_upkeep {
             true => None,
             false => Some(Upkeep::start(UpkeepSettings::default())?),
         };
-        let mut lanes = BTreeMap::new();
-        for (name, uri) in indexes {
-            let store = IndexStore::open(uri)?;
-            // Better now than at the first document.
-            store.load_config()?;
-            let room = Arc::clone(&room);
-            let lane = Arc::new(Lane::start(store, settings.clone(), room, max_pending)?);
-            if let Some(upkeep) = &upkeep {
-                upkeep.add(Arc::clone(&lane));
-            }
-            lanes.insert(name.clone(), lane);
-        }
-        Ok(Self {
-            lanes,
-            uris: indexes.iter().cloned().collect(),
+        let writers = Self {
+            writers: RwLock::default(),
             engine,
             otel_index: args.otel_index.clone(),
             bodies: Bodies::new(
@@ -117,8 +124,99 @@ impl Writers {
                 body_timeout,
                 args.max_write_bytes.saturating_mul(BODIES_AT_ONCE),
             ),
-            _upkeep: upkeep,
-        })
+            settings: LaneSettings {
+                commit_interval: args.commit_interval,
+                max_document_bytes: usize::try_from(args.max_write_bytes).unwrap_or(usize::MAX),
+                ..LaneSettings::default()
+            },
+            room: Room::new(max_pending, ROOM_PATIENCE),
+            upkeep,
+        };
+        for (name, uri) in indexes {
+            let store = IndexStore::open(uri)?;
+            // Better now than at the first document.
+            store.load_config()?;
+            writers.add(name, uri, store, false)?;
+        }
+        Ok(writers)
+    }
+
+    /// Writes to one more index from now on. It may be one that others delete.
+    ///
+    /// # Errors
+    /// If there is no thread for it.
+    pub(in crate::commands::serve) fn add(
+        &self,
+        name: &str,
+        uri: &str,
+        store: IndexStore,
+        may_be_deleted: bool,
+    ) -> Result<()> {
+        let settings = LaneSettings {
+            may_be_deleted,
+            ..self.settings.clone()
+        };
+        let lane = Lane::start(store, settings, self.room.clone())?;
+        let lane = Arc::new(lane);
+        if let Some(upkeep) = &self.upkeep {
+            upkeep.add(Arc::clone(&lane));
+        }
+        let writer = Writer {
+            lane,
+            uri: uri.to_owned(),
+        };
+        let mut writers = self.writers.write().unwrap_or_else(PoisonError::into_inner);
+        writers.insert(name.to_owned(), writer);
+        Ok(())
+    }
+
+    /// Writes to an index no more. What waits is published first, if the index is still there. Blocks.
+    pub(in crate::commands::serve) fn remove(&self, name: &str) {
+        let mut writers = self.writers.write().unwrap_or_else(PoisonError::into_inner);
+        let removed = writers.remove(name);
+        drop(writers);
+        if let Some(Writer { lane, .. }) = removed {
+            if let Some(upkeep) = &self.upkeep {
+                upkeep.remove(lane.store().uri());
+            }
+            lane.stop();
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Writer>> {
+        self.writers.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of all indexes.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.read().keys().cloned().collect()
+    }
+
+    /// Whether there is an index of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.read().contains_key(name)
+    }
+
+    /// What writes to an index, if the sender may know of it.
+    pub(super) fn writer(&self, name: &str, request: &Request<'_>) -> Option<Writer> {
+        let writer = self.read().get(name).cloned();
+        writer.filter(|_| request.allows(name))
+    }
+
+    /// The lane of an index, which another server may have made a moment ago, if the sender may know of it.
+    pub(super) async fn find(&self, name: &str, request: &Request<'_>) -> Option<Arc<Lane>> {
+        if let Some(writer) = self.writer(name, request) {
+            return Some(writer.lane);
+        }
+        let root = request.root.filter(|_| request.allows(name))?;
+        root.refresh().await.ok()?;
+        let writer = self.writer(name, request);
+        writer.map(|writer| writer.lane)
+    }
+
+    /// What reads the bodies of requests that write.
+    pub(in crate::commands::serve) fn bodies(&self) -> &Bodies {
+        &self.bodies
     }
 
     /// Does what a request asks for.
@@ -143,19 +241,11 @@ impl Writers {
         }
     }
 
-    /// The lane of an index, if the caller may know of it.
-    pub(super) fn lane(&self, name: &str, caller: &Caller) -> Option<&Arc<Lane>> {
-        let may_write = caller
-            .indexes
-            .as_ref()
-            .is_none_or(|names| names.iter().any(|own| own == name));
-        self.lanes.get(name).filter(|_| may_write)
-    }
-
     /// Publishes what was taken. Blocks.
     pub(in crate::commands::serve) fn stop(&self) {
-        for lane in self.lanes.values() {
-            lane.stop();
+        let writers: Vec<Writer> = self.read().values().cloned().collect();
+        for writer in writers {
+            writer.lane.stop();
         }
     }
 }
@@ -165,7 +255,9 @@ pub(super) fn status_of(refusal: &canter_intake::Refusal) -> StatusCode {
     use canter_intake::Refusal;
     match refusal {
         Refusal::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Refusal::Stopping | Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::Gone => StatusCode::NOT_FOUND,
         Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
         Refusal::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }

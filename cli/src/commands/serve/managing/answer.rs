@@ -1,0 +1,101 @@
+//! From a request that manages indexes to its answer.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::Value;
+
+use super::super::body::Bodies;
+use super::super::refusal::Refuse;
+use super::super::writing::{Params, Problem, Request, fail, respond};
+use super::root::Root;
+use super::routes::Manage;
+use super::{data_streams, indexes, quickwit, templates};
+
+/// Longest body: a template with thousands of fields has some hundreds of kilobytes.
+const MAX_BODY_BYTES: usize = 4 << 20;
+
+/// What a request asked for, with its status.
+pub(super) type Answered = Result<(StatusCode, Value), Problem>;
+
+/// Does what a request asks for.
+pub(in crate::commands::serve) async fn answer(
+    manage: &Manage,
+    request: &Request<'_>,
+    bodies: &Bodies,
+    body: Body,
+) -> Response {
+    let Some(root) = request.root else {
+        let message =
+            "this server has no place for indexes that come and go: start it with --indexes-in";
+        let status = StatusCode::BAD_REQUEST;
+        return request.api.last_refusal(status, message);
+    };
+    if manage.is_about_all() && request.allowed.is_some() {
+        let message = "templates and lists of data streams are about indexes of any name: they need a token for all indexes";
+        let status = StatusCode::FORBIDDEN;
+        return request.api.last_refusal(status, message);
+    }
+    let body = match bodies.read(body).await {
+        Ok(body) => body,
+        Err(unread) => return bodies.answer_to(&unread, request.api),
+    };
+    if body.bytes.len() > MAX_BODY_BYTES {
+        let message = format!("the body has more than {MAX_BODY_BYTES} bytes: no mapping does");
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        return request.api.refusal(status, &message);
+    }
+    let mut params = match Params::of(request.query) {
+        Ok(params) => params,
+        Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
+    };
+    match answered(root, manage, request, &mut params, &body.bytes).await {
+        Ok((status, answer)) => respond(request, &params, status, answer),
+        Err(problem) => fail(request, &problem),
+    }
+}
+
+async fn answered(
+    root: &Arc<Root>,
+    manage: &Manage,
+    request: &Request<'_>,
+    params: &mut Params,
+    body: &[u8],
+) -> Answered {
+    // There is one node, which waits for nobody.
+    params.text("master_timeout");
+    match manage {
+        Manage::Create(name) => indexes::create(root, request, params, name, body).await,
+        Manage::Delete(names) => indexes::delete(root, request, params, names).await,
+        Manage::PutTemplate(kind, name) => templates::put(root, params, *kind, name, body).await,
+        Manage::Templates(kind, names) => {
+            templates::show(root, params, *kind, names.as_deref()).await
+        }
+        Manage::DeleteTemplates(kind, names) => templates::delete(root, params, *kind, names).await,
+        Manage::PutDataStream(name) => data_streams::create(root, request, params, name).await,
+        Manage::DataStreams(names) => data_streams::show(root, params, names.as_deref()).await,
+        Manage::DeleteDataStreams(names) => {
+            data_streams::delete(root, request, params, names).await
+        }
+        Manage::CreateFromConfig => quickwit::create(root, request, params, body).await,
+        Manage::DeleteOne(name) => quickwit::delete(root, request, params, name).await,
+        Manage::Clear(name) => quickwit::clear(root, request, params, name).await,
+    }
+}
+
+/// Refuses parameters that nobody has asked for until now.
+pub(super) fn finish(params: &Params) -> Result<(), Problem> {
+    params.finish().map_err(Problem::illegal)
+}
+
+/// A body that may be missing, as JSON.
+pub(super) fn json_of(body: &[u8]) -> Result<Value, Problem> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        Problem::invalid("parse_exception", format!("the body is no JSON: {error}"))
+    })
+}

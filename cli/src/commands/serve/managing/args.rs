@@ -1,0 +1,27 @@
+//! What the server is told of indexes that come and go.
+
+use clap::Args;
+
+/// Options of `canter serve`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Indexes that come and go")]
+pub(crate) struct ManagingArgs {
+    /// Serve all indexes under this folder or bucket, too: with --writable, clients make and delete them there, and put
+    /// templates. Other servers over the same one notice within seconds.
+    #[arg(long, value_name = "URI")]
+    pub(in crate::commands::serve) indexes_in: Option<String>,
+
+    /// Make an index for documents that come in for such a name, although no template has it; `*` stands for any text. May be
+    /// given several times [default: only a template makes one].
+    #[arg(
+        long = "auto-create-index",
+        value_name = "PATTERN",
+        requires = "indexes_in"
+    )]
+    pub(super) auto_create: Vec<String>,
+
+    /// Most indexes under --indexes-in; each takes a thread of a writable server.
+    #[arg(long, value_name = "N", default_value = "200", requires = "indexes_in")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) max_indexes: u32,
+}

@@ -1,0 +1,30 @@
+//! Several indexes under one root: which there are, where each has its objects, and the templates that new ones are made of.
+//!
+//! ```text
+//!   <root>/indexes.json                    name → folder; folders that are to be removed
+//!   <root>/templates.json                  templates, as they were given
+//!   <root>/<name>/<id>/manifest.canter …   an index
+//! ```
+//!
+//! Both files change by compare-and-swap only. An index has a folder that no other ever had: who deletes objects late, because
+//! it was held up, deletes nothing of an index that has the name by now. A folder is listed as one that is to be removed
+//! before anything is written into it, and until the index in it is complete, so that a crash at any moment leaves nothing
+//! that nobody knows of.
+//!
+//! ```text
+//!   create   swap: to be removed ──▶ manifest ──▶ swap: an index
+//!   delete   swap: to be removed ──▶ manifest, then the other objects ──▶ (an hour later) the same again, swap: forgotten
+//! ```
+//!
+//! What a template means is not known here, and neither is who may do what.
+
+mod file;
+mod indexes;
+mod swap;
+mod templates;
+#[cfg(test)]
+mod tests;
+
+pub use file::CatalogEntry;
+pub use indexes::{Catalog, Creation, NewIndex};
+pub use templates::Templates;

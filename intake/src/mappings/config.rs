@@ -1,0 +1,274 @@
+//! Settings and mappings, of templates and of a request → an index config.
+
+use canter_doc_mapper::IndexConfig;
+use serde_json::{Map, Value, json};
+
+use super::dynamic::{Dynamic, strings_of};
+use super::error::{MappingError, Result};
+use super::merge::{expanded, merge_into};
+use super::options::{Options, object};
+use super::properties::Fields;
+use super::settings::{self, Settings};
+
+/// The field that says when a document happened, if nobody names another.
+const TIMESTAMP: &str = "@timestamp";
+
+/// A query that names no field looks into so many at most.
+const MAX_DEFAULT_FIELDS: usize = 64;
+
+/// What a request or a template says of an index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexParts {
+    settings: Value,
+    mappings: Value,
+    lifecycle: Value,
+}
+
+impl IndexParts {
+    /// Reads an object with `settings`, `mappings` and `aliases`; `what` names it in errors.
+    ///
+    /// # Errors
+    /// A key that is not known, and aliases: there are none.
+    pub fn read(body: &Value, what: &str) -> Result<Self> {
+        let body = match body {
+            Value::Null => return Ok(Self::default()),
+            Value::Object(body) => body,
+            other => {
+                return Err(MappingError::parse(format!(
+                    "{what} is an object, and not [{other}]"
+                )));
+            }
+        };
+        let mut parts = Self::default();
+        for (key, value) in body {
+            match key.as_str() {
+                "settings" => parts.settings = value.clone(),
+                "mappings" => parts.mappings = value.clone(),
+                "lifecycle" => parts.lifecycle = value.clone(),
+                "aliases" if value.is_null() || *value == json!({}) => {}
+                "aliases" => {
+                    return Err(MappingError::illegal(format!(
+                        "[aliases] of {what} are not supported: an index has one name"
+                    )));
+                }
+                other => {
+                    return Err(MappingError::parse(format!(
+                        "unknown key [{other}] in {what}: there are settings, mappings, aliases and lifecycle"
+                    )));
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// The config of an index that all of `parts` together describe; what a later one says goes before what an earlier one says.
+///
+/// # Errors
+/// What is not known, what contradicts itself, and what would not mean here what it means to Elasticsearch.
+pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> Result<IndexConfig> {
+    let mut all_settings = Settings::new();
+    let mut mapping = Map::new();
+    let mut lifecycle = &Value::Null;
+    for part in parts {
+        settings::add(&mut all_settings, &part.settings)?;
+        if !part.mappings.is_null() {
+            let later = object(&part.mappings, "[mappings]")?;
+            merge_into(&mut mapping, untyped(later))?;
+        }
+        if !part.lifecycle.is_null() {
+            lifecycle = &part.lifecycle;
+        }
+    }
+    let asked = settings::default_fields(&all_settings)?;
+    let read = Mapping::read(&mapping, is_data_stream)?;
+    let mut doc_mapping = json!({
+        "mode": read.dynamic.mode(),
+        "field_mappings": read.fields,
+        // `exists` is asked of texts, too, which have no column.
+        "index_field_presence": true,
+        // A hit shows the document as it was sent: lists, numbers and dates as they were written.
+        "store_source": true,
+    });
+    if let Some(dynamic_mapping) = read.dynamic_mapping {
+        doc_mapping["dynamic_mapping"] = dynamic_mapping;
+    }
+    if let Some(timestamp) = read.timestamp {
+        doc_mapping["timestamp_field"] = timestamp.into();
+    }
+    let default_fields = default_search_fields(asked, read.words);
+    let mut config = json!({
+        "version": "0.9",
+        "index_id": index_id_of(name),
+        "doc_mapping": doc_mapping,
+        "search_settings": {"default_search_fields": default_fields},
+    });
+    if let Some(period) = retention(lifecycle)? {
+        config["retention"] = json!({"period": period});
+    }
+    IndexConfig::from_json(config.to_string().as_bytes())
+        .map_err(|error| MappingError::mapper(format!("this makes no index: {error}")))
+}
+
+/// A name that an index config may have: the one under which an index is served can have dots, and digits in front.
+#[must_use]
+pub fn index_id_of(name: &str) -> String {
+    let mut id: String = name
+        .chars()
+        .map(|char| match char {
+            char if char.is_ascii_alphanumeric() || char == '_' => char,
+            _ => '-',
+        })
+        .collect();
+    if !id.starts_with(|char: char| char.is_ascii_alphabetic()) {
+        id.insert_str(0, "i-");
+    }
+    while id.len() < 3 {
+        id.push('-');
+    }
+    id.truncate(255);
+    id
+}
+
+/// The mapping itself, of one that says its type first, as those of old versions do.
+fn untyped(mappings: &Map<String, Value>) -> &Map<String, Value> {
+    match mappings.get("_doc").and_then(Value::as_object) {
+        Some(inner) if mappings.len() == 1 => inner,
+        _ => mappings,
+    }
+}
+
+/// A mapping that was read.
+struct Mapping {
+    dynamic: Dynamic,
+    dynamic_mapping: Option<Value>,
+    fields: Vec<Value>,
+    timestamp: Option<String>,
+    words: Vec<String>,
+}
+
+impl Mapping {
+    fn read(mapping: &Map<String, Value>, is_data_stream: bool) -> Result<Self> {
+        let mut options = Options::of(mapping, "_doc", "mapping");
+        // It has no type: `type` would be unknown, too.
+        if mapping.contains_key("type") {
+            return Err(MappingError::mapper(
+                "[type] is unknown at the root of a mapping: fields stand under [properties]",
+            ));
+        }
+        let dynamic = Dynamic::take(&mut options)?.unwrap_or(Dynamic::Indexed);
+        let templates = options.take("dynamic_templates");
+        let properties = match options.take("properties") {
+            None | Some(Value::Null) => Map::new(),
+            Some(properties) => object(&properties, "[properties]")?.clone(),
+        };
+        let mut properties = expanded(&properties)?;
+        let meta = options.take("_meta");
+        root_options(&mut options)?;
+        options.finish()?;
+        if is_data_stream {
+            let date = || json!({"type": "date"});
+            properties.entry(TIMESTAMP).or_insert_with(date);
+        }
+        let timestamp = timestamp_field(&properties, meta.as_ref())?;
+        let dynamic_mapping = match dynamic {
+            Dynamic::Indexed => Some(strings_of(templates.as_ref())?.dynamic_mapping()),
+            // They are for what is not mapped, of which nothing is indexed then.
+            Dynamic::Kept | Dynamic::Refused => None,
+        };
+        let mut fields = Fields {
+            dynamic,
+            timestamp,
+            words: Vec::new(),
+        };
+        let mapped = fields.read(&properties, "")?;
+        Ok(Self {
+            dynamic,
+            dynamic_mapping,
+            fields: mapped,
+            timestamp: fields.timestamp,
+            words: fields.words,
+        })
+    }
+}
+
+/// What else stands at the root of a mapping.
+fn root_options(options: &mut Options) -> Result<()> {
+    // A text that is a date of RFC 3339 is one here, whatever this says.
+    options.flag("date_detection", true)?;
+    options.only(
+        "numeric_detection",
+        false,
+        "a number in a text that is not mapped is a text",
+    )?;
+    options.ignore(&["_data_stream_timestamp", "_field_names"]);
+    options.only("subobjects", true, "names with dots are objects in objects")?;
+    for (name, wanted, why) in [
+        ("_source", "enabled", "what is not stored cannot be shown"),
+        ("_routing", "required", "documents are not routed"),
+        (
+            "_size",
+            "enabled",
+            "create the index from an index config, with store_document_size",
+        ),
+    ] {
+        let Some(value) = options.take(name) else {
+            continue;
+        };
+        let mut own = Options::of(object(&value, &format!("[{name}]"))?, name, "mapping");
+        own.only(wanted, name == "_source", why)?;
+        if let Some(mode) = own.text("mode")?
+            && mode != "stored"
+            && mode != "synthetic"
+        {
+            return Err(own.wrong("mode", "can only be stored or synthetic"));
+        }
+        own.finish()?;
+    }
+    match options.take("runtime") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::Object(fields)) if fields.is_empty() => Ok(()),
+        Some(_) => Err(options.wrong("runtime", "is not supported: there are no scripts here")),
+    }
+}
+
+/// The field that says when documents happened: `@timestamp`, if it is a date, or what `_meta` names.
+fn timestamp_field(
+    properties: &Map<String, Value>,
+    meta: Option<&Value>,
+) -> Result<Option<String>> {
+    let named = meta.and_then(|meta| meta.pointer("/canter/timestamp_field"));
+    if let Some(named) = named {
+        let named = named.as_str().ok_or_else(|| {
+            MappingError::mapper("[_meta] [canter] [timestamp_field] is the name of a field")
+        })?;
+        return Ok(Some(named.to_owned()));
+    }
+    let kind = properties
+        .get(TIMESTAMP)
+        .and_then(|field| field.get("type"));
+    let is_date = kind.is_some_and(|kind| kind == "date" || kind == "date_nanos");
+    Ok(is_date.then(|| TIMESTAMP.to_owned()))
+}
+
+/// Those that are asked for by name, if they are not too many; else the texts that are searched by words.
+fn default_search_fields(asked: Option<Vec<String>>, mut words: Vec<String>) -> Vec<String> {
+    let asked = asked.filter(|names| {
+        let is_pattern = |name: &String| name.contains('*');
+        names.len() <= MAX_DEFAULT_FIELDS && !names.iter().any(is_pattern)
+    });
+    words.truncate(MAX_DEFAULT_FIELDS);
+    asked.unwrap_or(words)
+}
+
+/// How long documents are kept, if a lifecycle says.
+fn retention(lifecycle: &Value) -> Result<Option<String>> {
+    if lifecycle.is_null() {
+        return Ok(None);
+    }
+    let mut options = Options::of(object(lifecycle, "[lifecycle]")?, "lifecycle", "lifecycle");
+    let is_on = options.flag("enabled", true)?;
+    let period = options.text("data_retention")?;
+    options.finish()?;
+    Ok(period.filter(|_| is_on))
+}

@@ -1,0 +1,94 @@
+//! The parameters of one field or mapping: each is asked for once, and what nobody has asked for is refused by name.
+
+use serde_json::{Map, Value};
+
+use super::error::{MappingError, Result};
+
+/// What is left of them.
+pub(super) struct Options {
+    left: Map<String, Value>,
+    /// Of which field these are.
+    path: String,
+    /// Its type.
+    kind: String,
+}
+
+impl Options {
+    pub(super) fn of(definition: &Map<String, Value>, path: &str, kind: &str) -> Self {
+        let mut left = definition.clone();
+        left.shift_remove("type");
+        Self {
+            left,
+            path: path.to_owned(),
+            kind: kind.to_owned(),
+        }
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        self.left.shift_remove(name)
+    }
+
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(name, &format!("is a text, and not [{other}]"))),
+        }
+    }
+
+    pub(super) fn flag(&mut self, name: &str, default: bool) -> Result<bool> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(default),
+            Some(value) => flag_of(&value)
+                .ok_or_else(|| self.wrong(name, &format!("is true or false, and not [{value}]"))),
+        }
+    }
+
+    /// A flag that can have one value here, for this reason.
+    pub(super) fn only(&mut self, name: &str, wanted: bool, why: &str) -> Result<()> {
+        match self.flag(name, wanted)? == wanted {
+            true => Ok(()),
+            false => Err(self.wrong(name, &format!("can only be [{wanted}]: {why}"))),
+        }
+    }
+
+    /// Parameters that change no answer.
+    pub(super) fn ignore(&mut self, names: &[&str]) {
+        for name in names {
+            self.take(name);
+        }
+    }
+
+    /// An error about one of them.
+    pub(super) fn wrong(&self, name: &str, problem: &str) -> MappingError {
+        MappingError::mapper(format!("[{name}] of field [{}] {problem}", self.path))
+    }
+
+    /// Refuses what nobody has asked for.
+    pub(super) fn finish(self) -> Result<()> {
+        match self.left.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(MappingError::mapper(format!(
+                "unknown parameter [{name}] on mapper [{}] of type [{}]: it is not supported here",
+                self.path, self.kind
+            ))),
+        }
+    }
+}
+
+/// True or false, also as texts, as Elasticsearch takes them.
+pub(super) fn flag_of(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) if text == "true" => Some(true),
+        Value::String(text) if text == "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The value as an object.
+pub(super) fn object<'v>(value: &'v Value, what: &str) -> Result<&'v Map<String, Value>> {
+    value
+        .as_object()
+        .ok_or_else(|| MappingError::mapper(format!("{what} is an object, and not [{value}]")))
+}

@@ -1,0 +1,191 @@
+//! `settings` of an index: what decides something here, what is taken because it can change no answer, and what is refused.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::error::{MappingError, Result};
+use super::options::flag_of;
+
+/// Settings that are about nodes, memory, files and limits of Elasticsearch, and change no answer.
+const TAKEN: [&str; 36] = [
+    "analyze.max_token_count",
+    "auto_expand_replicas",
+    "codec",
+    "creation_date",
+    "fast_refresh",
+    "format",
+    "gc_deletes",
+    "hidden",
+    "highlight.max_analyzed_offset",
+    "mapping.depth.limit",
+    "mapping.dimension_fields.limit",
+    "mapping.field_name_length.limit",
+    "mapping.nested_fields.limit",
+    "mapping.nested_objects.limit",
+    "mapping.source.mode",
+    "mapping.total_fields.limit",
+    "max_docvalue_fields_search",
+    "max_inner_result_window",
+    "max_ngram_diff",
+    "max_refresh_listeners",
+    "max_regex_length",
+    "max_rescore_window",
+    "max_result_window",
+    "max_script_fields",
+    "max_shingle_diff",
+    "max_terms_count",
+    "number_of_replicas",
+    "number_of_routing_shards",
+    "number_of_shards",
+    "priority",
+    "provided_name",
+    "refresh_interval",
+    "routing_partition_size",
+    "shard.check_on_startup",
+    "uuid",
+    "warmer.enabled",
+];
+
+/// The same of all settings that begin so.
+const TAKEN_BELOW: [&str; 12] = [
+    "allocation.",
+    "indexing.slowlog.",
+    "lifecycle.",
+    "merge.",
+    "routing.",
+    "search.idle.",
+    "search.slowlog.",
+    "soft_deletes.",
+    "sort.",
+    "store.",
+    "translog.",
+    "unassigned.",
+];
+
+/// Settings that can have one value here.
+const FIXED: [(&str, &[&str]); 13] = [
+    ("blocks.metadata", &["false"]),
+    ("blocks.read", &["false"]),
+    ("blocks.read_only", &["false"]),
+    ("blocks.read_only_allow_delete", &["false"]),
+    ("blocks.write", &["false"]),
+    ("default_pipeline", &["_none"]),
+    ("final_pipeline", &["_none"]),
+    ("mapping.coerce", &["true"]),
+    ("mapping.ignore_malformed", &["false"]),
+    (
+        "mapping.total_fields.ignore_dynamic_beyond_limit",
+        &["false"],
+    ),
+    ("mode", &["standard", "logsdb"]),
+    ("query_string.lenient", &["false"]),
+    ("version.created", &[]),
+];
+
+/// Settings by their whole names, without `index.`.
+pub(super) type Settings = BTreeMap<String, Value>;
+
+/// Adds settings, however they are nested. One that is null is as if it had not been set.
+pub(super) fn add(settings: &mut Settings, more: &Value) -> Result<()> {
+    match more {
+        Value::Null => Ok(()),
+        Value::Object(_) => {
+            flatten(settings, "", more);
+            Ok(())
+        }
+        other => Err(MappingError::parse(format!(
+            "[settings] is an object, and not [{other}]"
+        ))),
+    }
+}
+
+fn flatten(settings: &mut Settings, path: &str, value: &Value) {
+    if let Value::Object(inner) = value {
+        for (key, value) in inner {
+            match path {
+                "" => flatten(settings, key, value),
+                path => flatten(settings, &format!("{path}.{key}"), value),
+            }
+        }
+        return;
+    }
+    let name = path.strip_prefix("index.").unwrap_or(path);
+    match value {
+        Value::Null => {
+            settings.remove(name);
+        }
+        value => {
+            settings.insert(name.to_owned(), value.clone());
+        }
+    }
+}
+
+/// The fields that a query without fields looks into, if the settings say; everything else is taken or refused.
+pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>> {
+    let mut fields = None;
+    for (name, value) in settings {
+        if name == "query.default_field" {
+            fields = Some(names(value)?);
+        } else if let Some((_, allowed)) = FIXED.iter().find(|(own, _)| own == name) {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            if !allowed.is_empty() && !allowed.contains(&text.as_str()) {
+                return Err(MappingError::illegal(format!(
+                    "the setting [index.{name}] can only be [{}] here, and not [{text}]",
+                    allowed.join("] or [")
+                )));
+            }
+        } else if name.starts_with("analysis.") {
+            return Err(MappingError::illegal(format!(
+                "the setting [index.{name}] is not supported: fields have the analyzers standard, keyword, whitespace and \
+                 english; other tokenizers are made with an index config"
+            )));
+        } else if !is_taken(name) {
+            return Err(MappingError::illegal(format!(
+                "unknown setting [index.{name}]: it is not supported here"
+            )));
+        }
+    }
+    let has_unknown_mode = settings
+        .get("mapping.source.mode")
+        .is_some_and(|mode| mode != "stored" && mode != "synthetic");
+    match has_unknown_mode {
+        true => Err(MappingError::illegal(
+            "the setting [index.mapping.source.mode] can only be [stored] or [synthetic] here: what is not stored cannot be shown",
+        )),
+        false => Ok(fields),
+    }
+}
+
+fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name) || TAKEN_BELOW.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn names(value: &Value) -> Result<Vec<String>> {
+    let wrong = || {
+        MappingError::illegal(format!(
+            "the setting [index.query.default_field] is a list of fields, and not [{value}]"
+        ))
+    };
+    match value {
+        Value::String(name) => Ok(vec![name.clone()]),
+        Value::Array(names) => {
+            let names = names.iter().map(|name| name.as_str().map(str::to_owned));
+            names.collect::<Option<_>>().ok_or_else(wrong)
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// A flag of settings and templates.
+pub(super) fn flag(value: Option<&Value>, what: &str) -> Result<bool> {
+    match value {
+        None | Some(Value::Null) => Ok(false),
+        Some(value) => flag_of(value).ok_or_else(|| {
+            MappingError::parse(format!("[{what}] is true or false, and not [{value}]"))
+        }),
+    }
+}

@@ -1,0 +1,376 @@
+//! Templates: which of them is that of an index, and what it says.
+
+use std::collections::BTreeMap;
+
+use canter_doc_mapper::IndexConfig;
+use canter_names::matches_pattern;
+use serde_json::{Map, Value};
+
+use super::config::{IndexParts, index_config};
+use super::error::{MappingError, Result};
+use super::patterns::overlap;
+use super::settings::flag;
+
+/// Longest name or pattern.
+const MAX_NAME_BYTES: usize = 255;
+
+/// Which kind of template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateKind {
+    /// `_index_template`: says which indexes it is for.
+    Index,
+    /// `_component_template`: others are composed of it.
+    Component,
+    /// `_template`: the form of old versions.
+    Legacy,
+}
+
+/// All templates, as they were given.
+#[derive(Clone, Copy, Debug)]
+pub struct TemplateSet<'t> {
+    /// Of the kind [`TemplateKind::Index`].
+    pub index: &'t BTreeMap<String, Value>,
+    /// Of the kind [`TemplateKind::Component`].
+    pub component: &'t BTreeMap<String, Value>,
+    /// Of the kind [`TemplateKind::Legacy`].
+    pub legacy: &'t BTreeMap<String, Value>,
+}
+
+/// What templates say of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Templated {
+    parts: Vec<IndexParts>,
+    /// Whether it is a data stream.
+    pub is_data_stream: bool,
+    /// Whether it may be made for a document that comes in.
+    pub may_be_made_for_documents: bool,
+}
+
+impl Templated {
+    /// The config of an index of this name; `own` is what a request adds.
+    ///
+    /// # Errors
+    /// As [`index_config`].
+    pub fn index_config(&self, name: &str, own: Option<IndexParts>) -> Result<IndexConfig> {
+        let mut parts = self.parts.clone();
+        parts.extend(own);
+        index_config(name, &parts, self.is_data_stream)
+    }
+}
+
+impl<'t> TemplateSet<'t> {
+    /// What the templates say of an index of this name: the index template with the highest priority alone, or, if there is
+    /// none, all legacy templates in their order.
+    ///
+    /// # Errors
+    /// If a template says what it cannot.
+    pub fn of_index(&self, name: &str) -> Result<Option<Templated>> {
+        let mut best: Option<(u64, IndexTemplate<'_>)> = None;
+        for (own, body) in self.index {
+            let template = IndexTemplate::read(own, body)?;
+            let is_better = best
+                .as_ref()
+                .is_none_or(|(priority, _)| template.priority > *priority);
+            if is_better && matches(&template.patterns, name) {
+                best = Some((template.priority, template));
+            }
+        }
+        if let Some((_, template)) = best {
+            return self.templated(&template).map(Some);
+        }
+        let mut legacy = Vec::new();
+        for (own, body) in self.legacy {
+            let (patterns, order, parts) = read_legacy(own, body)?;
+            if matches(&patterns, name) {
+                legacy.push((order, parts));
+            }
+        }
+        // Stable: of one order, by name.
+        legacy.sort_by_key(|(order, _)| *order);
+        let parts: Vec<IndexParts> = legacy.into_iter().map(|(_, parts)| parts).collect();
+        Ok((!parts.is_empty()).then_some(Templated {
+            parts,
+            is_data_stream: false,
+            may_be_made_for_documents: true,
+        }))
+    }
+
+    /// Index templates that are composed of the component.
+    #[must_use]
+    pub fn composed_of(&self, component: &str) -> Vec<&'t str> {
+        let is_composed = |body: &Value| {
+            let list = body.get("composed_of").and_then(Value::as_array);
+            list.is_some_and(|names| names.iter().any(|name| name == component))
+        };
+        let users = self.index.iter().filter(|(_, body)| is_composed(body));
+        users.map(|(name, _)| name.as_str()).collect()
+    }
+
+    fn templated(&self, template: &IndexTemplate<'_>) -> Result<Templated> {
+        let mut parts = Vec::new();
+        for name in &template.composed_of {
+            match self.component.get(*name) {
+                Some(body) => parts.push(read_component(name, body)?),
+                None if template.may_lack.contains(name) => {}
+                None => {
+                    return Err(invalid(
+                        template.name,
+                        &format!(
+                            "index template [{}] specifies component templates [{name}] that do not exist",
+                            template.name
+                        ),
+                    ));
+                }
+            }
+        }
+        parts.push(template.own.clone());
+        Ok(Templated {
+            parts,
+            is_data_stream: template.is_data_stream,
+            may_be_made_for_documents: template.may_be_made_for_documents,
+        })
+    }
+
+    /// Another index template that could be meant for the same index, and neither goes before the other.
+    fn rival(&self, template: &IndexTemplate<'_>) -> Result<Option<&str>> {
+        for (name, body) in self.index {
+            if name == template.name {
+                continue;
+            }
+            let other = IndexTemplate::read(name, body)?;
+            let is_rival = other.priority == template.priority
+                && template
+                    .patterns
+                    .iter()
+                    .any(|own| other.patterns.iter().any(|theirs| overlap(own, theirs)));
+            if is_rival {
+                return Ok(Some(name.as_str()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether there can be such a template: of what it says an index can be made.
+///
+/// # Errors
+/// If not, why.
+pub fn check_template(
+    kind: TemplateKind,
+    name: &str,
+    body: &Value,
+    others: TemplateSet<'_>,
+) -> Result<()> {
+    check_name(name)?;
+    match kind {
+        TemplateKind::Component => {
+            let parts = read_component(name, body)?;
+            // Whatever it is composed with: what one part says wrongly is wrong. The timestamp may stand in another.
+            index_config("component", &[parts], true).map(drop)
+        }
+        TemplateKind::Legacy => {
+            let (_, _, parts) = read_legacy(name, body)?;
+            index_config("legacy", &[parts], false).map(drop)
+        }
+        TemplateKind::Index => {
+            let template = IndexTemplate::read(name, body)?;
+            if let Some(rival) = others.rival(&template)? {
+                return Err(MappingError::illegal(format!(
+                    "index template [{name}] has index patterns {:?} matching patterns from existing template [{rival}] that \
+                     has the same priority [{}]: use a different priority",
+                    template.patterns, template.priority
+                )));
+            }
+            let templated = others.templated(&template)?;
+            templated.index_config("template", None).map(drop)
+        }
+    }
+}
+
+fn invalid(name: &str, cause: &str) -> MappingError {
+    MappingError {
+        kind: "invalid_index_template_exception",
+        reason: format!("index_template [{name}] invalid, cause [{cause}]"),
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let is_bad = |char: char| {
+        char.is_whitespace()
+            || char.is_control()
+            || char.is_uppercase()
+            || "*,#/\\?\"<>|".contains(char)
+    };
+    match name.is_empty()
+        || name.len() > MAX_NAME_BYTES
+        || name.starts_with('_')
+        || name.contains(is_bad)
+    {
+        false => Ok(()),
+        true => Err(invalid(
+            name,
+            "a name has no capitals, spaces, commas, slashes, [*], [#], and no [_] in front",
+        )),
+    }
+}
+
+fn matches(patterns: &[&str], name: &str) -> bool {
+    patterns
+        .iter()
+        .any(|pattern| matches_pattern(pattern, name))
+}
+
+/// An index template that was read.
+struct IndexTemplate<'t> {
+    name: &'t str,
+    patterns: Vec<&'t str>,
+    composed_of: Vec<&'t str>,
+    /// Components that need not be there.
+    may_lack: Vec<&'t str>,
+    priority: u64,
+    own: IndexParts,
+    is_data_stream: bool,
+    may_be_made_for_documents: bool,
+}
+
+impl<'t> IndexTemplate<'t> {
+    fn read(name: &'t str, body: &'t Value) -> Result<Self> {
+        let mut template = Self {
+            name,
+            patterns: Vec::new(),
+            composed_of: Vec::new(),
+            may_lack: Vec::new(),
+            priority: 0,
+            own: IndexParts::default(),
+            is_data_stream: false,
+            may_be_made_for_documents: true,
+        };
+        for (key, value) in body_of(name, body)? {
+            match key.as_str() {
+                "index_patterns" => template.patterns = texts(value, key)?,
+                "composed_of" => template.composed_of = texts(value, key)?,
+                "ignore_missing_component_templates" => template.may_lack = texts(value, key)?,
+                "priority" => template.priority = number(value, key)?,
+                "template" => {
+                    let what = format!("the index template [{name}]");
+                    template.own = IndexParts::read(value, &what)?;
+                }
+                "data_stream" => template.is_data_stream = data_stream(value)?,
+                "allow_auto_create" => {
+                    template.may_be_made_for_documents = flag(Some(value), key)?;
+                }
+                "version" | "_meta" | "deprecated" => {}
+                other => return Err(unknown(name, other)),
+            }
+        }
+        check_patterns(name, &template.patterns)?;
+        Ok(template)
+    }
+}
+
+fn read_component(name: &str, body: &Value) -> Result<IndexParts> {
+    let mut parts = IndexParts::default();
+    for (key, value) in body_of(name, body)? {
+        match key.as_str() {
+            "template" => {
+                parts = IndexParts::read(value, &format!("the component template [{name}]"))?;
+            }
+            "version" | "_meta" | "deprecated" => {}
+            other => return Err(unknown(name, other)),
+        }
+    }
+    Ok(parts)
+}
+
+/// Its patterns, its order, and what it says.
+fn read_legacy<'t>(name: &str, body: &'t Value) -> Result<(Vec<&'t str>, i64, IndexParts)> {
+    let (mut patterns, mut order) = (Vec::new(), 0);
+    let mut own = Map::new();
+    for (key, value) in body_of(name, body)? {
+        match key.as_str() {
+            "index_patterns" => patterns = texts(value, key)?,
+            "order" => {
+                order = value.as_i64().ok_or_else(|| {
+                    MappingError::parse(format!("[order] is a number, and not [{value}]"))
+                })?;
+            }
+            "version" => {}
+            "settings" | "mappings" | "aliases" => {
+                own.insert(key.clone(), value.clone());
+            }
+            other => return Err(unknown(name, other)),
+        }
+    }
+    check_patterns(name, &patterns)?;
+    let parts = IndexParts::read(&own.into(), &format!("the template [{name}]"))?;
+    Ok((patterns, order, parts))
+}
+
+fn body_of<'t>(name: &str, body: &'t Value) -> Result<&'t Map<String, Value>> {
+    body.as_object()
+        .ok_or_else(|| MappingError::parse(format!("the template [{name}] is no object")))
+}
+
+fn unknown(name: &str, key: &str) -> MappingError {
+    MappingError::parse(format!(
+        "unknown field [{key}] in the template [{name}]: it is not supported here"
+    ))
+}
+
+fn check_patterns(name: &str, patterns: &[&str]) -> Result<()> {
+    let is_bad = |pattern: &&&str| pattern.is_empty() || pattern.len() > MAX_NAME_BYTES;
+    match patterns.iter().find(is_bad) {
+        Some(pattern) => Err(invalid(
+            name,
+            &format!("[{pattern}] is no pattern of names"),
+        )),
+        None if patterns.is_empty() => Err(invalid(name, "[index_patterns] is missing")),
+        None => Ok(()),
+    }
+}
+
+/// `data_stream`, which is an object of options.
+fn data_stream(value: &Value) -> Result<bool> {
+    let Some(options) = value.as_object() else {
+        return match value {
+            Value::Null => Ok(false),
+            other => Err(MappingError::parse(format!(
+                "[data_stream] is an object, and not [{other}]"
+            ))),
+        };
+    };
+    for (key, value) in options {
+        match key.as_str() {
+            "hidden" => {}
+            "allow_custom_routing" if !flag(Some(value), key)? => {}
+            other => {
+                return Err(MappingError::parse(format!(
+                    "[{other}] of [data_stream] is not supported here"
+                )));
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// A text, or a list of texts.
+fn texts<'t>(value: &'t Value, key: &str) -> Result<Vec<&'t str>> {
+    let wrong = || MappingError::parse(format!("[{key}] is a list of texts, and not [{value}]"));
+    match value {
+        Value::String(text) => Ok(vec![text.as_str()]),
+        Value::Array(texts) => {
+            let texts = texts.iter().map(Value::as_str);
+            texts.collect::<Option<_>>().ok_or_else(wrong)
+        }
+        Value::Null => Ok(Vec::new()),
+        _ => Err(wrong()),
+    }
+}
+
+fn number(value: &Value, key: &str) -> Result<u64> {
+    let number = match value {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64(),
+    };
+    number.ok_or_else(|| MappingError::parse(format!("[{key}] is a number, and not [{value}]")))
+}

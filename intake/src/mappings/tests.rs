@@ -1,0 +1,539 @@
+//! Mappings and templates of the shapes that shippers and applications send.
+
+use canter_doc_mapper::{DocMapper, FieldKind, FieldMapping, IndexConfig, Mode};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use super::*;
+
+fn config_of(body: &Value) -> Result<IndexConfig, MappingError> {
+    index_config("logs", &[IndexParts::read(body, "the body")?], false)
+}
+
+fn mapped(mappings: Value) -> Result<IndexConfig, MappingError> {
+    config_of(&json!({"mappings": mappings}))
+}
+
+/// A field by its path.
+fn field<'c>(config: &'c IndexConfig, path: &str) -> &'c FieldMapping {
+    let mut fields = &config.doc_mapping.field_mappings;
+    let mut parts = path.split('/').peekable();
+    loop {
+        let part = parts.next().unwrap();
+        let found = fields.iter().find(|field| field.name == part);
+        let found = found.unwrap_or_else(|| panic!("{path} in {fields:?}"));
+        if parts.peek().is_none() {
+            return found;
+        }
+        let FieldKind::Object(children) = &found.kind else {
+            panic!("{part} of {path} is no object");
+        };
+        fields = children;
+    }
+}
+
+#[test]
+fn each_type_becomes_one_of_ours_that_takes_lists() {
+    for (definition, type_id, fast) in [
+        (json!({"type": "keyword"}), "array<text>", true),
+        (json!({"type": "wildcard"}), "array<text>", true),
+        (json!({"type": "constant_keyword"}), "array<text>", true),
+        (json!({"type": "text"}), "array<text>", false),
+        (
+            json!({"type": "text", "fielddata": true}),
+            "array<text>",
+            true,
+        ),
+        (json!({"type": "match_only_text"}), "array<text>", false),
+        (json!({"type": "long"}), "array<i64>", true),
+        (json!({"type": "integer"}), "array<i64>", true),
+        (json!({"type": "short"}), "array<i64>", true),
+        (
+            json!({"type": "byte", "doc_values": false}),
+            "array<i64>",
+            false,
+        ),
+        (json!({"type": "unsigned_long"}), "array<u64>", true),
+        (json!({"type": "double"}), "array<f64>", true),
+        (json!({"type": "float"}), "array<f64>", true),
+        (json!({"type": "half_float"}), "array<f64>", true),
+        (
+            json!({"type": "scaled_float", "scaling_factor": 100}),
+            "array<f64>",
+            true,
+        ),
+        (json!({"type": "boolean"}), "array<bool>", true),
+        (json!({"type": "ip"}), "array<ip>", true),
+        (json!({"type": "date"}), "array<datetime>", true),
+        (json!({"type": "date_nanos"}), "array<datetime>", true),
+        (json!({"type": "binary"}), "array<bytes>", false),
+        (json!({"type": "flattened"}), "array<json>", true),
+        (
+            json!({"type": "nested", "properties": {"a": {"type": "keyword"}}}),
+            "array<json>",
+            true,
+        ),
+        (
+            json!({"type": "object", "enabled": false}),
+            "array<json>",
+            false,
+        ),
+    ] {
+        let config = mapped(json!({"properties": {"f": definition}}));
+        let config = config.unwrap_or_else(|error| panic!("{definition}: {error}"));
+        let field = field(&config, "f");
+        assert_eq!(
+            (field.type_id().as_str(), field.fast.is_some()),
+            (type_id, fast),
+            "{definition}"
+        );
+        DocMapper::new(&config).unwrap();
+    }
+}
+
+#[test]
+fn what_would_not_mean_the_same_is_refused_by_name() {
+    for (mappings, part) in [
+        (
+            json!({"properties": {"f": {"type": "dense_vector"}}}),
+            "[dense_vector]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "alias", "path": "g"}}}),
+            "[alias]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "copy_to": "all"}}}),
+            "[copy_to]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "null_value": "-"}}}),
+            "[null_value]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "nonsense": 1}}}),
+            "[nonsense]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "normalizer": "mine"}}}),
+            "[mine]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "text", "analyzer": "mine"}}}),
+            "[mine]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "text", "search_analyzer": "keyword"}}}),
+            "[search_analyzer]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "long", "ignore_malformed": true}}}),
+            "[ignore_malformed]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "long", "fields": {"k": {"type": "keyword"}}}}}),
+            "[fields]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "text", "fields": {"c": {"type": "completion"}}}}}),
+            "[completion]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "date", "format": "week_date"}}}),
+            "[week_date]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "constant_keyword", "value": "x"}}}),
+            "[value]",
+        ),
+        (
+            json!({"properties": {"a..b": {"type": "keyword"}}}),
+            "[a..b]",
+        ),
+        (
+            json!({"properties": {"f": {"dynamic": "strict", "properties": {"g": {"type": "ip"}}}}}),
+            "[dynamic]",
+        ),
+        (
+            json!({"dynamic": "strict", "properties": {"f": {"type": "geo_point"}}}),
+            "[geo_point]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "nested", "properties": {
+                "a": {"type": "keyword"}, "b": {"type": "text"}}}}}),
+            "[nested]",
+        ),
+        (json!({"dynamic": "runtime"}), "[dynamic]"),
+        (json!({"_source": {"enabled": false}}), "[_source]"),
+        (json!({"_source": {"excludes": ["a"]}}), "[excludes]"),
+        (json!({"_routing": {"required": true}}), "[_routing]"),
+        (json!({"runtime": {"r": {"type": "long"}}}), "[runtime]"),
+        (json!({"numeric_detection": true}), "[numeric_detection]"),
+        (json!({"nonsense": true}), "[nonsense]"),
+        (
+            json!({"dynamic_templates": [{"ips": {"match": "*_ip", "mapping": {"type": "ip"}}}]}),
+            "[ips]",
+        ),
+        (
+            json!({"dynamic_templates": [
+                {"words": {"match_mapping_type": "string", "path_match": "m", "mapping": {"type": "text"}}},
+                {"rest": {"match_mapping_type": "string", "mapping": {"type": "keyword"}}}]}),
+            "[rest]",
+        ),
+    ] {
+        let error = mapped(mappings.clone()).unwrap_err();
+        assert!(error.reason.contains(part), "{mappings}: {error}");
+        assert_eq!(
+            error.kind, "mapper_parsing_exception",
+            "{mappings}: {error}"
+        );
+    }
+    for (body, part) in [
+        (
+            json!({"settings": {"index": {"nonsense": 1}}}),
+            "[index.nonsense]",
+        ),
+        (
+            json!({"settings": {"index.analysis.analyzer.a.type": "custom"}}),
+            "[index.analysis",
+        ),
+        (
+            json!({"settings": {"default_pipeline": "p"}}),
+            "[index.default_pipeline]",
+        ),
+        (json!({"settings": {"mode": "time_series"}}), "[index.mode]"),
+        (
+            json!({"settings": {"mapping": {"source": {"mode": "disabled"}}}}),
+            "source.mode",
+        ),
+        (json!({"aliases": {"a": {}}}), "[aliases]"),
+        (json!({"mapping": {}}), "[mapping]"),
+    ] {
+        let error = config_of(&body).unwrap_err();
+        assert!(error.reason.contains(part), "{body}: {error}");
+    }
+}
+
+#[test]
+fn texts_are_indexed_in_other_ways_under_their_own_names() {
+    let config = mapped(json!({"properties": {
+        "message": {"type": "text", "norms": false, "fields": {
+            "keyword": {"type": "keyword", "ignore_above": 256},
+            "english": {"type": "text", "analyzer": "english"}}},
+        "path": {"type": "keyword", "normalizer": "lowercase", "fields": {"text": {"type": "match_only_text"}}},
+    }}))
+    .unwrap();
+    let ways = |path: &str| {
+        let FieldKind::Text(text) = &field(&config, path).kind else {
+            panic!("{path} is no text");
+        };
+        let others = text.variants.iter();
+        let others = others.map(|way| format!("{}:{}", way.name, way.tokenizer));
+        (text.tokenizer.clone(), others.collect::<Vec<_>>().join(" "))
+    };
+    let of = |own: &str, others: &str| (own.to_owned(), others.to_owned());
+    assert_eq!(
+        ways("message"),
+        of("default", "english:en_stem keyword:raw")
+    );
+    assert_eq!(ways("path"), of("lowercase", "text:default"));
+    // To sort and to aggregate there is the field itself.
+    assert!(field(&config, "message").fast.is_some());
+    assert_eq!(config.search_settings.default_search_fields, ["message"]);
+}
+
+#[test]
+fn what_is_not_mapped_is_found_kept_or_refused() {
+    for (dynamic, mode, tokenizer) in [
+        (json!(true), Mode::Dynamic, Some("default")),
+        (json!("false"), Mode::Lenient, None),
+        (json!("strict"), Mode::Strict, None),
+    ] {
+        let config = mapped(json!({"dynamic": dynamic})).unwrap();
+        assert_eq!(config.doc_mapping.mode, mode);
+        let of_dynamic = config.doc_mapping.dynamic_mapping.as_ref();
+        let own = of_dynamic.map(|field| match &field.kind {
+            FieldKind::Json(json) => json.tokenizer.as_str(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(own, tokenizer);
+        // Hits show all of it, whatever is found.
+        assert!(config.doc_mapping.store_source);
+    }
+    let keywords = json!({"dynamic_templates": [{"strings": {
+        "match_mapping_type": "string", "mapping": {"type": "keyword", "ignore_above": 1024}}}]});
+    let config = mapped(keywords).unwrap();
+    let dynamic = config.doc_mapping.dynamic_mapping.unwrap();
+    assert!(matches!(dynamic.kind, FieldKind::Json(json) if json.tokenizer == "raw"));
+}
+
+#[test]
+fn the_time_of_a_document_is_its_timestamp_or_what_the_mapping_names() {
+    let timestamp = |mappings: Value, is_stream: bool| {
+        let parts = IndexParts::read(&json!({"mappings": mappings}), "the body").unwrap();
+        let config = index_config("logs", &[parts], is_stream).unwrap();
+        config.doc_mapping.timestamp_field
+    };
+    let date = json!({"type": "date", "format": "epoch_millis"});
+    assert_eq!(timestamp(json!({}), false), None);
+    assert_eq!(timestamp(json!({}), true).as_deref(), Some("@timestamp"));
+    let mapped = json!({"properties": {"@timestamp": date}});
+    assert_eq!(timestamp(mapped, false).as_deref(), Some("@timestamp"));
+    let named = json!({"_meta": {"canter": {"timestamp_field": "at"}}, "properties": {"at": date}});
+    assert_eq!(timestamp(named, false).as_deref(), Some("at"));
+    let body = json!({"mappings": {"properties": {"@timestamp": date}}, "lifecycle": {"data_retention": "7d"}});
+    assert_eq!(config_of(&body).unwrap().retention.unwrap().period, "7d");
+    let without = json!({"lifecycle": {"data_retention": "7d"}});
+    assert!(
+        config_of(&without)
+            .unwrap_err()
+            .reason
+            .contains("retention")
+    );
+}
+
+#[test]
+fn a_name_that_a_config_may_not_have_becomes_one_that_it_may() {
+    for (name, id) in [
+        ("logs", "logs"),
+        ("filebeat-8.17.0", "filebeat-8-17-0"),
+        ("2026.11.05", "i-2026-11-05"),
+        ("a", "a--"),
+    ] {
+        assert_eq!(index_id_of(name), id);
+        assert!(index_config(name, &[], false).is_ok(), "{name}");
+    }
+}
+
+/// The shape of what Filebeat puts: fields by the hundred, in objects; keywords for what is not mapped; a lifecycle.
+fn of_filebeat() -> Value {
+    let keyword = json!({"type": "keyword", "ignore_above": 1024});
+    json!({
+        "index_patterns": ["filebeat-8.17.0"], "priority": 150, "data_stream": {},
+        "template": {
+            "settings": {"index": {
+                "lifecycle": {"name": "filebeat"}, "codec": "best_compression", "refresh_interval": "5s",
+                "number_of_routing_shards": 30, "mapping": {"total_fields": {"limit": 12500}},
+                "max_docvalue_fields_search": 200, "query": {"default_field": ["message", "tags"]},
+            }},
+            "mappings": {
+                "_meta": {"beat": "filebeat", "version": "8.17.0"}, "date_detection": false,
+                "dynamic_templates": [
+                    {"labels": {"path_match": "labels.*", "match_mapping_type": "string", "mapping": {"type": "keyword"}}},
+                    {"strings_as_keyword": {"match_mapping_type": "string", "mapping": keyword}},
+                ],
+                "properties": {
+                    "@timestamp": {"type": "date"}, "message": {"type": "match_only_text"}, "tags": keyword,
+                    "labels": {"type": "object"}, "error": {"properties": {"stack_trace": {
+                        "type": "wildcard", "ignore_above": 1024, "fields": {"text": {"type": "match_only_text"}}}}},
+                    "host": {"properties": {"ip": {"type": "ip"}, "cpu": {"properties": {
+                        "usage": {"type": "scaled_float", "scaling_factor": 1000}}}}},
+                    "source": {"properties": {"geo": {"properties": {
+                        "location": {"type": "geo_point"}, "name": keyword}}, "bytes": {"type": "long"}}},
+                    "process": {"properties": {"elf": {"properties": {"sections": {
+                        "type": "nested", "properties": {"name": keyword, "size": {"type": "long"}}}}}}},
+                    "cloud": {"properties": {"image": {"type": "flattened"}}},
+                    "event": {"properties": {"created": {"type": "date"}, "sequence": {"type": "long"},
+                        "original": {"type": "keyword", "ignore_above": 1024, "index": false, "doc_values": false}}},
+                },
+            },
+        },
+        "_meta": {"managed": true}, "version": 3,
+    })
+}
+
+/// The shape of what Logstash puts: words with keywords beside them, for all that is not mapped.
+fn of_logstash() -> Value {
+    let words = json!({"type": "text", "norms": false, "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}});
+    json!({
+        "index_patterns": "logstash-*", "version": 80001, "priority": 200,
+        "template": {
+            "settings": {"index.refresh_interval": "5s", "number_of_shards": 1},
+            "mappings": {
+                "dynamic_templates": [
+                    {"message_field": {"path_match": "message", "match_mapping_type": "string",
+                        "mapping": {"type": "text", "norms": false}}},
+                    {"string_fields": {"match": "*", "match_mapping_type": "string", "mapping": words}},
+                ],
+                "properties": {
+                    "@timestamp": {"type": "date"}, "@version": {"type": "keyword"},
+                    "geoip": {"dynamic": true, "properties": {
+                        "ip": {"type": "ip"}, "location": {"type": "geo_point"},
+                        "latitude": {"type": "half_float"}, "longitude": {"type": "half_float"}}},
+                },
+            },
+        },
+    })
+}
+
+/// The shape of what people give to Fluentd and Vector: a legacy template, and one of components.
+fn of_fluentd() -> Value {
+    json!({
+        "index_patterns": ["fluentd-*"], "order": 1, "settings": {"number_of_shards": "2", "number_of_replicas": "0"},
+        "mappings": {"_source": {"enabled": true}, "properties": {
+            "@timestamp": {"type": "date", "format": "strict_date_optional_time||epoch_millis"},
+            "kubernetes": {"properties": {"labels": {"type": "object", "dynamic": true}, "pod_name": {"type": "keyword"}}},
+            "log": {"type": "text"}}},
+    })
+}
+
+fn set_of<'t>(
+    index: &'t BTreeMap<String, Value>,
+    component: &'t BTreeMap<String, Value>,
+    legacy: &'t BTreeMap<String, Value>,
+) -> TemplateSet<'t> {
+    TemplateSet {
+        index,
+        component,
+        legacy,
+    }
+}
+
+fn by_name<const N: usize>(templates: [(&str, Value); N]) -> BTreeMap<String, Value> {
+    templates.map(|(name, body)| (name.to_owned(), body)).into()
+}
+
+#[test]
+fn templates_of_shippers_make_indexes() {
+    let index = by_name([
+        ("filebeat-8.17.0", of_filebeat()),
+        ("logstash", of_logstash()),
+    ]);
+    let legacy = by_name([("fluentd", of_fluentd())]);
+    let none = BTreeMap::new();
+    let set = set_of(&index, &none, &legacy);
+    for (name, body) in &index {
+        check_template(TemplateKind::Index, name, body, set).unwrap();
+    }
+    check_template(TemplateKind::Legacy, "fluentd", &legacy["fluentd"], set).unwrap();
+    let made = |name: &str| {
+        let templated = set.of_index(name).unwrap().unwrap();
+        let config = templated.index_config(name, None).unwrap();
+        DocMapper::new(&config).unwrap();
+        (config, templated.is_data_stream)
+    };
+    let (beat, is_stream) = made("filebeat-8.17.0");
+    assert!(is_stream);
+    assert_eq!(
+        beat.doc_mapping.timestamp_field.as_deref(),
+        Some("@timestamp")
+    );
+    assert_eq!(
+        beat.search_settings.default_search_fields,
+        ["message", "tags"]
+    );
+    assert_eq!(field(&beat, "host/cpu/usage").type_id(), "array<f64>");
+    assert_eq!(
+        field(&beat, "process/elf/sections").type_id(),
+        "array<json>"
+    );
+    assert!(!field(&beat, "event/original").indexed);
+    // What has no fields of its own is found as what is not mapped is.
+    let names: Vec<&str> = beat
+        .doc_mapping
+        .field_mappings
+        .iter()
+        .map(|field| field.name.as_str())
+        .collect();
+    assert!(!names.contains(&"labels"), "{names:?}");
+    let (stash, is_stream) = made("logstash-2026.11.05");
+    assert!(!is_stream);
+    assert_eq!(field(&stash, "geoip/latitude").type_id(), "array<f64>");
+    let (fluentd, _) = made("fluentd-app");
+    assert_eq!(fluentd.search_settings.default_search_fields, ["log"]);
+    assert_eq!(set.of_index("other").unwrap(), None);
+}
+
+#[test]
+fn the_template_with_the_highest_priority_counts_and_what_comes_later_in_it() {
+    let keyword =
+        |name: &str| json!({"template": {"mappings": {"properties": {name: {"type": "keyword"}}}}});
+    let component = by_name([
+        ("one", keyword("a.b")),
+        ("two", keyword("a.c")),
+        ("unused", keyword("d")),
+    ]);
+    let template = |priority: u64, kind: &str| {
+        json!({
+            "index_patterns": ["app-*", "web"], "priority": priority, "composed_of": ["one", "missing", "two"],
+            "ignore_missing_component_templates": ["missing"],
+            "template": {"mappings": {"properties": {"a": {"properties": {"c": {"type": kind}}}}}},
+        })
+    };
+    let index = by_name([("high", template(9, "long")), ("low", template(1, "ip"))]);
+    let none = BTreeMap::new();
+    let set = set_of(&index, &component, &none);
+    let templated = set.of_index("web").unwrap().unwrap();
+    let own = json!({"mappings": {"properties": {"own": {"type": "ip"}}}});
+    let own = IndexParts::read(&own, "the body").unwrap();
+    let config = templated.index_config("web", Some(own)).unwrap();
+    assert_eq!(field(&config, "a/b").type_id(), "array<text>");
+    assert_eq!(field(&config, "a/c").type_id(), "array<i64>");
+    assert_eq!(field(&config, "own").type_id(), "array<ip>");
+    assert_eq!(set.composed_of("one"), ["high", "low"]);
+    assert!(set.composed_of("unused").is_empty());
+    for (body, part) in [
+        (template(9, "long"), "same priority"),
+        (json!({"index_patterns": []}), "[index_patterns]"),
+        (
+            json!({"index_patterns": ["x"], "composed_of": ["nowhere"]}),
+            "[nowhere]",
+        ),
+        (
+            json!({"index_patterns": ["x"], "nonsense": 1}),
+            "[nonsense]",
+        ),
+        (
+            json!({"index_patterns": ["x"], "template": {"aliases": {"a": {}}}}),
+            "[aliases]",
+        ),
+        (
+            json!({"index_patterns": ["x"], "template": {"mappings": {"properties": {"f": {"type": "x"}}}}}),
+            "[x]",
+        ),
+        (json!([]), "no object"),
+    ] {
+        let error = check_template(TemplateKind::Index, "new", &body, set).unwrap_err();
+        assert!(error.reason.contains(part), "{body}: {error}");
+    }
+    for name in ["", "_a", "a b", "A", "a*", "a,b", "a/b"] {
+        let body = json!({"index_patterns": ["x"]});
+        assert!(
+            check_template(TemplateKind::Index, name, &body, set).is_err(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn documents_with_lists_and_scalars_are_taken_as_elasticsearch_takes_them() {
+    let config = mapped(json!({"properties": {
+        "@timestamp": {"type": "date"}, "tags": {"type": "keyword"}, "n": {"type": "long"},
+        "hosts": {"type": "nested", "properties": {"ip": {"type": "ip"}}}, "day": {"type": "date", "format": "yyyy/MM/dd"},
+    }}))
+    .unwrap();
+    let mapper = DocMapper::new(&config).unwrap();
+    for (document, is_taken) in [
+        (
+            json!({"@timestamp": "2026-11-05T10:00:00.000Z", "tags": ["a", "b"], "n": "7"}),
+            true,
+        ),
+        (
+            json!({"@timestamp": 1_762_336_800_000_u64, "tags": "a", "n": [1, 2]}),
+            true,
+        ),
+        (
+            json!({"@timestamp": "2026-11-05", "hosts": [{"ip": "::1"}, {"ip": "10.0.0.1"}]}),
+            true,
+        ),
+        (
+            json!({"@timestamp": "2026-11-05T10:00:00+01:00", "day": "2026/11/05", "other": {"x": 1}}),
+            true,
+        ),
+        (json!({"tags": "a"}), false),
+        (json!({"@timestamp": "2026-11-05", "n": "many"}), false),
+    ] {
+        let parsed = mapper.parse_doc(document.to_string().as_bytes());
+        assert_eq!(parsed.is_ok(), is_taken, "{document}: {:?}", parsed.err());
+    }
+}
