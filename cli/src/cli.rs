@@ -5,6 +5,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 #[cfg(feature = "doctor")]
 use crate::commands::doctor;
+#[cfg(feature = "mcp")]
+use crate::commands::mcp;
 use crate::commands::{cache, demo, index, presets, prices, search, split};
 #[cfg(feature = "serve")]
 use crate::commands::{key, serve};
@@ -57,6 +59,9 @@ enum Command {
     /// Answer searches over HTTP, with Quickwit's search API.
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
+    /// Let models search: a server of the Model Context Protocol on standard input and output.
+    #[cfg(feature = "mcp")]
+    Mcp(Box<mcp::McpArgs>),
     /// Make API keys for `canter serve`.
     #[cfg(feature = "serve")]
     #[command(subcommand)]
@@ -135,6 +140,8 @@ impl Cli {
             Command::Search(args) => search::run(args, &screen),
             #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(args),
+            #[cfg(feature = "mcp")]
+            Command::Mcp(args) => mcp::run(args),
             #[cfg(feature = "serve")]
             Command::Key(command) => key::run(command),
             #[cfg(feature = "doctor")]
@@ -276,6 +283,13 @@ mod tests {
             true,
         );
         check("serve", false);
+        check(
+            "mcp --index ./logs --index b=s3://b/c --max-requests 9 --max-answer-bytes 32KiB",
+            true,
+        );
+        check("mcp", false);
+        check("mcp --index ./logs --max-hits 0", false);
+        check("mcp --index ./logs --max-answer-bytes 1KB", false);
         check("serve --index ..", false);
         check("doctor https://example.org/logs", true);
         check("doctor s3://b/p --ranges 5 --browser --format json", true);

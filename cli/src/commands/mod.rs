@@ -7,6 +7,8 @@ pub(crate) mod doctor;
 pub(crate) mod index;
 #[cfg(feature = "serve")]
 pub(crate) mod key;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod presets;
 pub(crate) mod prices;
 pub(crate) mod search;

@@ -16,6 +16,8 @@ use serde_json::Value;
 pub(crate) use args::{SearchArgs, parse_time};
 #[cfg(feature = "serve")]
 pub(crate) use cache::CacheArgs;
+#[cfg(feature = "mcp")]
+pub(crate) use explain::usage_of;
 #[cfg(feature = "serve")]
 pub(crate) use limits::LimitArgs;
 

@@ -8,6 +8,7 @@ mod connections;
 mod following;
 mod hosts;
 mod identity;
+mod managing;
 mod openapi;
 mod page;
 mod refusal;
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canter_access::Access;
+use canter_runtime::cache::EntryCache;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::observe::redact_urls;
 use canter_runtime::{Caller, Metrics, Searcher};
@@ -27,12 +29,15 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
 pub(crate) use args::ServeArgs;
+#[cfg(feature = "mcp")]
+pub(crate) use args::parse_index;
 
 use crate::exit::{WrongUse, note, warn};
 use crate::open::{InstanceCaps, about_index, tokio_runtime};
 use access::Gate;
 use app::{App, router};
 use body::Bodies;
+use managing::Root;
 use writing::Writers;
 
 /// How long searches that are under way have, once the server is told to stop.
@@ -68,7 +73,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
                 redact_urls(uri)
             ));
         }
+        if let Some(root) = &args.managing.indexes_in {
+            note(format_args!("  indexes in {}", redact_urls(root)));
+        }
         let following = app.gate.clone().map(|gate| tokio::spawn(gate.follow()));
+        let indexes_following = app.root.clone().map(|root| tokio::spawn(root.follow()));
         let stopping = Arc::new(Notify::new());
         let told = Arc::clone(&stopping);
         let stop = async move {
@@ -79,12 +88,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             served = connections::serve(listener, router, args.server.connections(), identity, stop) => served?,
             () = patience(&stopping) => warn("connections that were still open are closed"),
         }
-        if let Some(following) = following {
+        for following in following.into_iter().chain(indexes_following) {
             following.abort();
         }
         app.searcher.settle().await;
         // What was taken is published before the process ends.
-        tokio::task::spawn_blocking(move || app.writers.as_ref().map(Writers::stop)).await?;
+        tokio::task::spawn_blocking(move || app.writers.as_ref().map(|writers| writers.stop()))
+            .await?;
         Ok(())
     })
 }
@@ -118,7 +128,10 @@ fn check_public(
     }
 }
 
-/// Starts the engine and opens the indexes and the cache. Reads nothing yet.
+/// Most bytes of points in time that a server without a cache keeps, in memory.
+const MAX_ENTRY_BYTES: usize = 64 << 20;
+
+/// Starts the engine and opens the indexes and the cache. Reads nothing of an index yet, unless it is written to.
 fn open(args: &ServeArgs) -> Result<App> {
     let metrics = Arc::new(Metrics::new());
     let engine = args.engine.start(InstanceCaps {
@@ -129,26 +142,32 @@ fn open(args: &ServeArgs) -> Result<App> {
         .max_instances()
         .saturating_add(args.server.max_waiting as usize);
     let writers = match args.writing.writable {
-        true => Some(Writers::open(
+        true => Some(Arc::new(Writers::open(
             &args.writing,
             &args.indexes,
             Arc::clone(&engine),
             args.server.body_timeout,
-        )?),
+        )?)),
         false => None,
     };
     let mut builder = Searcher::builder()
         .metrics(Arc::clone(&metrics))
         .engine(engine)
+        .by_name()
         .manifest(args.cache.manifest());
     for (name, uri) in &args.indexes {
         builder = builder
             .index(name, uri, &OpenOptions::default())
             .map_err(about_index(uri))?;
     }
-    if let Some(cache) = args.cache.open()? {
-        builder = builder.cache(cache);
-    }
+    builder = match args.cache.open()? {
+        Some(cache) => builder.cache(cache),
+        None if args.cache.is_off() => builder,
+        // Points in time must be kept somewhere; what else may be is not asked for.
+        None => builder
+            .cache(Arc::new(EntryCache::new(MAX_ENTRY_BYTES)))
+            .partial_results(false),
+    };
     if let Some(threads) = args.threads {
         builder = builder.max_parallel_leaves(threads);
     }
@@ -158,8 +177,11 @@ fn open(args: &ServeArgs) -> Result<App> {
     let server = &args.server;
     let access = args.access.settings().map(Access::open).transpose();
     let gate = access.map_err(WrongUse)?.map(Gate::new).map(Arc::new);
+    let searcher = Arc::new(builder.build()?);
+    let fixed = args.indexes.iter().map(|(name, _)| name.clone()).collect();
+    let root = Root::open(&args.managing, &searcher, writers.as_ref(), fixed)?;
     Ok(App {
-        searcher: builder.build()?,
+        searcher,
         limits: args.limits.of_search(),
         caller: Caller {
             indexes: None,
@@ -167,7 +189,7 @@ fn open(args: &ServeArgs) -> Result<App> {
         },
         gate,
         writers,
-        indexes: args.indexes.iter().map(|(name, _)| name.clone()).collect(),
+        root,
         metrics,
         bodies: Bodies::new(
             server.max_body_bytes,

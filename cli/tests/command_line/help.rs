@@ -23,6 +23,7 @@ fn commands_are_listed() {
             "demo",
             "index",
             "search",
+            "mcp",
             "split",
             "cache",
             "prices",
@@ -53,6 +54,24 @@ fn the_search_says_what_its_answer_has() {
             "skipped_splits",
             "timed_out",
             "budget_exhausted",
+        ],
+    );
+}
+
+#[test]
+fn the_server_for_models_says_how_it_is_started_and_what_a_call_may_take() {
+    check(
+        &["mcp"],
+        &[
+            "--index <[NAME=]URI>",
+            "--forced-filter <QUERY>",
+            "--max-requests <N>",
+            "[default: 500]",
+            "[default: 256MiB]",
+            "--max-answer-bytes <BYTES>",
+            "[default: 64KiB]",
+            "explain_cost",
+            "mcpServers",
         ],
     );
 }

@@ -211,7 +211,7 @@ fn an_address_that_others_reach_says_who_may_ask() {
         "{missing}"
     );
     std::fs::write(path.join("keys.toml"), "key = 1").unwrap();
-    assert!(serve(&["--api-keys", "keys.toml"]).contains("no file of keys"));
+    assert!(serve(&["--api-keys", "keys.toml"]).contains("no list of keys"));
     std::fs::write(path.join("keys.json"), "{\"keys\": []}").unwrap();
     assert!(serve(&["--jwks", "keys.json"]).contains("no key that signs"));
     for wrong in [

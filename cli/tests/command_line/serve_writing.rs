@@ -309,12 +309,15 @@ fn what_is_only_durable_is_published_soon_and_survives_a_killed_server() {
     ]);
     let answer = send(&server, "/logs/_bulk?refresh=false", body);
     assert_eq!(answer.json()["errors"], false);
+    let path_of_quickwit = "/api/v1/logs/ingest?commit=auto";
+    let ingested = send(&server, path_of_quickwit, lines(&[document(3)]));
+    assert_eq!(ingested.status, 200, "{}", ingested.text);
     assert_eq!(count(&server, "logs", "*"), 0);
     // Killed, not stopped.
     drop(server);
     let server = Server::of(path, &never);
     assert_eq!(send(&server, "/logs/_refresh", String::new()).status, 200);
-    assert_eq!(count(&server, "logs", "*"), 2);
+    assert_eq!(count(&server, "logs", "*"), 3);
     assert_eq!(
         std::fs::read_dir(path.join("logs/spool")).unwrap().count(),
         0

@@ -55,6 +55,12 @@ impl CacheArgs {
         Ok(cache.map(|cache| Arc::new(cache) as _))
     }
 
+    /// Whether there is to be none at all.
+    #[cfg(feature = "serve")]
+    pub(crate) fn is_off(&self) -> bool {
+        self.no_cache
+    }
+
     fn tiers(&self) -> Result<Option<TieredCache>> {
         let folder = self.cache.as_deref().filter(|folder| !folder.is_empty());
         let Some(folder) = folder.filter(|_| !self.no_cache) else {

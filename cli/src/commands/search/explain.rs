@@ -70,7 +70,7 @@ pub(super) fn run(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Resu
 }
 
 /// What the search is sure to use: what the plan has used, and what comes next.
-fn usage_of(explained: &Explanation) -> Usage {
+pub(crate) fn usage_of(explained: &Explanation) -> Usage {
     let Explanation {
         profile, planned, ..
     } = explained;

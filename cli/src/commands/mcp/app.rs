@@ -1,0 +1,231 @@
+//! What calls are answered with: the search API over all indexes, and a planner for each of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use canter_runtime::fetch::OpenOptions;
+use canter_runtime::observe::redact_urls;
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{
+    Caller, Engine, Explanation, HttpAnswer, Limits, Profile, RangeCache, Searcher, SearcherBuilder,
+};
+use serde_json::{Map, Value};
+
+use super::args::McpArgs;
+use crate::exit::WrongUse;
+use crate::open::{InstanceCaps, about_index};
+
+/// Longest message of a call that failed. One may quote a query.
+const MAX_MESSAGE_BYTES: usize = 4 << 10;
+
+/// Most names that a message lists.
+const MAX_LISTED: usize = 20;
+
+/// What every call is answered with.
+pub(super) struct App {
+    searcher: Searcher,
+    /// By the name of the index; none under a forced filter, where plans would tell of what it hides.
+    planners: BTreeMap<String, Searcher>,
+    caller: Caller,
+    /// In the order of the command line.
+    pub(super) indexes: Vec<String>,
+    /// What a call may take at most.
+    pub(super) limits: Limits,
+    pub(super) max_hits: u64,
+    pub(super) max_answer_bytes: usize,
+}
+
+/// Why a call has no answer, for the model: it says what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Failure(String);
+
+impl Failure {
+    pub(super) fn new(message: &str) -> Self {
+        let mut message = redact_urls(message);
+        if message.len() > MAX_MESSAGE_BYTES {
+            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+            message.push('…');
+        }
+        Self(message)
+    }
+
+    pub(super) fn into_message(self) -> String {
+        self.0
+    }
+}
+
+/// What came of a request, and what it took.
+pub(super) struct Reply {
+    pub(super) json: Result<Value, Failure>,
+    pub(super) profile: Profile,
+    pub(super) elapsed: Duration,
+}
+
+impl App {
+    /// Starts the engine and opens the indexes and the cache. Reads nothing yet.
+    pub(super) fn open(args: &McpArgs) -> Result<Self> {
+        let engine = args.engine.start(InstanceCaps {
+            max_instances: None,
+            max_memory_bytes: args.limits.max_memory_bytes(),
+        })?;
+        let cache = args.cache.open()?;
+        let mut builder = searcher_builder(args, &engine, cache.as_ref());
+        let mut planners = BTreeMap::new();
+        for (name, uri) in &args.indexes {
+            let options = OpenOptions::default();
+            builder = builder
+                .index(name, uri, &options)
+                .map_err(about_index(uri))?;
+            if args.forced_filter.is_none() {
+                let planner = searcher_builder(args, &engine, cache.as_ref())
+                    .uri(uri, &options)
+                    .map_err(about_index(uri))?;
+                planners.insert(name.clone(), planner.build()?);
+            }
+        }
+        Ok(Self {
+            searcher: builder.build()?,
+            planners,
+            caller: Caller {
+                indexes: None,
+                forced_filter: args.forced_filter.clone(),
+            },
+            indexes: args.indexes.iter().map(|(name, _)| name.clone()).collect(),
+            limits: args.limits.of_search(),
+            max_hits: args.calls.max_hits,
+            max_answer_bytes: args.calls.max_answer_bytes,
+        })
+    }
+
+    /// An error if the forced filter is none: better now than in each answer.
+    pub(super) async fn check_filter(&self) -> Result<(), WrongUse> {
+        if !self.is_filtered() {
+            return Ok(());
+        }
+        let limits = Limits::default();
+        let reply = self.ask("GET", "/health/livez".to_owned(), None, &limits);
+        match reply.await.json {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(WrongUse(format!(
+                "--forced-filter: {}",
+                failure.into_message()
+            ))),
+        }
+    }
+
+    /// Whether callers may see a part of the documents only, and so nothing that tells of others.
+    pub(super) fn is_filtered(&self) -> bool {
+        self.caller.forced_filter.is_some()
+    }
+
+    /// An error that names the indexes if `name` is none of them.
+    pub(super) fn check_index(&self, name: &str) -> Result<(), Failure> {
+        if self.indexes.iter().any(|index| index == name) {
+            return Ok(());
+        }
+        Err(Failure::new(&format!(
+            "there is no index {name:?} here; there are {}",
+            listed(&self.indexes)
+        )))
+    }
+
+    /// Sends a request to the search API.
+    pub(super) async fn ask(
+        &self,
+        method: &str,
+        path: String,
+        body: Option<Map<String, Value>>,
+        limits: &Limits,
+    ) -> Reply {
+        let request = HttpRequest {
+            method: method.to_owned(),
+            path,
+            query: String::new(),
+            body: body.map_or_else(Vec::new, |body| {
+                Value::Object(body).to_string().into_bytes()
+            }),
+        };
+        let answer = self.searcher.http(request, &self.caller, limits).await;
+        let HttpAnswer {
+            response,
+            profile,
+            elapsed,
+            ..
+        } = answer;
+        let json = serde_json::from_slice::<Value>(&response.body);
+        let json = match (response.status, json) {
+            (200, Ok(json)) => Ok(json),
+            (status, json) => {
+                let json = json.unwrap_or_default();
+                let message = json["message"].as_str();
+                Err(match message {
+                    Some(message) => Failure::new(message),
+                    None => {
+                        Failure::new(&format!("the search engine answered with status {status}"))
+                    }
+                })
+            }
+        };
+        Reply {
+            json,
+            profile,
+            elapsed,
+        }
+    }
+
+    /// Plans a search of an index.
+    pub(super) async fn explain(
+        &self,
+        index: &str,
+        request: Map<String, Value>,
+        limits: &Limits,
+    ) -> Result<Explanation, Failure> {
+        let planner = self
+            .planners
+            .get(index)
+            .ok_or_else(|| Failure::new(&format!("the index {index:?} has no planner")))?;
+        let explained = planner.explain(&Value::Object(request), limits).await;
+        explained.map_err(|error| Failure::new(&error.message))
+    }
+
+    /// Waits for what goes on behind answers.
+    pub(super) async fn settle(&self) {
+        self.searcher.settle().await;
+        for planner in self.planners.values() {
+            planner.settle().await;
+        }
+    }
+}
+
+/// What the searchers have in common.
+fn searcher_builder(
+    args: &McpArgs,
+    engine: &Arc<dyn Engine>,
+    cache: Option<&Arc<dyn RangeCache>>,
+) -> SearcherBuilder {
+    let mut builder = Searcher::builder()
+        .engine(Arc::clone(engine))
+        .manifest(args.cache.manifest());
+    if let Some(cache) = cache {
+        builder = builder.cache(Arc::clone(cache));
+    }
+    if let Some(threads) = args.threads {
+        builder = builder.max_parallel_leaves(threads);
+    }
+    if let Some(max) = args.limits.max_concurrent_requests {
+        builder = builder.max_concurrent_requests(usize::from(max));
+    }
+    builder
+}
+
+/// `a, b, c and 4 more`.
+pub(super) fn listed(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(MAX_LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
