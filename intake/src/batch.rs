@@ -19,7 +19,7 @@ pub(crate) struct Part {
     /// Who waits for them.
     pub(crate) waiter: Option<oneshot::Sender<Result<(), Refusal>>>,
     /// Their share of what may wait.
-    pub(crate) _room: Option<OwnedSemaphorePermit>,
+    pub(crate) room: Option<OwnedSemaphorePermit>,
 }
 
 impl Part {
@@ -31,8 +31,9 @@ impl Part {
         }
     }
 
-    /// Tells who waits.
+    /// Tells who waits. Who is told finds room again.
     pub(crate) fn tell(&mut self, outcome: Result<(), Refusal>) {
+        self.room = None;
         if let Some(waiter) = self.waiter.take() {
             // Who hung up does not want to know.
             let _ = waiter.send(outcome);

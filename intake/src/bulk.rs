@@ -20,6 +20,11 @@ pub enum Verb {
 }
 
 impl Verb {
+    fn of(name: &str) -> Option<Self> {
+        let all = [Self::Index, Self::Create, Self::Update, Self::Delete];
+        all.into_iter().find(|verb| verb.as_str() == name)
+    }
+
     /// As in requests and answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -208,20 +213,19 @@ impl<'de> Visitor<'de> for CommandVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Command, A::Error> {
         let none = || A::Error::custom("none of index, create, update and delete");
-        let verb = match map.next_key::<String>()?.ok_or_else(none)?.as_str() {
-            "index" => Verb::Index,
-            "create" => Verb::Create,
-            "update" => Verb::Update,
-            "delete" => Verb::Delete,
-            other => {
-                let message = format!("{other:?} is none of index, create, update and delete");
-                return Err(A::Error::custom(message));
-            }
-        };
+        let name = map.next_key::<String>()?.ok_or_else(none)?;
+        let verb = Verb::of(&name).ok_or_else(|| {
+            A::Error::custom(format!(
+                "{name:?} is none of index, create, update and delete"
+            ))
+        })?;
         let metadata = map.next_value::<Option<Metadata>>()?.unwrap_or_default();
-        match map.next_key::<IgnoredAny>()? {
-            None => Ok(Command { verb, metadata }),
-            Some(_) => Err(A::Error::custom("two actions in one line")),
+        // Elasticsearch takes no notice of other keys, and a shipper leaves what it counts there.
+        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+            if Verb::of(&name).is_some() {
+                return Err(A::Error::custom("two actions in one line"));
+            }
         }
+        Ok(Command { verb, metadata })
     }
 }

@@ -82,7 +82,7 @@ impl Committer {
                     lines: None,
                     spooled: Some(id.clone()),
                     waiter: None,
-                    _room: None,
+                    room: None,
                 };
                 // A lane that is stopping leaves it where it is.
                 let _ = self.shared.add(part, false);
@@ -129,10 +129,12 @@ impl Committer {
 
     fn fail(&self, parts: Vec<Part>, error: &BuildError) {
         tracing::error!(target: "canter::intake", index = self.shared.store.uri(), %error, "documents could not be published");
+        let refusal = self.shared.refusal_of(error);
         let mut durable = Vec::new();
         for mut part in parts {
-            part.tell(Err(Refusal::from(error)));
-            if part.spooled.is_some() {
+            part.tell(Err(refusal.clone()));
+            // What was durable in an index that was deleted is deleted with it.
+            if part.spooled.is_some() && refusal != Refusal::Gone {
                 durable.push(part);
             }
         }

@@ -13,14 +13,18 @@
 //! that, as soon as they are in the store. What was answered survives a crash of this process; a client that had no answer
 //! cannot know, and may send again.
 //!
+//! What an index is to be that clients make themselves, by a mapping or a template, [`index_config`] finds out.
+//!
 //! HTTP is the caller's matter, and so is who may write.
 
 mod batch;
 mod bulk;
 mod commit;
 mod lane;
+mod mappings;
 mod otlp;
 mod refusal;
+mod room;
 mod upkeep;
 
 #[cfg(test)]
@@ -28,6 +32,11 @@ mod tests;
 
 pub use bulk::{Action, BulkError, Verb, parse_bulk};
 pub use lane::{Acknowledge, Lane, LaneSettings};
+pub use mappings::{
+    IndexParts, MappingError, TemplateKind, TemplateSet, Templated, check_template, index_config,
+    index_id_of,
+};
 pub use otlp::{Logs, LogsEncoding, read_logs, write_logs_answer, write_logs_error};
 pub use refusal::Refusal;
+pub use room::Room;
 pub use upkeep::{Upkeep, UpkeepSettings};

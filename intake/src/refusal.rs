@@ -13,12 +13,26 @@ pub enum Refusal {
         /// How much may wait.
         max_bytes: usize,
     },
+    /// More than may wait at all: send it in parts.
+    #[error(
+        "the documents have {num_bytes} bytes, and {max_bytes} may wait to be published: send fewer at once, or raise \
+         --max-pending-bytes"
+    )]
+    TooLarge {
+        /// How much they are.
+        num_bytes: usize,
+        /// How much may wait.
+        max_bytes: usize,
+    },
     /// The server is about to end: send to another, or again.
     #[error("the server is stopping: send again")]
     Stopping,
     /// The store does not answer. Whether the documents came in is not known if that happened while they were published.
     #[error("{0}")]
     Unavailable(String),
+    /// The index was deleted.
+    #[error("the index was deleted")]
+    Gone,
     /// The index does not take them any more.
     #[error("{0}")]
     Invalid(String),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::{IndexStore, create_index, spool, spooled};
 use tempfile::TempDir;
-use tokio::sync::Semaphore;
 
 use super::*;
 
@@ -22,7 +21,7 @@ doc_mapping:
 
 struct Bench {
     folder: TempDir,
-    room: Arc<Semaphore>,
+    room: Room,
 }
 
 impl Bench {
@@ -33,7 +32,7 @@ impl Bench {
         create_index(uri.to_str().unwrap(), &config).unwrap();
         Self {
             folder,
-            room: Arc::new(Semaphore::new(max_bytes)),
+            room: Room::new(max_bytes, SOON),
         }
     }
 
@@ -46,8 +45,7 @@ impl Bench {
             commit_interval,
             ..LaneSettings::default()
         };
-        let max_bytes = self.room.available_permits();
-        Lane::start(self.store(), settings, Arc::clone(&self.room), max_bytes).unwrap()
+        Lane::start(self.store(), settings, self.room.clone()).unwrap()
     }
 
     fn num_docs(&self) -> u64 {
@@ -71,7 +69,7 @@ async fn what_is_published_is_there_when_it_is_acknowledged() {
     let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
     lane.add(&documents, Acknowledge::Published).await.unwrap();
     assert_eq!(bench.num_docs(), 2);
-    assert_eq!(bench.room.available_permits(), 1 << 20);
+    assert_eq!(bench.room.num_free_bytes(), 1 << 20);
 }
 
 #[tokio::test]
@@ -165,7 +163,7 @@ async fn a_lane_that_stops_publishes_what_it_has() {
     lane.add(&[&document(2)], Acknowledge::Durable)
         .await
         .unwrap();
-    while bench.room.available_permits() > (1 << 20) - 50 {
+    while bench.room.num_free_bytes() > (1 << 20) - 50 {
         tokio::time::sleep(SOON).await;
     }
     let stopping = Arc::clone(&lane);
@@ -186,11 +184,55 @@ async fn more_than_may_wait_is_refused_and_room_comes_back() {
     let lane = bench.lane(SOON);
     let long = vec![b' '; 101];
     let refused = lane.add(&[&long], Acknowledge::Published).await;
-    assert_eq!(refused, Err(Refusal::Busy { max_bytes: 100 }));
+    let too_large = Refusal::TooLarge {
+        num_bytes: 102,
+        max_bytes: 100,
+    };
+    assert_eq!(refused, Err(too_large));
     lane.add(&[&document(1)], Acknowledge::Published)
         .await
         .unwrap();
-    assert_eq!(bench.room.available_permits(), 100);
+    assert_eq!(bench.room.num_free_bytes(), 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_finds_no_room_waits_for_a_while() {
+    let bench = Bench::new(100);
+    let long = vec![b' '; 90];
+    // What is published soon makes room in time.
+    let patient = Room::new(100, Duration::from_secs(60));
+    let settings = LaneSettings {
+        commit_interval: SOON,
+        ..LaneSettings::default()
+    };
+    let lane = Arc::new(Lane::start(bench.store(), settings, patient).unwrap());
+    let others: Vec<_> = (0..4)
+        .map(|n| {
+            let lane = Arc::clone(&lane);
+            let mut document = document(n);
+            document.extend(&long[..80 - document.len()]);
+            tokio::spawn(async move { lane.add(&[&document], Acknowledge::Published).await })
+        })
+        .collect();
+    for other in others {
+        other.await.unwrap().unwrap();
+    }
+    assert_eq!(bench.num_docs(), 4);
+    // What is not is refused at last.
+    let lane = Arc::new(bench.lane(NEVER));
+    let first = Arc::clone(&lane);
+    let waiting = tokio::spawn(async move {
+        let mut document = document(5);
+        document.extend(vec![b' '; 80 - document.len()]);
+        first.add(&[&document], Acknowledge::Published).await
+    });
+    while bench.room.num_free_bytes() == 100 {
+        tokio::task::yield_now().await;
+    }
+    let refused = lane.add(&[&long], Acknowledge::Published).await;
+    assert_eq!(refused, Err(Refusal::Busy { max_bytes: 100 }));
+    lane.publish_now().await.unwrap();
+    waiting.await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -200,6 +242,26 @@ async fn a_store_that_is_gone_is_told_to_who_waits() {
     std::fs::remove_dir_all(bench.folder.path().join("index")).unwrap();
     let refused = lane.add(&[&document(1)], Acknowledge::Published).await;
     assert!(refused.is_err(), "{refused:?}");
+}
+
+#[tokio::test]
+async fn an_index_that_was_deleted_takes_nothing_and_says_so() {
+    let bench = Bench::new(1 << 20);
+    let settings = LaneSettings {
+        commit_interval: SOON,
+        may_be_deleted: true,
+        ..LaneSettings::default()
+    };
+    let lane = Lane::start(bench.store(), settings, bench.room.clone()).unwrap();
+    lane.add(&[&document(1)], Acknowledge::Durable)
+        .await
+        .unwrap();
+    lane.publish_now().await.unwrap();
+    std::fs::remove_file(bench.folder.path().join("index/manifest.canter")).unwrap();
+    for acknowledge in [Acknowledge::Durable, Acknowledge::Published] {
+        let refused = lane.add(&[&document(2)], acknowledge).await;
+        assert_eq!(refused, Err(Refusal::Gone), "{acknowledge:?}");
+    }
 }
 
 #[test]
@@ -259,6 +321,10 @@ fn a_body_is_taken_apart() {
             "none of index, create, update and delete",
         ),
         (b"{\"index\":{},\"create\":{}}\n{}\n", "two actions"),
+        (
+            b"{\"index\":{},\"x\":[],\"delete\":{}}\n{}\n",
+            "two actions",
+        ),
         (b"[]\n", "line 1 is no action"),
         (b"{}\n", "none of"),
         (b"{\"index\":{\"_id\":{}}}\n{}\n", "line 1 is no action"),

@@ -60,6 +60,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     for manifest in [
         "split-format/fuzz/Cargo.toml",
         "formats/fuzz/Cargo.toml",
+        "intake/fuzz/Cargo.toml",
         "tests/fuzz/Cargo.toml",
     ] {
         run(
@@ -82,7 +83,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 }
 
 /// What the release binary can do: all but compile the guest, whose compiled form is inside.
-const DIST_FEATURES: &str = "remote,doctor,serve,native,parquet,vrl,otlp";
+const DIST_FEATURES: &str = "remote,doctor,serve,mcp,native,parquet,vrl,otlp";
 
 /// Builds the release binary with the guest inside, and puts it into `<target>/dist`.
 pub(crate) fn dist(workspace: &Workspace) -> Result<()> {

@@ -1,0 +1,141 @@
+//! What the fuzz targets check, one function each. `intake/tests/fuzz_seeds.rs` checks the same over the seeds in
+//! `corpus/`, and over inputs drawn from these.
+
+use canter_intake::{Action, BulkError, LogsEncoding, Verb, parse_bulk, read_logs};
+use serde_json::{Map, Value, json};
+
+/// A body of `_bulk`: each of its lines is one action, the document of one, or blank, in the order in which they stand;
+/// what was read and is written again reads the same; and an error names the line that is wrong.
+pub fn bulk(body: &[u8]) {
+    let actions = match parse_bulk(body) {
+        Ok(actions) => actions,
+        Err(error) => return check_error(body, &error),
+    };
+    assert!(!actions.is_empty(), "a body without actions was taken");
+    check_lines(body, &actions);
+    // What the sender asks for beyond that is named to him, and not written here.
+    let plain: Vec<Action<'_>> = actions
+        .iter()
+        .map(|action| Action {
+            unknown: None,
+            ..action.clone()
+        })
+        .collect();
+    let written = written(&plain);
+    let again = parse_bulk(&written).expect("what was read can be written");
+    assert_eq!(again, plain);
+    let twice = [body, body].concat();
+    let twice = parse_bulk(&twice).expect("two bodies are one");
+    assert_eq!(twice, [actions.clone(), actions].concat());
+}
+
+/// The lines of a body as the parser has them: without line feeds, and without a carriage return before one.
+fn lines(body: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let body = body.strip_suffix(b"\n").unwrap_or(body);
+    let lines = body.split(|byte| *byte == b'\n');
+    lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(u8::is_ascii_whitespace)
+}
+
+/// Walks through the lines beside the actions.
+fn check_lines(body: &[u8], actions: &[Action<'_>]) {
+    let mut lines = lines(body);
+    for action in actions {
+        let line = lines.by_ref().find(|line| !is_blank(line));
+        let line = line.expect("an action has a line of its own");
+        // What the parser skips may be a number that no value can have.
+        if let Ok(object) = serde_json::from_slice::<Map<String, Value>>(line) {
+            let keys: Vec<&String> = object.keys().collect();
+            assert_eq!(keys, [action.verb.as_str()]);
+        }
+        assert_eq!(action.document.is_none(), action.verb == Verb::Delete);
+        if let Some(document) = action.document {
+            let line = lines.next().expect("a document has a line of its own");
+            assert_eq!(line.as_ptr_range(), document.as_ptr_range());
+        }
+    }
+    assert!(
+        lines.all(is_blank),
+        "a line behind the last action was lost"
+    );
+}
+
+/// The actions as a body that says the same, and no more. The carriage return keeps one that ends a document.
+fn written(actions: &[Action<'_>]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for action in actions {
+        let mut metadata = Map::new();
+        for (key, value) in [("_index", &action.index), ("_id", &action.id)] {
+            if let Some(value) = value {
+                metadata.insert(key.to_owned(), value.clone().into());
+            }
+        }
+        let line = json!({action.verb.as_str(): metadata});
+        body.extend_from_slice(line.to_string().as_bytes());
+        body.push(b'\n');
+        if let Some(document) = action.document {
+            body.extend_from_slice(document);
+            body.extend_from_slice(b"\r\n");
+        }
+    }
+    body
+}
+
+/// An error says what is wrong, and what stands before the line that it names is not.
+fn check_error(body: &[u8], error: &BulkError) {
+    assert!(!error.to_string().is_empty());
+    let num_lines = lines(body).count();
+    let place = match error {
+        BulkError::NotTerminated => {
+            assert!(!body.is_empty() && !body.ends_with(b"\n"));
+            return;
+        }
+        BulkError::Empty => {
+            assert!(lines(body).all(is_blank));
+            return;
+        }
+        BulkError::Malformed { line, message } => {
+            assert!(!message.is_empty());
+            *line
+        }
+        BulkError::NoDocument { line } => {
+            assert_eq!(*line, num_lines, "the action is the last line");
+            *line
+        }
+    };
+    assert!(
+        (1..=num_lines).contains(&place),
+        "line {place} of {num_lines}"
+    );
+    let before = lines(body).take(place - 1);
+    let before: Vec<u8> = before.flat_map(|line| [line, b"\r\n"].concat()).collect();
+    let before = parse_bulk(&before);
+    assert!(
+        matches!(before, Ok(_) | Err(BulkError::Empty)),
+        "{before:?}"
+    );
+}
+
+/// A request of OTLP: each record that is taken becomes a document, which is an object in one line.
+pub fn logs(body: &[u8]) {
+    for encoding in [LogsEncoding::Json, LogsEncoding::Protobuf] {
+        let logs = match read_logs(body, encoding) {
+            Ok(logs) => logs,
+            Err(message) => {
+                assert!(!message.is_empty());
+                continue;
+            }
+        };
+        assert!(logs.problems.iter().all(|problem| !problem.is_empty()));
+        for document in logs.documents {
+            let shown = || String::from_utf8_lossy(&document).into_owned();
+            assert!(!document.contains(&b'\n'), "{}", shown());
+            let value: Value = serde_json::from_slice(&document)
+                .unwrap_or_else(|error| panic!("{error}: {}", shown()));
+            assert!(value.is_object(), "{value}");
+        }
+    }
+}
