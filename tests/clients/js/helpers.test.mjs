@@ -11,12 +11,11 @@ const tokens = {};
 before(async () => {
   made = makeIndex();
   server = await serve(made.index);
-  if (isWorker) return;
   const keys = `${made.folder}/keys.toml`;
   const add = (...args) => made.run("key", "add", "--file", keys, ...args).trim();
   tokens.everything = add("--id", "everything");
   tokens.books = add("--id", "books", "--index", "sh*", "--filter", "kind:book");
-  guarded = await serve(made.index, "--api-keys", keys);
+  guarded = await serve(made.index, keys);
 });
 
 after(() => {
@@ -197,8 +196,7 @@ for (const module of CLIENTS) {
       }
     });
 
-    const compresses = isWorker ? notYet.bind(null, "the Worker takes a compressed body for JSON") : test;
-    compresses("bodies and answers may be compressed", async () => {
+    test("bodies and answers may be compressed", async () => {
       const compressing = connect(module, { node: server.url, compression: true });
       const query = { terms: { id: Array.from({ length: 400 }, (_, id) => id) } };
       try {
@@ -209,7 +207,7 @@ for (const module of CLIENTS) {
       }
     });
 
-    test("each kind of token sees what it allows", { skip: isWorker && "a Worker has tokens of its own" }, async () => {
+    test("each kind of token sees what it allows", async () => {
       for (const [holder, expected] of [["everything", docs.length], ["books", books.length]]) {
         const [id, secret] = tokens[holder].split(".");
         for (const auth of [
@@ -225,7 +223,7 @@ for (const module of CLIENTS) {
       }
     });
 
-    test("a token that is not right is told so", { skip: isWorker && "a Worker has tokens of its own" }, async () => {
+    test("a token that is not right is told so", async () => {
       for (const auth of [undefined, { bearer: "books.guessed" }, { username: "books", password: "guessed" }]) {
         const guessing = connect(module, { node: guarded.url, ...(auth && { auth }) });
         await assert.rejects(guessing.search({ index: "shop" }), (error) => error.statusCode === 401);

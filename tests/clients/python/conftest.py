@@ -129,6 +129,18 @@ def index(tmp_path_factory, docs):
     return index
 
 
+def is_worker():
+    return os.environ.get("HOST") == "worker"
+
+
+def host_command(index, keys=None):
+    """What serves an index: `canter serve`, or with HOST=worker the Worker on workerd."""
+    if is_worker():
+        worker = pathlib.Path(__file__).parent.parent / "worker.mjs"
+        return ["node", str(worker), str(index), "logs", *([] if keys is None else [str(keys)])]
+    return server_command(index, *([] if keys is None else ["--api-keys", str(keys)]))
+
+
 def server_command(index, *more):
     engine = os.environ.get("ENGINE", "wasm")
     listen = ["--listen", "127.0.0.1:0", "--engine", engine]
@@ -160,11 +172,8 @@ def serving(command):
 
 @pytest.fixture(scope="session")
 def url(index):
-    """Where the documents are served: by `canter serve`, or with HOST=worker by the Worker on workerd."""
-    command = server_command(index)
-    if os.environ.get("HOST") == "worker":
-        command = ["node", str(pathlib.Path(__file__).parent.parent / "worker.mjs"), str(index)]
-    with serving(command) as address:
+    """Where the documents are served."""
+    with serving(host_command(index)) as address:
         yield address
 
 

@@ -5,16 +5,14 @@ import subprocess
 
 import elasticsearch
 import pytest
-from conftest import server_command, serving
-
-pytestmark = pytest.mark.skipif(os.environ.get("HOST") == "worker", reason="a Worker has tokens of its own")
+from conftest import host_command, is_worker, serving
 
 FILTER = "level:ERROR"
 
 
 @pytest.fixture(scope="module")
 def guarded(index, tmp_path_factory):
-    """The address of a server that asks for tokens, and those of two holders."""
+    """The address of a host that asks for tokens, and those of two holders."""
     keys = tmp_path_factory.mktemp("keys") / "keys.toml"
 
     def add(*args):
@@ -24,7 +22,7 @@ def guarded(index, tmp_path_factory):
 
     everything = add("--id", "everything")
     errors = add("--id", "errors", "--index", "l*", "--filter", FILTER)
-    with serving(server_command(index, "--api-keys", str(keys))) as address:
+    with serving(host_command(index, keys)) as address:
         yield address, everything, errors
 
 
@@ -61,6 +59,7 @@ def test_a_token_that_is_not_right_is_told_so(guarded):
         assert error.value.status_code == 401
 
 
+@pytest.mark.skipif(is_worker(), reason="a Worker has no log to find a request in")
 def test_opaque_ids_come_back(guarded):
     address, everything, _ = guarded
     client = elasticsearch.Elasticsearch(address, api_key=everything).options(opaque_id="dashboard/7")

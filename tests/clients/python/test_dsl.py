@@ -152,7 +152,6 @@ def test_matches_are_marked(search, docs):
         assert passage == " ".join(marked)
 
 
-@pytest.mark.xfail(strict=True, reason="settings of one field of a highlight are refused with 400")
 def test_a_field_has_settings_of_its_own_for_marks(search, docs):
     found = search.query("match", message="disk").highlight("message", number_of_fragments=0, pre_tags=["<b>"], post_tags=["</b>"]).execute()
     for hit in found:
@@ -225,7 +224,6 @@ def test_facets_count_what_a_scan_counts(client, dsl, docs):
     assert [num for _, num, _ in found.facets.hour] == [len(kept)]
 
 
-@pytest.mark.xfail(strict=True, reason="post_filter beside aggregations is refused with 400")
 def test_a_chosen_facet_narrows_the_hits_and_the_others(client, dsl, docs):
     found = faceted(client, dsl)("disk", filters={"level": "ERROR"}).execute()
     kept = [doc for doc in docs if "disk" in said(doc) + words_of(doc["title"])]

@@ -57,7 +57,6 @@ def test_a_scroll_says_how_many_hits_there_are(client, docs):
     assert total == {"value": len(docs), "relation": "eq"}
 
 
-@pytest.mark.xfail(strict=True, reason="a scroll in another order than _doc is refused with 400")
 def test_a_scan_keeps_the_order_that_is_asked_for(client, docs):
     query = {"sort": [{"latency": "desc"}, {"id": "asc"}]}
     hits = elasticsearch.helpers.scan(client, index="logs", query=query, size=300, preserve_order=True)

@@ -48,6 +48,7 @@ const FILES: &[(&str, &str)] = &[
         include_str!("requests/aggregations/numbers.toml"),
     ),
     ("fields.toml", include_str!("requests/fields.toml")),
+    ("hits.toml", include_str!("requests/hits.toml")),
     ("api.toml", include_str!("requests/api.toml")),
     ("grafana/10.toml", include_str!("requests/grafana/10.toml")),
     ("grafana/11.toml", include_str!("requests/grafana/11.toml")),
@@ -68,6 +69,8 @@ const FILES: &[(&str, &str)] = &[
     ("audit_a1.toml", include_str!("requests/audit_a1.toml")),
     ("audit_c.toml", include_str!("requests/audit_c.toml")),
     ("elastic.toml", include_str!("requests/elastic.toml")),
+    ("differs.toml", include_str!("requests/differs.toml")),
+    ("refused.toml", include_str!("requests/refused.toml")),
 ];
 
 /// A request with its name and what is expected of the answer.

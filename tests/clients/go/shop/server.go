@@ -23,7 +23,7 @@ import (
 var URL string
 
 // Guarded is where they are served to holders of tokens, and what is the token of a holder who may see the books; empty
-// where the host has tokens of its own.
+// with CANTER_URL.
 var Guarded, Token string
 
 // IsWorker is whether the host is the Worker.
@@ -63,19 +63,19 @@ func start() (stop func(), err error) {
 	if err != nil {
 		return stop, err
 	}
-	serve := func(more ...string) (string, error) {
-		url, stop, err := serve(index, more...)
+	serve := func(keys string) (string, error) {
+		url, stop, err := serve(index, keys)
 		undo = append(undo, stop)
 		return url, err
 	}
-	if URL, err = serve(); err != nil || IsWorker {
+	if URL, err = serve(""); err != nil {
 		return stop, err
 	}
 	keys := filepath.Join(folder, "keys.toml")
 	if Token, err = canter("key", "add", "--file", keys, "--id", "books", "--index", "sh*", "--filter", "kind:book"); err != nil {
 		return stop, err
 	}
-	Guarded, err = serve("--api-keys", keys)
+	Guarded, err = serve(keys)
 	return stop, err
 }
 
@@ -118,16 +118,27 @@ func makeIndex(folder string) (string, error) {
 
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-func serve(index string, more ...string) (url string, stop func(), err error) {
+// serve serves an index, to holders of the keys in a file if there is one.
+func serve(index, keys string) (url string, stop func(), err error) {
 	engine := os.Getenv("ENGINE")
 	if engine == "" {
 		engine = "wasm"
 	}
-	args := append([]string{"serve", "--index", "shop=" + index, "--listen", "127.0.0.1:0", "--engine", engine}, more...)
-	server := exec.Command(os.Getenv("CANTER"), args...)
-	if IsWorker {
-		server = exec.Command("node", filepath.Join("..", "..", "worker.mjs"), index, "shop")
+	name, args := os.Getenv("CANTER"), []string{"serve", "--index", "shop=" + index, "--listen", "127.0.0.1:0", "--engine", engine}
+	if keys != "" {
+		args = append(args, "--api-keys", keys)
 	}
+	if IsWorker {
+		name, args = "node", []string{filepath.Join("..", "..", "worker.mjs"), index, "shop"}
+		if keys != "" {
+			args = append(args, keys)
+		}
+	}
+	return listen(exec.Command(name, args...))
+}
+
+// listen starts a host, and gives what it says of its address.
+func listen(server *exec.Cmd) (url string, stop func(), err error) {
 	// A host ends with its standard input at the latest.
 	input, err := server.StdinPipe()
 	if err != nil {

@@ -34,7 +34,7 @@ func TestBodiesMayBeCompressed(t *testing.T) {
 	config := config()
 	config.CompressRequestBody = true
 	answer, err := connect(t, config).Count("shop", `{"query": {"term": {"kind": "book"}}}`)
-	shop.Compressed(t, answer, err)
+	shop.SeesBooks(t, answer, err)
 }
 
 func TestEachKindOfTokenSeesWhatItAllows(t *testing.T) {

@@ -1,0 +1,38 @@
+"""What the clients can ask of Elasticsearch and nobody answers here; and documents, which only a writable server takes."""
+
+import elasticsearch
+import pytest
+
+# Each is an error of the client, whatever it makes of an answer that is not Elasticsearch's.
+ERRORS = (elasticsearch.ApiError, elasticsearch.UnsupportedProductError)
+
+CALLS = {
+    "EQL": lambda client: client.eql.search(index="logs", query="any where true"),
+    "ES|QL": lambda client: client.esql.query(query="FROM logs"),
+    "SQL": lambda client: client.sql.query(query="SELECT 1"),
+    "aliases": lambda client: client.indices.get_alias(index="logs"),
+    "ILM": lambda client: client.ilm.get_lifecycle(),
+    "snapshots": lambda client: client.snapshot.get_repository(),
+    "users": lambda client: client.security.get_user(),
+    "the state of a cluster": lambda client: client.cluster.state(),
+    "documents from another index": lambda client: client.reindex(source={"index": "logs"}, dest={"index": "more"}),
+    "templates of searches": lambda client: client.search_template(source='{"query": {"match_all": {}}}'),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_nobody_answers_is_an_error(client, name):
+    with pytest.raises(ERRORS):
+        CALLS[name](client)
+
+
+def test_documents_are_refused(client, docs):
+    for send in (
+        lambda: client.index(index="logs", document=docs[0]),
+        lambda: client.bulk(index="logs", operations=[{"create": {}}, docs[0]]),
+        lambda: client.delete_by_query(index="logs", query={"match_all": {}}),
+    ):
+        with pytest.raises(elasticsearch.ApiError) as error:
+            send()
+        assert error.value.status_code in (400, 403)
+    assert client.count(index="logs")["count"] == len(docs)

@@ -1,0 +1,165 @@
+//! Where a search of Elasticsearch's API is answered otherwise than Elasticsearch would, and the documents of the conformance
+//! test cannot show it. The tables of docs/from-elasticsearch.md name these tests.
+
+use std::sync::Arc;
+
+use canter_runtime::engine::NativeEngine;
+use canter_runtime::fetch::{ByteRange, FetchError, FetchedRange, RangeFetcher};
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{Caller, Limits, Searcher};
+use canter_tests::TestIndex;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+const CONFIG: &str = "
+version: 0.9
+index_id: differences
+doc_mapping:
+  field_mappings:
+    - {name: n, type: u64, fast: true}
+    - {name: text, type: text}
+    - {name: sizes, type: array<i64>, fast: true}
+";
+
+fn searcher(fetcher: Arc<dyn RangeFetcher>) -> Searcher {
+    Searcher::builder()
+        .engine(Arc::new(NativeEngine::new()))
+        .index_from("logs", fetcher, "logs")
+        .and_then(|builder| builder.build())
+        .unwrap()
+}
+
+/// A searcher over four documents in two splits.
+fn four() -> Searcher {
+    let documents = [
+        json!({"n": 0, "text": "kitten", "sizes": [5, 1],
+            "items": [{"colour": "red", "size": 1}, {"colour": "blue", "size": 2}]}),
+        json!({"n": 1, "text": "sitten sitten", "sizes": [3], "items": [{"colour": "red", "size": 2}]}),
+        json!({"n": 2, "text": "mitten and kitten", "sizes": [4, 9], "items": [{"colour": "blue", "size": 1}]}),
+        json!({"n": 3, "text": "bitten", "items": []}),
+    ];
+    let lines: Vec<String> = documents.iter().map(Value::to_string).collect();
+    let index = TestIndex::build(CONFIG, &lines, 2).unwrap();
+    searcher(Arc::new(index.fetcher()))
+}
+
+/// Status and body of an answer.
+fn ask(searcher: &Searcher, query: &str, body: &Value) -> (u16, Value) {
+    let request = HttpRequest {
+        method: "POST".to_owned(),
+        path: "/logs/_search".to_owned(),
+        query: query.to_owned(),
+        body: body.to_string().into_bytes(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
+    let body = serde_json::from_slice(&answer.response.body).unwrap();
+    (answer.response.status, body)
+}
+
+/// The numbers of the documents that are found, and a part of each hit.
+fn hits(searcher: &Searcher, body: &Value, part: &str) -> Vec<(u64, Value)> {
+    let (status, answer) = ask(searcher, "", body);
+    assert_eq!(status, 200, "{body}: {answer}");
+    let hits = answer["hits"]["hits"].as_array().unwrap().iter();
+    hits.map(|hit| (hit["_source"]["n"].as_u64().unwrap(), hit[part].clone()))
+        .collect()
+}
+
+#[test]
+fn a_nested_query_looks_in_all_objects_of_a_path_at_once() {
+    let both =
+        json!({"bool": {"must": [{"term": {"items.colour": "red"}}, {"term": {"items.size": 2}}]}});
+    let body = json!({"query": {"nested": {"path": "items", "query": both}}, "sort": ["n"]});
+    let found = hits(&four(), &body, "_index");
+    // No object of the first document is both.
+    let logs = json!("logs");
+    assert_eq!(found, [(0, logs.clone()), (1, logs)]);
+}
+
+#[test]
+fn of_several_values_the_first_one_sorts() {
+    let searcher = four();
+    for (order, wanted) in [("asc", [1, 2, 0, 3]), ("desc", [0, 2, 1, 3])] {
+        let found = hits(&searcher, &json!({"sort": [{"sizes": order}]}), "sort");
+        let values = |n: u64| match n {
+            0 => json!([5]),
+            1 => json!([3]),
+            2 => json!([4]),
+            _ => json!([null]),
+        };
+        let wanted: Vec<(u64, Value)> = wanted.into_iter().map(|n| (n, values(n))).collect();
+        assert_eq!(found, wanted, "{order}");
+    }
+}
+
+#[test]
+fn terms_that_are_near_enough_count_the_same() {
+    let searcher = four();
+    for query in [
+        json!({"fuzzy": {"text": {"value": "kitten", "fuzziness": 2, "max_expansions": 1}}}),
+        json!({"match": {"text": {"query": "kitten", "fuzziness": 1}}}),
+        json!({"query_string": {"query": "text:kitten~1"}}),
+    ] {
+        let mut found = hits(&searcher, &json!({"query": query}), "_score");
+        found.sort_by_key(|(n, _)| *n);
+        let wanted: Vec<(u64, Value)> = (0..4).map(|n| (n, json!(1.0))).collect();
+        assert_eq!(found, wanted, "{query}");
+    }
+    // A word by itself is weighed.
+    let exact = json!({"query": {"match": {"text": "sitten"}}});
+    assert_ne!(hits(&searcher, &exact, "_score"), [(1, json!(1.0))]);
+}
+
+#[test]
+fn dates_have_their_fields_form_unless_the_source_is_kept() {
+    let shown = |store_source: bool| {
+        let config = format!(
+            "
+version: 0.9
+index_id: dates
+doc_mapping:
+  store_source: {store_source}
+  field_mappings:
+    - {{name: at, type: datetime, input_formats: [rfc3339]}}
+    - {{name: day, type: datetime, input_formats: [rfc3339], output_format: '%d.%m.%Y'}}
+"
+        );
+        let noon = "2024-05-01T12:00:00+02:00";
+        let lines = [json!({"at": noon, "day": noon}).to_string()];
+        let index = TestIndex::build(&config, &lines, 1).unwrap();
+        let (_, answer) = ask(&searcher(Arc::new(index.fetcher())), "", &json!({}));
+        let source = &answer["hits"]["hits"][0]["_source"];
+        ["at", "day"].map(|field| source[field].as_str().unwrap().to_owned())
+    };
+    assert_eq!(shown(false), ["2024-05-01T10:00:00Z", "01.05.2024"]);
+    assert_eq!(shown(true), ["2024-05-01T12:00:00+02:00"; 2]);
+}
+
+/// A store that never answers.
+struct Silent;
+
+impl RangeFetcher for Silent {
+    fn fetch<'a>(
+        &'a self,
+        _: &'a str,
+        _: ByteRange,
+    ) -> BoxFuture<'a, Result<FetchedRange, FetchError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[test]
+fn a_search_ends_when_its_time_is_up() {
+    let searcher = searcher(Arc::new(Silent));
+    for (query, body) in [
+        ("timeout=200ms", json!({})),
+        ("", json!({"timeout": "200ms"})),
+    ] {
+        let (status, answer) = ask(&searcher, query, &body);
+        assert_eq!(status, 504, "{answer}");
+    }
+}
