@@ -3,7 +3,7 @@
  * in an emulated R2 bucket, on http://127.0.0.1:8787.
  *
  * PORT is another port, CANTER another build of the command line, INDEX the folder of another index (its
- * name in requests stays `logs`).
+ * name in requests stays `logs`), API_KEYS a file of API keys.
  */
 
 import { execFileSync } from "node:child_process";
@@ -13,41 +13,33 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { builtWorker } from "../../edge-adapters/cloudflare/miniflare.mjs";
+
 const adapter = fileURLToPath(new URL("../../edge-adapters/cloudflare/", import.meta.url));
 const sample = fileURLToPath(new URL("../access-logs/", import.meta.url));
 const target =
   process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../../target", import.meta.url));
 const canter = process.env.CANTER ?? join(target, "debug/canter");
-const dist = join(adapter, "dist/");
-
-if (!existsSync(join(dist, "worker.js")))
-  fail(`there is no ${dist}worker.js: run \`cargo xtask js\` first`);
+const built = builtWorker();
 const { Miniflare } = createRequire(join(adapter, "package.json"))("miniflare");
 
 const index = process.env.INDEX ?? makeIndex();
-const names = ["core", "core2", "core3"].map((name) => `canter-guest.${name}.wasm`);
 const worker = new Miniflare({
-  name: "canter-search",
+  ...built,
   host: "127.0.0.1",
   port: Number(process.env.PORT ?? 8787),
-  modulesRoot: dist,
-  modules: [
-    { type: "ESModule", path: join(dist, "worker.js") },
-    ...names.map((name) => ({ type: "CompiledWasm", path: join(dist, name) })),
-  ],
-  compatibilityDate: "2026-07-01",
   r2Buckets: ["BUCKET"],
   serviceBindings: { SELF: { name: "canter-search", entrypoint: "LeafSearch" } },
   bindings: {
     INDEXES: { logs: "logs" },
     PLAN: "free",
     ALLOWED_ORIGINS: "*",
-    TOKENS: process.env.TOKENS ?? "",
+    ...(process.env.API_KEYS ? { API_KEYS: readFileSync(process.env.API_KEYS, "utf8") } : {}),
   },
 });
 const url = await worker.ready;
 await upload(await worker.getR2Bucket("BUCKET"));
-console.log(`the Worker listens on ${url} (Ctrl-C ends it). Ask it, for example:
+console.log(`the Worker listens on ${url}, with a search page (Ctrl-C ends it). Ask it, for example:
 
 curl '${url}api/v1/logs/search?query=status:500&max_hits=2'`);
 
