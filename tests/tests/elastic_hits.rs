@@ -437,6 +437,26 @@ fn a_scroll_goes_through_all_hits_in_any_order() {
 }
 
 #[test]
+fn numbers_of_several_types_are_one_value() {
+    let documents = ["{\"o\": 1}", "{\"o\": 2}", "{\"o\": 1.0}", "{\"o\": 1.5}"];
+    let documents = documents.map(str::to_owned);
+    let config = "
+version: 0.9
+index_id: numbers
+doc_mapping: {mode: dynamic}
+";
+    let index = TestIndex::build(config, &documents, 2).unwrap();
+    let searcher = searcher(index.fetcher(), Arc::new(NativeEngine::new()));
+    let body = json!({"collapse": {"field": "o"}, "sort": [{"o": "asc"}]});
+    let answer = ask(&searcher, "POST /hits/_search", &body);
+    assert_eq!(
+        answer["hits"]["hits"].as_array().unwrap().len(),
+        3,
+        "{answer}"
+    );
+}
+
+#[test]
 fn what_is_no_point_in_time_is_refused() {
     let growing = Growing::new();
     let searcher = growing.searcher(false, Arc::new(NativeEngine::new()), None);

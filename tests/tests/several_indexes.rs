@@ -16,9 +16,10 @@ const CONFIGS: [&str; 3] = [
 version: 0.9
 index_id: one
 doc_mapping:
+  mode: strict
   field_mappings:
     - {name: n, type: u64, fast: true}
-    - {name: text, type: text, fieldnorms: true}
+    - {name: text, type: text, fieldnorms: true, record: position}
     - {name: tag, type: text, tokenizer: raw, fast: true}
     - {name: ts, type: datetime, fast: true, input_formats: [unix_timestamp]}
   timestamp_field: ts
@@ -28,11 +29,12 @@ doc_mapping:
 version: 0.9
 index_id: two
 doc_mapping:
+  mode: strict
   field_mappings:
-    - {name: other, type: text}
+    - {name: other, type: u64, fast: true}
     - {name: ts, type: datetime, fast: true, input_formats: [unix_timestamp]}
     - {name: tag, type: text, tokenizer: raw, fast: true}
-    - {name: text, type: text, fieldnorms: true}
+    - {name: text, type: text, fieldnorms: true, record: position}
     - {name: n, type: u64, fast: true}
   timestamp_field: ts
 ",
@@ -40,8 +42,9 @@ doc_mapping:
 version: 0.9
 index_id: three
 doc_mapping:
+  mode: strict
   field_mappings:
-    - {name: text, type: text, fieldnorms: true}
+    - {name: text, type: text, fieldnorms: true, record: position}
     - {name: n, type: u64, fast: true}
     - {name: tag, type: text, tokenizer: raw, fast: true}
     - {name: ts, type: datetime, fast: true, input_formats: [unix_timestamp]}
@@ -255,16 +258,77 @@ fn every_path_takes_several_indexes() {
 }
 
 #[test]
+fn two_indexes_of_the_same_documents_show_each_twice() {
+    let lines: Vec<String> = (0..20)
+        .map(|n| json!({"n": n, "ts": 1_460_000_000 + n / 5}).to_string())
+        .collect();
+    let index = TestIndex::build_of(CONFIGS[0], &[&[("one", &lines)]], 10).unwrap();
+    let mut builder = Searcher::builder().engine(Arc::new(NativeEngine::new()));
+    for name in ["b", "a"] {
+        builder = builder
+            .index_from(name, Arc::new(index.fetcher()), name)
+            .unwrap();
+    }
+    let searcher = builder.build().unwrap();
+    for sort in [
+        json!([{"ts": "asc"}, {"_doc": "asc"}]),
+        json!([{"ts": "desc"}, {"_doc": "desc"}]),
+        json!([{"tag": "asc"}, {"_doc": "asc"}]),
+    ] {
+        let mut body = json!({"size": 7, "sort": sort, "_source": ["n"]});
+        let mut seen = Vec::new();
+        loop {
+            let (_, page) = ask(&searcher, "/b,a/_search", &body);
+            let hits = page["hits"]["hits"].as_array().unwrap();
+            let Some(last) = hits.last() else { break };
+            body["search_after"] = last["sort"].clone();
+            seen.extend(
+                hits.iter()
+                    .map(|hit| format!("{}{}", hit["_index"], hit["_source"]["n"])),
+            );
+            assert!(seen.len() <= 40, "{sort}");
+        }
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 40, "{sort}");
+    }
+    for sort in [json!(["_doc"]), json!([{"ts": "asc"}])] {
+        let body = json!({"size": 7, "sort": sort, "_source": ["n"]});
+        let (_, mut page) = ask(&searcher, "/b,a/_search?scroll=1m", &body);
+        let mut seen = Vec::new();
+        while !page["hits"]["hits"].as_array().unwrap().is_empty() {
+            let hits = page["hits"]["hits"].as_array().unwrap().iter();
+            seen.extend(hits.map(|hit| format!("{}{}", hit["_index"], hit["_source"]["n"])));
+            let next = json!({"scroll_id": page["_scroll_id"]});
+            page = ask(&searcher, "/_search/scroll", &next).1;
+        }
+        seen.sort();
+        assert!(seen.is_sorted_by(|left, right| left < right), "{sort}");
+        assert_eq!(seen.len(), 40, "{sort}");
+    }
+}
+
+#[test]
 fn an_index_for_which_a_request_is_wrong_has_failed_and_the_others_answer() {
     let indexes = Indexes::new(2, 6);
     let searcher = indexes.searcher(Arc::new(NativeEngine::new()));
-    // Only the second has the field to sort by.
-    let body = json!({"query": {"match_all": {}}, "sort": [{"nowhere": "asc"}]});
-    let (status, error) = ask(&searcher, "/one,two/_search", &body);
+    let everywhere = json!({"query": {"match_all": {}}, "sort": [{"nowhere": "asc"}]});
+    let (status, error) = ask(&searcher, "/one,two/_search", &everywhere);
     assert_eq!(status, 400, "{error}");
-    let body = json!({"query": {"match_all": {}}, "highlight": {"fields": {"other": {}}}, "sort": [{"n": "asc"}]});
+    // Only the second has the field to sort by.
+    let body = json!({"query": {"match_all": {}}, "sort": [{"other": "asc"}], "size": 400});
     let (status, answer) = ask(&searcher, "/one,two/_search", &body);
-    assert_eq!(status, 200, "{answer}");
+    assert_eq!((status, &answer["_shards"]["failed"]), (200, &json!(1)));
+    let failure = &answer["_shards"]["failures"][0];
+    assert_eq!(failure["node"], "one");
+    assert!(
+        failure["reason"]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("other")
+    );
+    let hits = answer["hits"]["hits"].as_array().unwrap();
+    assert!(hits.len() > 100 && hits.iter().all(|hit| hit["_index"] == "two"));
 }
 
 #[test]

@@ -21,11 +21,15 @@ doc_mapping:
 const START_MS: i64 = 1_460_000_000_000;
 const NUM_DOCS: u64 = 600;
 
-fn index(seed: u64) -> TestIndex {
+fn index(seed: u64, is_sorted: bool) -> TestIndex {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let lines: Vec<String> = (0..NUM_DOCS)
         .map(|n| {
-            let ms = START_MS + rng.random_range(0..400) * 250;
+            let step = match is_sorted {
+                true => i64::try_from(n * 400 / NUM_DOCS).unwrap(),
+                false => rng.random_range(0..400),
+            };
+            let ms = START_MS + step * 250;
             let time = jiff::Timestamp::from_millisecond(ms).unwrap().to_string();
             let text = ["one", "two", "one two", "three"][rng.random_range(0..4)];
             json!({"n": n, "text": text, "ts": time, "twin": time}).to_string()
@@ -104,7 +108,7 @@ fn answer(index: &TestIndex, request: &Value, field: &str) -> Value {
 fn ranges_over_the_time_of_an_index_find_what_others_find() {
     let mut rng = ChaCha8Rng::seed_from_u64(2027);
     for seed in 0..3 {
-        let index = index(seed);
+        let index = index(seed, false);
         for _ in 0..150 {
             let mut request = json!({"query": query(&mut rng, 0), "max_hits": 7});
             match rng.random_range(0..4) {
@@ -140,7 +144,7 @@ fn ranges_over_the_time_of_an_index_find_what_others_find() {
 
 #[test]
 fn splits_outside_of_a_range_in_the_query_are_not_opened() {
-    let index = index(9);
+    let index = index(9, true);
     let profile = |query: &Value| {
         let request = json!({"query": query, "max_hits": 0, "profile": true,
             "aggs": {"all": {"date_histogram": {"field": "ts", "fixed_interval": "1s"}}}});
@@ -157,6 +161,15 @@ fn splits_outside_of_a_range_in_the_query_are_not_opened() {
         let profile = profile(&query);
         let pruned = profile["num_splits_pruned_by_time"].as_u64().unwrap();
         assert!(pruned >= 10, "{query}: {profile}");
+    }
+    // As many optional clauses as there are not must match.
+    for filter in [
+        json!([{"range": {"ts": early}}]),
+        json!([{"range": {"ts": early}}, {"match": {"text": "one"}}]),
+    ] {
+        let query = json!({"bool": {"filter": filter, "minimum_should_match": 1}});
+        let found = index.search(&json!({"query": query, "max_hits": 0}));
+        assert_eq!(found.unwrap().json["num_hits"], 0, "{query}");
     }
     // Others may match.
     for query in [

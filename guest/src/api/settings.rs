@@ -6,7 +6,7 @@ use crate::SearchError;
 use crate::request::{Limits, parse_filter};
 
 /// The settings of one HTTP session. Unknown keys are refused by name.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApiSettings {
     /// The names of the indexes that the caller may search.

@@ -374,8 +374,9 @@ impl<'a> LeafSearch<'a> {
             .map_err(|error| split.error(error))?;
         let mut docs = candidate.within.docs(split).await?;
         let scroll = self.leaf.request.scroll.as_ref();
-        if let Some((split_id, doc)) = scroll.and_then(|scroll| scroll.after.as_ref())
+        if let Some((index, split_id, doc)) = scroll.and_then(|scroll| scroll.after.as_ref())
             && *split_id == split.entry.id
+            && *index == split.index
         {
             // Those before are on earlier pages.
             docs.start = docs.start.max(doc.saturating_add(1)).min(docs.end);

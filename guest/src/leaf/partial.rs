@@ -138,13 +138,30 @@ pub(crate) struct PartialHit {
     pub(crate) place: HitPlace,
 }
 
+/// From here on, columns have no integers.
+const MANY: f64 = 18_446_744_073_709_551_616.0;
+
 /// Keeps the first of hits with the same value, where only one of them is wanted. They must be in their order.
 pub(crate) fn collapse(hits: &mut Vec<PartialHit>, order: &HitOrder) {
     if order.collapse().is_none() {
         return;
     }
     let mut seen = BTreeSet::new();
-    hits.retain(|hit| seen.insert(format!("{:?}", hit.keys.last())));
+    hits.retain(|hit| seen.insert(group_of(hit)));
+}
+
+/// A text that is the same for values that compare as equal: numbers of another type are, too.
+fn group_of(hit: &PartialHit) -> String {
+    match hit.keys.last() {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole numbers below 2^64 only"
+        )]
+        Some(SortValue::Number(number)) if number.trunc() == *number && number.abs() < MANY => {
+            format!("{:?}", Some(SortValue::Integer(*number as i128)))
+        }
+        value => format!("{value:?}"),
+    }
 }
 
 /// Compares the sort keys of two hits.

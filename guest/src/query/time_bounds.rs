@@ -45,7 +45,8 @@ pub(crate) fn without_time(node: QueryNode, field: &str) -> QueryNode {
 }
 
 fn simplified(node: BoolNode, field: &str) -> QueryNode {
-    let has_should = node.clauses.iter().any(|(role, _)| *role == Role::Should);
+    let mut roles = node.clauses.iter().map(|(role, _)| *role);
+    let has_should = node.min_should.is_some() || roles.any(|role| role == Role::Should);
     let mut clauses: Vec<(Role, QueryNode)> = Vec::new();
     for (role, clause) in node.clauses {
         let clause = match role {
@@ -60,7 +61,9 @@ fn simplified(node: BoolNode, field: &str) -> QueryNode {
     }
     match clauses.as_mut_slice() {
         [] => QueryNode::All,
-        [(Role::Must | Role::Filter, only)] => std::mem::replace(only, QueryNode::Nothing),
+        [(Role::Must | Role::Filter, only)] if !has_should => {
+            std::mem::replace(only, QueryNode::Nothing)
+        }
         _ => {
             if clauses.iter().all(|(role, _)| *role == Role::MustNot) {
                 clauses.push((Role::Filter, QueryNode::All));

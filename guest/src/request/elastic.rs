@@ -41,11 +41,14 @@ pub(crate) struct ElasticHits {
 /// values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scroll {
-    /// The split and the document behind which the page begins.
-    pub(crate) after: Option<(String, u32)>,
+    /// The index, the split and the document behind which the page begins.
+    pub(crate) after: Option<(String, String, u32)>,
     /// The values behind which it begins.
     #[serde(default)]
     pub(crate) keys: Vec<SortValue>,
+    /// What `now` is on every page.
+    #[serde(default)]
+    pub(crate) now_ms: Option<i64>,
     /// The parameters and the body of the request, for the next page.
     pub(crate) query: String,
     pub(crate) body: String,

@@ -340,7 +340,7 @@ pub(crate) async fn answer(
         num_hits: result.num_hits,
         num_hits_relation: (result.num_splits_not_needed > 0).then(|| "gte".to_owned()),
         snippets: (snippeter.is_some() && writer.is_none()).then_some(snippets),
-        scroll_id: scroll_id_of(&result.hits, request, sources),
+        scroll_id: scroll_id_of(&result.hits, request, sources, facts),
         listed: request
             .list_documents
             .then(|| std::mem::take(&mut result.listed)),
@@ -369,13 +369,15 @@ fn scroll_id_of(
     hits: &[PartialHit],
     request: &SearchRequest,
     sources: &BTreeMap<u32, HeadSource>,
+    facts: &PlanFacts,
 ) -> Option<String> {
     let shown = request.elastic.as_ref()?;
     let mut scroll = request.scroll.as_ref().or(shown.scroll.as_ref())?.clone();
     if let Some(last) = hits.last() {
         if request.scroll.is_some() {
             let source = sources.get(&last.split_ord)?;
-            scroll.after = Some((source.entry.id.clone(), last.doc));
+            let index = facts.indexes.get(source.index)?.name().to_owned();
+            scroll.after = Some((index, source.entry.id.clone(), last.doc));
         }
         scroll.keys.clone_from(&last.keys);
     }

@@ -84,6 +84,11 @@ impl Exchange {
         &self.prefix
     }
 
+    /// The name of the index that is asked for; empty where the host knows one index only.
+    pub(crate) fn index_name(&self) -> &str {
+        self.prefix.strip_suffix('/').unwrap_or(&self.prefix)
+    }
+
     /// What the host last said of the search.
     pub(crate) fn report(&self) -> HostReport {
         self.lock().report.clone()

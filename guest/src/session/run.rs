@@ -121,8 +121,10 @@ async fn plan_all(
     SearchPlan::of_several(join_all(plans).await, !request.pinned.is_empty())
 }
 
-/// What a search of these indexes is done through.
-fn exchange_of(indexes: &[String], exchange: Exchange) -> Exchange {
+/// What a search of these indexes is done through. They are brought into an order, which decides between copies of a
+/// document in several, and is the same for each page of hits.
+fn exchange_of(indexes: &mut [String], exchange: Exchange) -> Exchange {
+    canter_sorting::sort(indexes);
     match indexes {
         [index] => exchange.of_index(index),
         _ => exchange,
@@ -132,10 +134,10 @@ fn exchange_of(indexes: &[String], exchange: Exchange) -> Exchange {
 /// The whole search. No index stands for the one that the host knows.
 pub(crate) async fn search(
     mut question: Question,
-    indexes: Vec<String>,
+    mut indexes: Vec<String>,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let exchange = exchange_of(&indexes, exchange);
+    let exchange = exchange_of(&mut indexes, exchange);
     match make_plan(&mut question, &indexes, &exchange).await? {
         Planned::Answered(answer) => Ok(Outcome::Response(answer)),
         Planned::Open(plan, facts) => run_plan(*plan, facts, question, exchange).await,
@@ -185,11 +187,11 @@ fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
 /// The plan of a search that several leaves share; the whole search if one leaf is all it takes.
 pub(crate) async fn plan(
     mut question: Question,
-    indexes: Vec<String>,
+    mut indexes: Vec<String>,
     max_leaves: u32,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let exchange = exchange_of(&indexes, exchange);
+    let exchange = exchange_of(&mut indexes, exchange);
     let (plan, facts) = match make_plan(&mut question, &indexes, &exchange).await? {
         Planned::Answered(answer) => return Ok(Outcome::Response(answer)),
         Planned::Open(plan, facts) => (*plan, facts),

@@ -34,6 +34,8 @@ pub(crate) struct HeadSource {
 
 /// A split ready to be searched.
 pub(crate) struct OpenSplit {
+    /// The name of its index; empty where the host knows one index only.
+    pub(crate) index: String,
     pub(crate) entry: SplitEntry,
     pub(crate) metadata: SplitMetadata,
     pub(crate) time_index: Option<TimeIndex>,
@@ -239,6 +241,7 @@ fn from_head(
         return Err("its segment counts other documents than its metadata".to_owned());
     }
     Ok(OpenSplit {
+        index: exchange.index_name().to_owned(),
         metadata: head.metadata,
         time_index: head.time_index,
         rollup: head.rollup,

@@ -128,6 +128,7 @@ pub(super) fn read_search(
         request.scroll = Some(Scroll {
             after: None,
             keys: Vec::new(),
+            now_ms: request.now_ms,
             query: params.written(),
             body: Value::from(body.map.clone()).to_string(),
         });

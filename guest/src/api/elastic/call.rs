@@ -223,11 +223,12 @@ impl ElasticCall {
                     fields_of.extend(dynamic_fields(&mut file, &of_index).await?);
                 }
                 let may_hold = match filter {
-                    Some(request) => {
+                    // What splits hold is not told to who may see a part of the documents.
+                    Some(request) if settings.forced_filter.is_none() => {
                         let of_index = exchange.of_index(&name);
                         may_hold(file, request, &settings.limits, &of_index).await?
                     }
-                    None => true,
+                    _ => true,
                 };
                 if may_hold {
                     all.push((name, fields_of));

@@ -66,6 +66,10 @@ pub(super) fn next_page(
     })?;
     params.common()?;
     let body = Body::parse(written.scroll.body.as_bytes())?;
+    // Later pages are of the same time as the first.
+    let mut settings = settings.clone();
+    settings.now_ms = written.scroll.now_ms.or(settings.now_ms);
+    let settings = &settings;
     let mut search = read_search(&indexes, body, &mut params, is_pretty, settings)?;
     params.finish()?;
     // Whatever else the text says: it goes on where it stands.

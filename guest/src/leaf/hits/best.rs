@@ -36,8 +36,8 @@ pub(in crate::leaf) struct BestByKeys {
     ties: SortOrder,
     /// Only what comes behind these values is kept, if there are any.
     after: Vec<SortValue>,
-    /// The id of the split, where hits end with the place in it.
-    split_id: Option<String>,
+    /// The id of the split and the name of its index, where hits end with the place in it.
+    split: Option<(String, String)>,
     /// Where the value is of which each is kept once.
     group: Option<KeyReader>,
     /// The best, in no order, and others that came before better ones.
@@ -86,7 +86,7 @@ impl BestByKeys {
             keys,
             ties,
             after,
-            split_id: None,
+            split: None,
             group: None,
             kept: Vec::new(),
             worst: None,
@@ -94,9 +94,9 @@ impl BestByKeys {
         }
     }
 
-    /// The same where hits end with their place in the split of this id, if there is one.
-    pub(in crate::leaf) fn placed_by(self, split_id: Option<String>) -> Self {
-        Self { split_id, ..self }
+    /// The same where hits end with their place in the split of this id, in the index of this name, if one is given.
+    pub(in crate::leaf) fn placed_by(self, split: Option<(String, String)>) -> Self {
+        Self { split, ..self }
     }
 
     /// The same where of hits with the same value only the best is kept, if values are given.
@@ -184,10 +184,10 @@ impl BestByKeys {
                 Ordering::Equal => {}
             }
         }
-        let by_place = self.split_id.as_ref().zip(self.after.get(self.keys.len()));
+        let by_place = self.split.as_ref().zip(self.after.get(self.keys.len()));
         Ok(match by_place {
-            Some((split_id, SortValue::Text(after))) => {
-                let place = place_in(split_id, doc);
+            Some(((split_id, index), SortValue::Text(after))) => {
+                let place = place_in(split_id, doc, index);
                 self.ties.of(place.cmp(after)) == Ordering::Greater
             }
             _ => self.after.is_empty(),
@@ -287,7 +287,7 @@ impl BestByKeys {
         let Self {
             keys,
             group,
-            split_id,
+            split,
             kept: mut best,
             window,
             ..
@@ -301,7 +301,9 @@ impl BestByKeys {
                     .iter()
                     .map(|(key, _)| key.value(candidate.doc, score))
                     .collect::<tantivy::Result<Vec<_>>>()?;
-                let place = split_id.as_ref().map(|id| place_in(id, candidate.doc));
+                let place = split
+                    .as_ref()
+                    .map(|(id, index)| place_in(id, candidate.doc, index));
                 values.extend(place.map(SortValue::Text));
                 if let Some(group) = &group {
                     values.push(group.value(candidate.doc, score)?);
@@ -392,9 +394,9 @@ impl BestByKeys {
     }
 }
 
-/// Where a document lies, as a text that sorts like it.
-pub(crate) fn place_in(split_id: &str, doc: DocId) -> String {
-    format!("{split_id}{doc:08x}")
+/// Where a document lies, as a text that sorts like it. Two indexes of the same documents have splits of the same id.
+pub(crate) fn place_in(split_id: &str, doc: DocId, index: &str) -> String {
+    format!("{split_id}{doc:08x}{index}")
 }
 
 fn overlaps(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> bool {

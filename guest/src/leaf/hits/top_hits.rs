@@ -156,7 +156,7 @@ pub(in crate::leaf) enum TopHits {
         docs: VecDeque<DocId>,
     },
     /// The best by rank: a heap with the worst on top.
-    Best(BestByKeys),
+    Best(Box<BestByKeys>),
 }
 
 impl TopHits {
@@ -204,8 +204,9 @@ impl TopHits {
                     .as_ref()
                     .map(|name| KeyReader::open(split.segment(), &SortTarget::Field(name.clone())));
                 let best = BestByKeys::new(window, keys, *ties, after);
-                let split_id = shows_place.then(|| split.entry.id.clone());
-                Self::Best(best.placed_by(split_id).collapsed_by(group.transpose()?))
+                let place = (split.entry.id.clone(), split.index.clone());
+                let best = best.placed_by(shows_place.then_some(place));
+                Self::Best(Box::new(best.collapsed_by(group.transpose()?)))
             }
         })
     }

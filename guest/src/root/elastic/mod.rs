@@ -99,7 +99,7 @@ impl HitWriter<'_> {
             parts.push(entry("highlight", &highlight.clone().into()));
         }
         if self.shown.shows_sort {
-            let sort = self.sort_values(hit, place.split_id, mapper, &found.document)?;
+            let sort = self.sort_values(hit, place, mapper, &found.document)?;
             parts.push(entry("sort", &sort.into()));
         }
         Ok(format!("{{{}}}", parts.join(",")))
@@ -119,7 +119,7 @@ impl HitWriter<'_> {
     fn sort_values(
         &self,
         hit: &PartialHit,
-        split_id: &str,
+        place: Place<'_>,
         mapper: &DocMapper,
         document: &TantivyDocument,
     ) -> Result<Vec<Value>, SearchError> {
@@ -136,7 +136,9 @@ impl HitWriter<'_> {
                     values.push(if is_hidden { 0 } else { hit.doc }.into());
                     continue;
                 }
-                SortTarget::SplitDoc => SortValue::Text(place_in(split_id, hit.doc)),
+                SortTarget::SplitDoc => {
+                    SortValue::Text(place_in(place.split_id, hit.doc, place.index))
+                }
                 // Hits in the order of time were found without their times.
                 SortTarget::Field(_) if matches!(self.order, HitOrder::Time(_)) => {
                     time_of(mapper, document)
