@@ -135,6 +135,8 @@ impl Committer {
             part.tell(Err(refusal.clone()));
             // What was durable in an index that was deleted is deleted with it.
             if part.spooled.is_some() && refusal != Refusal::Gone {
+                // They are in the store, and have no share of what may wait here any more.
+                part.lines = None;
                 durable.push(part);
             }
         }

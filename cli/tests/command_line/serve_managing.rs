@@ -260,6 +260,27 @@ fn what_cannot_be_an_index_is_refused_with_what_elasticsearch_calls_it() {
 }
 
 #[test]
+fn a_deletion_by_query_leaves_out_what_is_excluded() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(folder.path(), &[]);
+    for index in ["logs-a", "logs-keep"] {
+        let made = put(
+            &server,
+            &format!("/{index}"),
+            &json!({"mappings": mappings()}),
+        );
+        assert_eq!(made.status, 200, "{}", made.text);
+        let added = bulk(&server, "/_bulk?refresh=true", index, &[event(1), event(2)]);
+        assert_eq!(added, [201, 201]);
+    }
+    let all = json!({"query": {"match_all": {}}});
+    let deleted = server.post_json("/logs-*,-logs-keep*/_delete_by_query", &all);
+    assert_eq!(deleted.json()["deleted"], 2, "{}", deleted.text);
+    assert_eq!(count(&server, "logs-a"), 0);
+    assert_eq!(count(&server, "logs-keep"), 2);
+}
+
+#[test]
 fn a_document_makes_the_index_that_a_template_describes() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(folder.path(), &["--auto-create-index", "free-*"]);

@@ -44,6 +44,8 @@ fn tokens_say_who_may_make_and_delete() {
         ("PUT", "/app-1", &app, 200),
         ("DELETE", "/logs", &writer, 403),
         ("DELETE", "/logs", &bounded, 403),
+        // What is there is deleted.
+        ("POST", "/api/v1/indexes?overwrite=true", &writer, 403),
         // Not there for its holder.
         ("DELETE", "/logs", &app, 404),
         ("DELETE", "/api/v1/indexes/logs", &app, 404),

@@ -44,14 +44,18 @@ impl Gate {
 
     /// What the sender of these headers may do, if it may read.
     pub(super) async fn reader(&self, headers: &HeaderMap) -> Result<Grant, Shut> {
-        self.holder_of(Right::Read, headers).await
+        self.holder_of(&[Right::Read], headers).await
     }
 
     /// What the sender of these headers may do, if that is among it.
-    pub(super) async fn holder_of(&self, right: Right, headers: &HeaderMap) -> Result<Grant, Shut> {
+    pub(super) async fn holder_of(
+        &self,
+        rights: &[Right],
+        headers: &HeaderMap,
+    ) -> Result<Grant, Shut> {
         let grant = self.grant(headers).await?;
         tracing::Span::current().record("caller", grant.name.as_str());
-        match grant.rights.contains(&right) {
+        match rights.iter().all(|right| grant.rights.contains(right)) {
             true => Ok(grant),
             false => Err(Shut::Forbidden),
         }

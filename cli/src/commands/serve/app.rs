@@ -146,12 +146,12 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         return page;
     }
     // Who watches the server must be answered when it has much to do, too: these ask for little.
-    let is_counted = !parts.uri.path().starts_with("/health/");
+    let is_counted = !matches!(parts.uri.path(), "/health/livez" | "/health/readyz");
     let api = Api::of(parts.uri.path());
     if let Some(write) = write_of(&parts.method, parts.uri.path()) {
         return self::change(&app, &Change::Documents(write), api, &parts, body).await;
     }
-    if let Some(manage) = manage_of(&parts.method, parts.uri.path()) {
+    if let Some(manage) = manage_of(&parts.method, &parts.uri) {
         return self::change(&app, &Change::Indexes(manage), api, &parts, body).await;
     }
     // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
@@ -170,6 +170,11 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     if let Some(refusal) = unread_encoding(&parts.headers, api) {
         return refusal;
     }
+    // Nobody's body is held for it: who asks has shown no token.
+    let body = match parts.uri.path() {
+        "/health/livez" => Body::empty(),
+        _ => body,
+    };
     let body = match app.bodies.read(body).await {
         Ok(body) => body,
         Err(unread) => return app.bodies.answer_to(&unread, api),
@@ -197,10 +202,10 @@ enum Change<'p> {
 
 impl Change<'_> {
     /// What a token must allow.
-    fn right(&self) -> Right {
+    fn rights(&self) -> Vec<Right> {
         match self {
-            Self::Documents(write) => write.right(),
-            Self::Indexes(manage) => manage.right(),
+            Self::Documents(write) => vec![write.right()],
+            Self::Indexes(manage) => manage.rights(),
         }
     }
 }
@@ -213,7 +218,7 @@ async fn change(app: &App, change: &Change<'_>, api: Api, parts: &Parts, body: B
     };
     let (caller, allowed) = match &app.gate {
         None => (app.caller.clone(), None),
-        Some(gate) => match gate.holder_of(change.right(), &parts.headers).await {
+        Some(gate) => match gate.holder_of(&change.rights(), &parts.headers).await {
             Ok(grant) => {
                 let allowed = grant.indexes.clone();
                 (caller_of(grant, &app.searcher.index_names()), allowed)

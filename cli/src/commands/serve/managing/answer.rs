@@ -79,7 +79,7 @@ async fn answered(
         Manage::DeleteDataStreams(names) => {
             data_streams::delete(root, request, params, names).await
         }
-        Manage::CreateFromConfig => quickwit::create(root, request, params, body).await,
+        Manage::CreateFromConfig { .. } => quickwit::create(root, request, params, body).await,
         Manage::DeleteOne(name) => quickwit::delete(root, request, params, name).await,
         Manage::Clear(name) => quickwit::clear(root, request, params, name).await,
     }

@@ -80,7 +80,7 @@ pub(super) async fn delete(
     finish(params)?;
     let names = names_of(names)?;
     let not_one = |name: &&String| {
-        let entry = root.entry(name);
+        let entry = root.entry(name).filter(|_| request.allows(name));
         entry.is_some_and(|entry| !entry.is_data_stream)
     };
     if let Some(name) = names.iter().find(not_one) {

@@ -1,9 +1,10 @@
 //! From a path to what is to be done with indexes and templates.
 
-use axum::http::Method;
+use axum::http::{Method, Uri};
 use canter_access::Right;
 use canter_intake::TemplateKind;
 use percent_encoding::percent_decode_str;
+use url::form_urlencoded;
 
 /// What a request wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,10 @@ pub(in crate::commands::serve) enum Manage {
     /// Data streams are deleted, by name.
     DeleteDataStreams(String),
     /// Quickwit's `POST /api/v1/indexes`.
-    CreateFromConfig,
+    CreateFromConfig {
+        /// Whether it may replace one of the name.
+        overwrites: bool,
+    },
     /// Quickwit's `DELETE /api/v1/indexes/<index>`.
     DeleteOne(String),
     /// Quickwit's `PUT /api/v1/indexes/<index>/clear`.
@@ -34,14 +38,16 @@ pub(in crate::commands::serve) enum Manage {
 
 impl Manage {
     /// What a token must allow.
-    pub(in crate::commands::serve) fn right(&self) -> Right {
+    pub(in crate::commands::serve) fn rights(&self) -> Vec<Right> {
         match self {
+            // What is there already is deleted.
+            Self::CreateFromConfig { overwrites: true } => vec![Right::Write, Right::Delete],
             // Clearing leaves an index, and nothing in it.
             Self::Delete(_) | Self::DeleteDataStreams(_) | Self::DeleteOne(_) | Self::Clear(_) => {
-                Right::Delete
+                vec![Right::Delete]
             }
             // Templates say what indexes are to be, also to those who only look.
-            _ => Right::Write,
+            _ => vec![Right::Write],
         }
     }
 
@@ -58,7 +64,8 @@ impl Manage {
 }
 
 /// What a path and method would do; nothing if they do something else.
-pub(in crate::commands::serve) fn manage_of(method: &Method, path: &str) -> Option<Manage> {
+pub(in crate::commands::serve) fn manage_of(method: &Method, uri: &Uri) -> Option<Manage> {
+    let path = uri.path();
     let segments: Vec<String> = path
         .split('/')
         .filter(|segment| !segment.is_empty())
@@ -70,7 +77,13 @@ pub(in crate::commands::serve) fn manage_of(method: &Method, path: &str) -> Opti
     let is_delete = method == Method::DELETE;
     let is_get = method == Method::GET || method == Method::HEAD;
     Some(match segments.as_slice() {
-        ["api", "v1", "indexes"] if is_post => Manage::CreateFromConfig,
+        ["api", "v1", "indexes"] if is_post => {
+            let query = uri.query().unwrap_or_default();
+            let mut params = form_urlencoded::parse(query.as_bytes());
+            // A value that is none is refused later.
+            let overwrites = params.any(|(name, value)| name == "overwrite" && value != "false");
+            Manage::CreateFromConfig { overwrites }
+        }
         ["api", "v1", "indexes", index] if is_delete => Manage::DeleteOne((*index).to_owned()),
         ["api", "v1", "indexes", index, "clear"] if is_put => Manage::Clear((*index).to_owned()),
         ["api", "v1", "_elastic", rest @ ..] | rest => match rest {
@@ -159,7 +172,16 @@ mod tests {
                 "/_data_stream/logs",
                 Some(Manage::PutDataStream(name())),
             ),
-            ("POST", "/api/v1/indexes", Some(Manage::CreateFromConfig)),
+            (
+                "POST",
+                "/api/v1/indexes",
+                Some(Manage::CreateFromConfig { overwrites: false }),
+            ),
+            (
+                "POST",
+                "/api/v1/indexes?overwrite=true",
+                Some(Manage::CreateFromConfig { overwrites: true }),
+            ),
             ("GET", "/api/v1/indexes", None),
             (
                 "DELETE",
@@ -175,7 +197,11 @@ mod tests {
             ("DELETE", "/", None),
         ] {
             let method = Method::from_bytes(method.as_bytes()).unwrap();
-            assert_eq!(manage_of(&method, path), wanted, "{method} {path}");
+            assert_eq!(
+                manage_of(&method, &path.parse().unwrap()),
+                wanted,
+                "{method} {path}"
+            );
         }
     }
 }

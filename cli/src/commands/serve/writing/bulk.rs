@@ -15,6 +15,12 @@ use super::params::Params;
 use super::problem::{Problem, fail, respond};
 use super::writers::{Request, Writer, Writers};
 
+/// Most indexes that there are not and that one body may name.
+const MAX_NEW: usize = 64;
+
+const TOO_MANY_NEW: &str =
+    "the body names more than 64 indexes that there are not: send their documents in several";
+
 /// Documents get no ids: nobody could look for them by one.
 const NO_IDS: &str = "documents are only added here, and never replaced: leave [_id] out";
 
@@ -55,11 +61,19 @@ pub(super) async fn bulk(
             by_index.entry(index).or_default().push(ord);
         }
     }
+    // For each of these the catalog is read, one after the other.
+    let new = by_index.keys();
+    let new = new.filter(|index| writers.writer(index, request).is_none());
+    let is_too_many = new.count() > MAX_NEW;
     let adding = by_index.into_iter().map(|(index, ords)| async {
         let documents: Vec<&[u8]> = ords
             .iter()
             .filter_map(|ord| actions[*ord].document)
             .collect();
+        if is_too_many && writers.writer(index, request).is_none() {
+            let problem = Problem::illegal(TOO_MANY_NEW);
+            return (ords, vec![Some(problem); documents.len()]);
+        }
         let added = add_to(writers, request, index, &documents, acknowledge).await;
         (ords, added)
     });
@@ -168,10 +182,18 @@ pub(super) fn lanes_of(
     request: &Request<'_>,
     names: &str,
 ) -> Result<Vec<(String, Writer)>, Problem> {
-    let mut found = BTreeMap::new();
+    let mut found: BTreeMap<String, Writer> = BTreeMap::new();
     let known = writers.names();
     for pattern in names.split(',') {
         let pattern = if pattern == "_all" { "*" } else { pattern };
+        // As in searches, what is found by then is left out again.
+        if let Some(excluded) = pattern.strip_prefix('-')
+            && !found.is_empty()
+        {
+            let excluded = [excluded.to_owned()];
+            found.retain(|name, _| !matches_any(&excluded, name));
+            continue;
+        }
         let patterns = [pattern.to_owned()];
         let mut is_any = pattern.contains('*');
         for name in known.iter().filter(|name| matches_any(&patterns, name)) {
