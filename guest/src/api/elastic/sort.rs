@@ -48,7 +48,15 @@ impl Sort {
     fn add(&mut self, key: &Value) -> Result<(), SearchError> {
         match key {
             Value::String(name) => self.push(name, None, false, DateFormat::Usual),
-            Value::Object(keys) => keys.iter().try_for_each(|(name, how)| self.how(name, how)),
+            Value::Object(keys) => {
+                // The keys of an object have no order of their own, and Grafana writes them by the alphabet: what only
+                // tells hits apart comes last.
+                let (apart, values): (Vec<_>, Vec<_>) = keys
+                    .iter()
+                    .partition(|(name, _)| matches!(name.as_str(), "_doc" | "_shard_doc"));
+                let mut keys = values.into_iter().chain(apart);
+                keys.try_for_each(|(name, how)| self.how(name, how))
+            }
             _ => Err(invalid(
                 "a key must be a name or an object, such as {\"field\": \"desc\"}",
             )),
