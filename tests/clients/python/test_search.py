@@ -407,7 +407,7 @@ def test_a_scroll_is_read_page_by_page(client, docs):
     with pytest.raises(elasticsearch.BadRequestError):
         client.scroll(scroll_id="nonsense")
     with pytest.raises(elasticsearch.BadRequestError):
-        client.search(index="logs", scroll="1m", sort=["id"])
+        client.search(index="logs", scroll="1m", sort=["id"], from_=5)
 
 
 def test_what_there_is(client, docs):
