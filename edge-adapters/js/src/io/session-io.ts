@@ -38,6 +38,9 @@ export class SessionIo {
   /** What the guest has asked for: again means that what came was no good. */
   private readonly asked = new Set<string>();
 
+  /** What the guest has offered to the cache, which may take it later: for the guest it is there. */
+  private readonly offered = new Map<string, Uint8Array>();
+
   constructor(private readonly io: SearchIo) {}
 
   /** Answers every read and every lookup of `demand`. */
@@ -63,6 +66,7 @@ export class SessionIo {
   private store({ key, bytes }: CacheStore): void {
     const { cache } = this.io.shared;
     if (cache === undefined) return;
+    this.offered.set(key, bytes);
     this.io.keep(async () => {
       if (cache.costsRequests && !this.io.gate.admitCacheWrite()) return;
       await cache.putEntry(key, bytes);
@@ -71,7 +75,8 @@ export class SessionIo {
 
   private async lookUp({ id, key }: CacheLookup): Promise<Supply> {
     const admit = () => this.io.admitCacheRead();
-    const bytes = await this.io.shared.cache?.getEntry(key, admit, this.io.counts);
+    const own = this.offered.get(key);
+    const bytes = own ?? (await this.io.shared.cache?.getEntry(key, admit, this.io.counts));
     this.countRead(bytes !== undefined, bytes?.length ?? 0);
     return { id, outcome: bytes === undefined ? { tag: "miss" } : { tag: "bytes", val: bytes } };
   }
