@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { CLIENTS, connect, isWorker } from "./support.mjs";
+import { CLIENTS, connect, isWorker, urlOf } from "./support.mjs";
 
 const MAPPINGS = {
   properties: {
@@ -29,17 +29,7 @@ async function manage() {
   const args = ["serve", "--indexes-in", join(folder, "all"), "--writable", "--commit-interval", "50ms"];
   const listen = ["--listen", "127.0.0.1:0", "--engine", process.env.ENGINE ?? "wasm"];
   const server = spawn(process.env.CANTER, [...args, ...listen]);
-  const url = await new Promise((resolve, reject) => {
-    let text = "";
-    const read = (chunk) => {
-      text += chunk;
-      const found = text.match(/http:\/\/127\.0\.0\.1:\d+/);
-      if (found) resolve(found[0]);
-    };
-    server.stdout.on("data", read);
-    server.stderr.on("data", read);
-    server.on("exit", () => reject(new Error(text)));
-  });
+  const url = await urlOf(server);
   const stop = async () => {
     const ended = new Promise((resolve) => server.once("exit", resolve));
     server.kill();

@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { urlOf } from "./support.mjs";
+
 const canter = process.env.CANTER;
 
 /** The config of an index whose documents have their time and text in these fields. */
@@ -33,17 +35,7 @@ export async function takeLogs(fields, ...more) {
 
   const start = async () => {
     server = spawn(canter, [...args, "--listen", url?.slice("http://".length) ?? "127.0.0.1:0"]);
-    url = await new Promise((resolve, reject) => {
-      let text = "";
-      const read = (chunk) => {
-        text += chunk;
-        const found = text.match(/http:\/\/127\.0\.0\.1:\d+/);
-        if (found) resolve(found[0]);
-      };
-      server.stdout.on("data", read);
-      server.stderr.on("data", read);
-      server.on("exit", () => reject(new Error(text)));
-    });
+    url = await urlOf(server);
   };
   const end = async (signal) => {
     const ended = new Promise((resolve) => server.once("exit", resolve));

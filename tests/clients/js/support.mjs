@@ -71,14 +71,9 @@ export function makeIndex() {
   return { folder, index, run, remove };
 }
 
-/** Serves an index, to holders of `keys` if there are any: with `canter serve`, or with HOST=worker by the Worker on workerd. */
-export async function serve(index, keys) {
-  const worker = fileURLToPath(new URL("../worker.mjs", import.meta.url));
-  const listen = ["--listen", "127.0.0.1:0", "--engine", process.env.ENGINE ?? "wasm"];
-  const server = isWorker
-    ? spawn("node", [worker, index, "shop", ...(keys ? [keys] : [])])
-    : spawn(canter, ["serve", "--index", `shop=${index}`, ...listen, ...(keys ? ["--api-keys", keys] : [])]);
-  const url = await new Promise((resolve, reject) => {
+/** The URL that a server says when it listens; fails if it ends first. */
+export const urlOf = (server) =>
+  new Promise((resolve, reject) => {
     let text = "";
     const read = (chunk) => {
       text += chunk;
@@ -89,6 +84,15 @@ export async function serve(index, keys) {
     server.stderr.on("data", read);
     server.on("exit", () => reject(new Error(text)));
   });
+
+/** Serves an index, to holders of `keys` if there are any: with `canter serve`, or with HOST=worker by the Worker on workerd. */
+export async function serve(index, keys) {
+  const worker = fileURLToPath(new URL("../worker.mjs", import.meta.url));
+  const listen = ["--listen", "127.0.0.1:0", "--engine", process.env.ENGINE ?? "wasm"];
+  const server = isWorker
+    ? spawn("node", [worker, index, "shop", ...(keys ? [keys] : [])])
+    : spawn(canter, ["serve", "--index", `shop=${index}`, ...listen, ...(keys ? ["--api-keys", keys] : [])]);
+  const url = await urlOf(server);
   return { url, stop: () => server.kill() };
 }
 
