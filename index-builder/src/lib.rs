@@ -34,8 +34,8 @@ mod transform;
 mod upkeep;
 
 pub use arrivals::{
-    DocumentCheck, DocumentProblem, keep_rejected, read_spooled, remove_spooled, spool, spooled,
-    spooled_source,
+    DocumentCheck, DocumentProblem, LineIds, keep_rejected, read_spooled, remove_spooled, spool,
+    spooled, spooled_source,
 };
 pub use catalog::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
 pub use error::{BuildError, ErrorKind};

@@ -3,9 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use canter_index_builder::LineIds;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::refusal::Refusal;
+
+/// Who documents are that were added; nothing if there were none.
+pub(crate) type Added = Result<Option<LineIds>, Refusal>;
 
 /// What is taken for the length of documents that only the store has.
 const SPOOLED_NUM_BYTES: usize = 1 << 20;
@@ -17,7 +21,9 @@ pub(crate) struct Part {
     /// Their object in the spool, if they are safe already.
     pub(crate) spooled: Option<String>,
     /// Who waits for them.
-    pub(crate) waiter: Option<oneshot::Sender<Result<(), Refusal>>>,
+    pub(crate) waiter: Option<oneshot::Sender<Added>>,
+    /// Who they are, as soon as it is known.
+    pub(crate) ids: Option<LineIds>,
     /// Their share of what may wait.
     pub(crate) room: Option<OwnedSemaphorePermit>,
 }
@@ -32,7 +38,7 @@ impl Part {
     }
 
     /// Tells who waits. Who is told finds room again.
-    pub(crate) fn tell(&mut self, outcome: Result<(), Refusal>) {
+    pub(crate) fn tell(&mut self, outcome: Added) {
         self.room = None;
         if let Some(waiter) = self.waiter.take() {
             // Who hung up does not want to know.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use canter_formats::Format;
 use canter_index_builder::{
-    BuildError, DocumentCheck, ErrorKind, IngestOptions, Source, ingest, keep_rejected,
-    read_spooled, remove_spooled, spool, spooled, spooled_source,
+    BuildError, DocumentCheck, ErrorKind, IngestOptions, LineIds, Source, ingest, keep_rejected,
+    read_spooled, remove_spooled, spooled, spooled_source,
 };
 use uuid::Uuid;
 
@@ -74,7 +74,7 @@ impl Committer {
         };
         let others: BTreeSet<String> = listed
             .into_iter()
-            .filter(|id| !self.own.contains(id))
+            .filter(|id| !self.own.contains(id) && !self.shared.is_arriving(id))
             .collect();
         for id in &others {
             if self.is_first_look || self.seen.contains(id) {
@@ -82,6 +82,7 @@ impl Committer {
                     lines: None,
                     spooled: Some(id.clone()),
                     waiter: None,
+                    ids: None,
                     room: None,
                 };
                 // A lane that is stopping leaves it where it is.
@@ -93,14 +94,16 @@ impl Committer {
     }
 
     fn commit(&mut self, mut parts: Vec<Part>) {
-        self.own
-            .extend(parts.iter().filter_map(|part| part.spooled.clone()));
-        let outcome = match self.publish(&mut parts) {
+        for id in parts.iter().filter_map(|part| part.spooled.as_ref()) {
+            self.own.insert(id.clone());
+            self.shared.has_taken(id);
+        }
+        let outcome = match self.publish(&mut parts, 0) {
             Err(error) if may_be_rejects(&error) => {
                 self.set_aside(&mut parts)
-                    .and_then(|is_changed| match is_changed {
-                        true => self.publish(&mut parts),
-                        false => Err(error),
+                    .and_then(|set_aside| match set_aside {
+                        SetAside::Nothing => Err(error),
+                        SetAside::Some { num_lines } => self.publish(&mut parts, num_lines),
                     })
             }
             outcome => outcome,
@@ -114,7 +117,8 @@ impl Committer {
     fn finish(&mut self, parts: Vec<Part>) {
         self.shared.has_published();
         for mut part in parts {
-            part.tell(Ok(()));
+            let ids = part.ids;
+            part.tell(Ok(ids));
             if let Some(id) = part.spooled {
                 match remove_spooled(&self.shared.store, &id) {
                     Ok(()) => drop(self.own.remove(&id)),
@@ -143,8 +147,9 @@ impl Committer {
         self.shared.try_again(durable, LONG_PAUSE);
     }
 
-    /// Ingests all parts at once. Lines stay with their parts, for another attempt.
-    fn publish(&self, parts: &mut [Part]) -> Result<(), BuildError> {
+    /// Ingests all parts at once; `num_set_aside` of their lines may be rejected. Lines stay with their parts, for another
+    /// attempt.
+    fn publish(&self, parts: &mut [Part], num_set_aside: u64) -> Result<(), BuildError> {
         // The same in each attempt: one that was published although it seemed to fail is known then.
         let direct_id = Uuid::new_v4().simple().to_string();
         let mut pauses = PAUSES.iter();
@@ -157,8 +162,8 @@ impl Committer {
             let options = IngestOptions {
                 format: Some(Format::Ndjson),
                 max_line_num_bytes: self.shared.settings.max_document_bytes,
-                // Each was looked at before: if one is rejected now, that is to be known before anything is published.
-                max_rejects: Some(0),
+                // Each was looked at before: if another is rejected now, that is to be known before anything is published.
+                max_rejects: Some(num_set_aside),
                 ingested_at_ms: now_ms(),
                 ..IngestOptions::default()
             };
@@ -183,60 +188,95 @@ impl Committer {
         Ok(())
     }
 
-    /// The index config has changed since documents were looked at: takes those out that it does not allow any more, and
-    /// says whether there were any. Who waits for one of them is told; of those that are durable already, the spool keeps
-    /// them under another name, for people to look at.
-    fn set_aside(&mut self, parts: &mut [Part]) -> Result<bool, BuildError> {
+    /// The index config has changed since documents were looked at: finds those that it does not allow any more. Who waits
+    /// for one of them is told, and nothing of theirs is published. Of what is durable, the folder `rejected` keeps them for
+    /// people to look at, and publishing leaves them out.
+    ///
+    /// ```text
+    ///   spool/<id> has good and bad ──▶ rejected/<id> has the bad ──▶ published: the ledger has <id> ──▶ spool/<id> is removed
+    /// ```
+    ///
+    /// All of it is under the one id, and the spooled object stays what it was until it is removed: whoever goes on from any
+    /// of these states writes the same again, and adds nothing twice. Good documents under an id of their own would be another
+    /// source, of which the ledger knows nothing.
+    fn set_aside(&self, parts: &mut [Part]) -> Result<SetAside, BuildError> {
         let store = &self.shared.store;
         let check = DocumentCheck::open(store)?;
+        let max = self.shared.settings.max_document_bytes;
         let mut scratch = Vec::new();
-        let mut is_changed = false;
+        let mut set_aside = SetAside::Nothing;
         for part in parts.iter_mut() {
             let Some(lines) = &part.lines else {
                 continue;
             };
-            let (mut good, mut bad) = (Vec::new(), Vec::new());
+            let (mut bad, mut num_bad) = (Vec::new(), 0);
             for line in lines.split_inclusive(|byte| *byte == b'\n') {
-                match check.problem(line, &mut scratch) {
-                    None => good.extend_from_slice(line),
-                    Some(_) => bad.extend_from_slice(line),
+                let document = line.strip_suffix(b"\n").unwrap_or(line);
+                if document.len() > max || check.problem(document, &mut scratch).is_some() {
+                    bad.extend_from_slice(line);
+                    num_bad += 1;
                 }
             }
-            if bad.is_empty() {
+            if num_bad == 0 {
                 continue;
             }
-            is_changed = true;
-            let Some(id) = part.spooled.take() else {
+            let Some(id) = &part.spooled else {
                 part.tell(Err(Refusal::Unavailable(
                     "the index config has changed in this moment, and does not allow one of these documents: nothing of \
                      them was taken; send them again to see which"
                         .to_owned(),
                 )));
                 part.lines = None;
+                set_aside.add(0);
                 continue;
             };
-            let kept_id = Uuid::new_v4().simple().to_string();
-            keep_rejected(store, &id, &bad)?;
-            spool(store, &kept_id, &good)?;
-            remove_spooled(store, &id)?;
+            keep_rejected(store, id, &bad)?;
             tracing::error!(
-                target: "canter::intake", index = store.uri(), spool = id,
+                target: "canter::intake", index = store.uri(), spool = id.as_str(),
                 "the index config has changed: documents that it does not allow are in the folder `rejected`"
             );
-            self.own.insert(kept_id.clone());
-            (part.lines, part.spooled) = (Some(good), Some(kept_id));
+            set_aside.add(num_bad);
         }
-        Ok(is_changed)
+        Ok(set_aside)
     }
 }
 
-fn sources(parts: &[Part], direct_id: &str) -> Vec<Source> {
+/// What publishing leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SetAside {
+    /// The index allows all that is there.
+    Nothing,
+    /// Parts that are not published at all, and so many lines of those that are.
+    Some { num_lines: u64 },
+}
+
+impl SetAside {
+    fn add(&mut self, num_more: u64) {
+        let num_before = match self {
+            Self::Nothing => 0,
+            Self::Some { num_lines } => *num_lines,
+        };
+        *self = Self::Some {
+            num_lines: num_before + num_more,
+        };
+    }
+}
+
+/// What is ingested. Notes of documents that become one source who they are there.
+fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
     let mut direct: Vec<u8> = Vec::new();
+    let mut next: Option<LineIds> = None;
     let mut sources = Vec::new();
     for part in parts {
         match (&part.spooled, &part.lines) {
             (Some(id), Some(lines)) => sources.push(spooled_source(id, lines.clone())),
-            (None, Some(lines)) => direct.extend_from_slice(lines),
+            (None, Some(lines)) => {
+                let ids = next.unwrap_or_else(|| LineIds::of_source(direct_id, lines));
+                let num_lines = lines.iter().filter(|byte| **byte == b'\n').count();
+                next = Some(ids.behind(num_lines as u64));
+                part.ids = Some(ids);
+                direct.extend_from_slice(lines);
+            }
             (_, None) => {}
         }
     }

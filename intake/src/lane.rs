@@ -1,17 +1,19 @@
 //! One index's lane: what comes waits here, and one thread publishes it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use canter_index_builder::{
-    BuildError, DocumentCheck, DocumentProblem, ErrorKind, IndexStore, spool,
+    BuildError, DocumentCheck, DocumentProblem, ErrorKind, IndexStore, LineIds, spool,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::batch::{Part, Waiting};
 use crate::commit::Committer;
+use crate::otlp::LogsLimits;
 use crate::refusal::Refusal;
 use crate::room::Room;
 
@@ -74,11 +76,40 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct State {
     waiting: Waiting,
+    /// Ids of what is being written to the spool, or was and waits: it is not left there by another process.
+    arriving: BTreeSet<String>,
     /// Nothing is published before: the store has not answered lately.
     not_before: Option<Instant>,
     is_stopping: bool,
     /// Counts publications, for whoever keeps the index in order.
     num_commits: u64,
+}
+
+/// Something that is being written to the spool.
+struct Arriving<'a> {
+    shared: &'a Shared,
+    id: Option<String>,
+}
+
+impl<'a> Arriving<'a> {
+    fn new(shared: &'a Shared, id: &str) -> Self {
+        shared.lock().arriving.insert(id.to_owned());
+        let id = Some(id.to_owned());
+        Self { shared, id }
+    }
+
+    /// It waits to be published: who takes it says so.
+    fn has_arrived(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Arriving<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            self.shared.lock().arriving.remove(id);
+        }
+    }
 }
 
 impl Lane {
@@ -110,6 +141,15 @@ impl Lane {
     /// How often something was published.
     pub fn num_commits(&self) -> u64 {
         self.shared.lock().num_commits
+    }
+
+    /// How much a request of OpenTelemetry's logs may be, so that its documents can be taken.
+    pub fn logs_limits(&self) -> LogsLimits {
+        LogsLimits {
+            max_document_bytes: self.shared.settings.max_document_bytes,
+            max_bytes: self.room.max_bytes(),
+            ..LogsLimits::default()
+        }
     }
 
     /// What is wrong with each of these documents, if anything is. Blocks: the index config may have to be read.
@@ -151,35 +191,46 @@ impl Lane {
 
     /// Takes documents, in which nothing is wrong, and answers when they are as safe as asked for.
     ///
+    /// The answer says who they are, as searches will show it; nothing if there are none.
+    ///
     /// # Errors
     /// If they are not taken: none of them then, unless the store broke off while they were published.
-    pub async fn add(&self, documents: &[&[u8]], acknowledge: Acknowledge) -> Result<(), Refusal> {
+    pub async fn add(
+        &self,
+        documents: &[&[u8]],
+        acknowledge: Acknowledge,
+    ) -> Result<Option<LineIds>, Refusal> {
         if documents.is_empty() {
             return match acknowledge {
-                Acknowledge::Durable => Ok(()),
-                _ => self.publish_now().await,
+                Acknowledge::Durable => Ok(None),
+                _ => self.publish_now().await.map(|()| None),
             };
         }
         let lines = joined(documents);
         let room = Some(self.room.take(lines.len()).await?);
         if acknowledge == Acknowledge::Durable {
             let id = Uuid::new_v4().simple().to_string();
+            // Gone again if this breaks off: what was written then is anybody's.
+            let arriving = Arriving::new(&self.shared, &id);
             let lines = self.spool(&id, lines).await?;
-            return self.shared.add(
-                Part {
-                    lines: Some(lines),
-                    spooled: Some(id),
-                    waiter: None,
-                    room,
-                },
-                false,
-            );
+            let ids = Some(LineIds::of_spooled(&id, &lines));
+            let part = Part {
+                lines: Some(lines),
+                spooled: Some(id),
+                waiter: None,
+                ids,
+                room,
+            };
+            self.shared.add(part, false)?;
+            arriving.has_arrived();
+            return Ok(ids);
         }
         let (waiter, told) = oneshot::channel();
         let part = Part {
             lines: Some(lines),
             spooled: None,
             waiter: Some(waiter),
+            ids: None,
             room,
         };
         self.shared
@@ -218,10 +269,12 @@ impl Lane {
             lines: None,
             spooled: None,
             waiter: Some(waiter),
+            ids: None,
             room: None,
         };
         self.shared.add(nothing, true)?;
-        told.await.unwrap_or(Err(Refusal::Stopping))
+        let told = told.await.unwrap_or(Err(Refusal::Stopping));
+        told.map(|_| ())
     }
 
     /// Takes nothing more, and returns when what was taken is published, or has failed to be. Blocks.
@@ -328,6 +381,16 @@ impl Shared {
             true => Some(due),
             false => Some(state.not_before.map_or(due, |at| at.max(due))),
         }
+    }
+
+    /// Whether something with this id is on its way through the spool to the committer.
+    pub(crate) fn is_arriving(&self, id: &str) -> bool {
+        self.lock().arriving.contains(id)
+    }
+
+    /// Says that the committer has it.
+    pub(crate) fn has_taken(&self, id: &str) {
+        self.lock().arriving.remove(id);
     }
 
     /// Says that something was published.

@@ -36,7 +36,9 @@ pub use mappings::{
     IndexParts, MappingError, TemplateKind, TemplateSet, Templated, check_template, index_config,
     index_id_of,
 };
-pub use otlp::{Logs, LogsEncoding, read_logs, write_logs_answer, write_logs_error};
+pub use otlp::{
+    Logs, LogsEncoding, LogsError, LogsLimits, read_logs, write_logs_answer, write_logs_error,
+};
 pub use refusal::Refusal;
 pub use room::Room;
 pub use upkeep::{Upkeep, UpkeepSettings};

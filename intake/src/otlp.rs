@@ -1,14 +1,31 @@
-//! Logs of the OpenTelemetry protocol (OTLP over HTTP): requests into lines, and the answers that exporters expect.
+//! Logs of the OpenTelemetry protocol (OTLP over HTTP): requests into documents, and the answers that exporters expect.
 //! <https://opentelemetry.io/docs/specs/otlp/#otlphttp>
+//!
+//! ```text
+//!   json ─────┐ a record's bytes                    ┌─▶ documents
+//!             ├──────────────────▶ Documents::add ──┤
+//!   protobuf ─┘                     one at a time   └─▶ problems
+//! ```
+//!
+//! A few bytes of a request can be a thousand in memory once they are read, so each record is looked for in the bytes of the
+//! request, read, made a document and forgotten before the next.
 
-use std::sync::Arc;
+mod documents;
+mod json;
+mod nesting;
+mod protobuf;
+#[cfg(test)]
+mod tests;
 
-use canter_formats::{Format, Hints, Layout};
+use std::fmt::Display;
+
 use opentelemetry_proto::tonic::collector::logs::v1::{
-    ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
+    ExportLogsPartialSuccess, ExportLogsServiceResponse,
 };
 use prost::Message;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use self::documents::Documents;
 
 /// How a request is written; its answer is written in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,64 +67,86 @@ pub struct Logs {
     pub problems: Vec<String>,
 }
 
-/// Reads a request. The documents have the fields of Quickwit's `otel-logs` indexes.
+/// How much one request may be. A record takes a few bytes in protobuf, and far more when it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogsLimits {
+    /// Most log records, with those that are rejected: an empty one has two bytes, and some 200 until it is answered.
+    pub max_records: usize,
+    /// Longest record as it was sent, and longest document.
+    pub max_document_bytes: usize,
+    /// Most bytes of all documents together, as they wait to be published.
+    pub max_bytes: usize,
+}
+
+impl Default for LogsLimits {
+    fn default() -> Self {
+        Self {
+            max_records: 500_000,
+            max_document_bytes: 16 << 20,
+            max_bytes: 128 << 20,
+        }
+    }
+}
+
+/// Why nothing of a request is taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogsError {
+    /// It is no request.
+    #[error("no ExportLogsServiceRequest: {0}")]
+    Malformed(String),
+    /// What resources and scopes say is in each document, and that is too much.
+    #[error(
+        "each document has what its resource and scope say, which are more than {max_bytes} bytes for all log records: \
+         send fewer records at once, or shorter attributes of resources and scopes"
+    )]
+    TooMuchShared {
+        /// How much it may be.
+        max_bytes: usize,
+    },
+    /// There are too many log records: send them in parts.
+    #[error("the request has more than {max_records} log records: send fewer records at once")]
+    TooManyRecords {
+        /// How many there may be.
+        max_records: usize,
+    },
+    /// The documents are more than may wait at all: send them in parts.
+    #[error(
+        "the documents of the log records have more than {max_bytes} bytes, and so many may wait to be published: send \
+         fewer records at once, or raise --max-pending-bytes"
+    )]
+    TooLarge {
+        /// How much may wait.
+        max_bytes: usize,
+    },
+}
+
+impl LogsError {
+    /// Whether the same records would be taken in several requests.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::TooManyRecords { .. } | Self::TooLarge { .. })
+    }
+
+    fn malformed(error: impl Display) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
+/// Reads a request, a record at a time. The documents have the fields of Quickwit's `otel-logs` indexes.
 ///
 /// # Errors
-/// In words, if it is no request.
-pub fn read_logs(body: &[u8], encoding: LogsEncoding) -> Result<Logs, String> {
-    let json;
-    let body = match encoding {
-        LogsEncoding::Json => body,
-        LogsEncoding::Protobuf => {
-            let request = ExportLogsServiceRequest::decode(body)
-                .map_err(|error| format!("no ExportLogsServiceRequest: {error}"))?;
-            if request.resource_logs.is_empty() {
-                return Ok(Logs::default());
-            }
-            let mut value = serde_json::to_value(&request).map_err(|error| error.to_string())?;
-            remove_unset(&mut value);
-            json = value.to_string();
-            json.as_bytes()
-        }
-    };
-    if encoding == LogsEncoding::Json {
-        check_json(body)?;
+/// If it is no request, or more than the limits allow.
+pub fn read_logs(
+    body: &[u8],
+    encoding: LogsEncoding,
+    limits: &LogsLimits,
+) -> Result<Logs, LogsError> {
+    let mut documents = Documents::new(limits);
+    match encoding {
+        LogsEncoding::Protobuf => protobuf::read(body, &mut documents)?,
+        LogsEncoding::Json => json::read(body, &mut documents)?,
     }
-    let layout = Layout::new(Format::OtlpJson, b',', Arc::new(Hints::default()));
-    let mut logs = Logs::default();
-    layout.parse(body, &mut Vec::new(), &mut |parsed| match parsed {
-        Ok(document) => logs.documents.push(document.to_vec()),
-        Err(failure) if failure.reason == "no_log_records" => {}
-        Err(failure) => logs.problems.push(failure.message),
-    });
-    Ok(logs)
-}
-
-/// In protobuf a number that was not set is 0, and in its JSON it is not there. The keys of attributes are values here, so
-/// none of them can be meant.
-fn remove_unset(value: &mut Value) {
-    match value {
-        Value::Array(values) => values.iter_mut().for_each(remove_unset),
-        Value::Object(object) => {
-            for name in ["droppedAttributesCount", "severityNumber", "flags"] {
-                if object.get(name).is_some_and(|number| *number == 0) {
-                    object.shift_remove(name);
-                }
-            }
-            object.values_mut().for_each(remove_unset);
-        }
-        _ => {}
-    }
-}
-
-/// What has no `resourceLogs` would be taken for one of them, and for an empty request.
-fn check_json(body: &[u8]) -> Result<(), String> {
-    let value: Value = serde_json::from_slice(body)
-        .map_err(|error| format!("no ExportLogsServiceRequest: {error}"))?;
-    match value.as_object() {
-        Some(object) if object.is_empty() || object.contains_key("resourceLogs") => Ok(()),
-        _ => Err("no ExportLogsServiceRequest: it has no resourceLogs".to_owned()),
-    }
+    Ok(documents.finish())
 }
 
 /// The answer to a request that was taken, but for `num_rejected` of its records.

@@ -50,6 +50,11 @@ impl Room {
         }
     }
 
+    /// How many bytes there is room for if nothing waits.
+    pub(crate) fn max_bytes(&self) -> usize {
+        self.max_bytes
+    }
+
     /// How many bytes find room now.
     #[must_use]
     pub fn num_free_bytes(&self) -> usize {

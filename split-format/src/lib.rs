@@ -53,7 +53,7 @@ pub use filter::{
 };
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
 pub use hotcache::{HotRange, Hotcache};
-pub use identities::{DocIdentity, Identities, IdentityRange, SourceId};
+pub use identities::{DocIdentity, Identities, IdentityDirectory, IdentityRange, SourceId};
 pub use ledger::{Ledger, LedgerRef, SplitNumber, WrittenLedger, split_number};
 pub use limits::{MAX_MANIFEST_BYTES, MAX_SPLITS, is_near_limit};
 pub use manifest::{Manifest, ManifestFile, SplitEntry, Tags};

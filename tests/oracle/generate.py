@@ -136,7 +136,10 @@ class Queries:
         return {"match_none": {}}
 
     def nested(self):
-        return {"nested": {"path": "any", "query": self.leaf()}}
+        objects = sorted({field.name.split(".")[0] for field in self.fields if "." in field.name})
+        if not objects:
+            return self.leaf()
+        return {"nested": {"path": self.draw.choice(objects), "query": self.leaf()}}
 
     def match(self):
         draw, field = self.draw, self.field(self.texts * 3 + self.typed)

@@ -237,7 +237,7 @@ fn an_automatic_interval_takes_fields_with_one_date() {
         &json!({"d": {"auto_date_histogram": {"field": "many"}}}),
     );
     assert!(
-        error.contains("aggs.d.auto_date_histogram: the field \"many\" has documents with several"),
+        error.contains("aggs.d.auto_date_histogram: the field \"many\" may have several values"),
         "{error}"
     );
 }

@@ -260,6 +260,16 @@ fn a_caller_sees_its_indexes_and_its_documents_only() {
             Value::Null,
             "totals are not for a part"
         );
+        let described = json_of(&ask(
+            &searcher,
+            "GET /api/v1/indexes/things/describe",
+            &Value::Null,
+            &scoped,
+        ));
+        assert_eq!(
+            described,
+            json!({"index_id": "things", "index_uri": "things"})
+        );
     }
 }
 

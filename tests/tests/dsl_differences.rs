@@ -45,9 +45,13 @@ fn four() -> Searcher {
 
 /// Status and body of an answer.
 fn ask(searcher: &Searcher, query: &str, body: &Value) -> (u16, Value) {
+    ask_at(searcher, "/logs/_search", query, body)
+}
+
+fn ask_at(searcher: &Searcher, path: &str, query: &str, body: &Value) -> (u16, Value) {
     let request = HttpRequest {
         method: "POST".to_owned(),
-        path: "/logs/_search".to_owned(),
+        path: path.to_owned(),
         query: query.to_owned(),
         body: body.to_string().into_bytes(),
     };
@@ -158,8 +162,27 @@ fn a_search_ends_when_its_time_is_up() {
     for (query, body) in [
         ("timeout=200ms", json!({})),
         ("", json!({"timeout": "200ms"})),
+        // The host ends it, before the guest has said anything.
+        ("timeout=0ms", json!({})),
     ] {
         let (status, answer) = ask(&searcher, query, &body);
         assert_eq!(status, 504, "{answer}");
+        assert_eq!(answer["error"]["type"], "timeout_exception", "{answer}");
     }
+}
+
+#[test]
+fn more_fields_than_an_answer_may_hold_are_to_be_named() {
+    // No mapping has them.
+    let fields = (0..4_000).map(|n| (format!("{n:0>250}"), json!(n)));
+    let document = Value::Object(fields.collect()).to_string();
+    let index = TestIndex::build(CONFIG, &[document], 1).unwrap();
+    let searcher = searcher(Arc::new(index.fetcher()));
+    let (status, answer) = ask_at(&searcher, "/logs/_field_caps", "fields=*", &json!({}));
+    assert_eq!(status, 400, "{answer}");
+    let reason = answer["error"]["reason"].as_str().unwrap();
+    assert!(reason.contains("name some of them"), "{reason}");
+    let (status, answer) = ask_at(&searcher, "/logs/_field_caps", "fields=*0042", &json!({}));
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(answer["fields"].as_object().unwrap().len(), 1, "{answer}");
 }

@@ -359,3 +359,41 @@ fn pages_of_dates_go_on_where_the_last_one_ended() {
         assert_eq!(seen, wanted, "{field} {order}");
     }
 }
+
+#[test]
+fn what_matches_everything_counts_for_the_score() {
+    let index = index(&[
+        json!({"tag": "a"}),
+        json!({"tag": "a"}),
+        json!({"tag": "b"}),
+    ]);
+    let searcher = Searcher::builder()
+        .engine(Arc::new(NativeEngine::new()))
+        .index_from("logs", Arc::new(index.fetcher()), "logs")
+        .and_then(|builder| builder.build())
+        .unwrap();
+    let term = json!({"constant_score": {"filter": {"term": {"tag": "a"}}, "boost": 0.5}});
+    let all = json!({"match_all": {}});
+    for (query, score) in [
+        (json!({"bool": {"must": [term, all]}}), 1.5),
+        (json!({"bool": {"must": [term], "should": [all]}}), 1.5),
+        (
+            json!({"bool": {"must": [term, {"query_string": {"query": "n:*"}}]}}),
+            1.5,
+        ),
+        (
+            json!({"bool": {"must": [term, {"exists": {"field": "n", "boost": 3}}]}}),
+            3.5,
+        ),
+        (json!({"bool": {"must": [term], "filter": [all]}}), 0.5),
+        (
+            json!({"bool": {"must": [term, {"match_all": {"boost": 2}}]}}),
+            2.5,
+        ),
+    ] {
+        let body = json!({"query": query, "sort": ["_score"]});
+        let answer = elastic(&searcher, "/logs/_search", &body);
+        assert_eq!(answer["hits"]["total"]["value"], 2, "{query}: {answer}");
+        assert_eq!(answer["hits"]["max_score"], score, "{query}: {answer}");
+    }
+}

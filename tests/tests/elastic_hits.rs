@@ -436,6 +436,41 @@ fn a_scroll_goes_through_all_hits_in_any_order() {
     }
 }
 
+/// As they lie in splits, too, which are then searched one after the other.
+#[test]
+fn the_first_page_of_a_scroll_counts_and_aggregates_all_splits() {
+    let documents = documents(7, 150);
+    let index = index(&documents);
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        for sort in [Value::Null, json!(["_doc"]), json!([{"n": "asc"}])] {
+            for has_aggs in [false, true] {
+                let mut body = json!({"size": 13});
+                if !sort.is_null() {
+                    body["sort"] = sort.clone();
+                }
+                if has_aggs {
+                    body["aggs"] = json!({"num": {"value_count": {"field": "n"}}});
+                }
+                let mut page = ask(&searcher, "POST /hits/_search?scroll=1m", &body);
+                let num = &page["aggregations"]["num"]["value"];
+                assert_eq!(num.as_f64(), has_aggs.then_some(150.0), "{body}");
+                let mut seen = Vec::new();
+                while !numbers(&page).is_empty() {
+                    let total = json!({"value": 150, "relation": "eq"});
+                    assert_eq!(page["hits"]["total"], total, "{body}");
+                    seen.extend(numbers(&page));
+                    let next = json!({"scroll": "1m", "scroll_id": page["_scroll_id"]});
+                    page = ask(&searcher, "POST /_search/scroll", &next);
+                    assert!(page.get("aggregations").is_none(), "{body}");
+                }
+                seen.sort_unstable();
+                assert_eq!(seen, (0..150).collect::<Vec<u64>>(), "{body}");
+            }
+        }
+    }
+}
+
 #[test]
 fn numbers_of_several_types_are_one_value() {
     let documents = ["{\"o\": 1}", "{\"o\": 2}", "{\"o\": 1.0}", "{\"o\": 1.5}"];

@@ -223,6 +223,31 @@ fn drawn_inputs_do_no_harm() {
 #[test]
 #[ignore = "writes into the repository"]
 fn the_index_of_the_targets_is_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/index");
+    std::fs::remove_dir_all(&folder).unwrap();
+    for (name, bytes) in &index_of_the_targets().objects {
+        if name.ends_with(".lock") {
+            continue;
+        }
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+/// Splits of an earlier format would be refused, and the targets would find nothing.
+#[test]
+fn the_index_of_the_targets_is_of_the_format_of_today() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/index");
+    for (name, bytes) in &index_of_the_targets().objects {
+        if name.ends_with(".split") {
+            let written = std::fs::read(folder.join(name)).unwrap_or_default();
+            assert!(written == bytes[..], "{name}: write the index anew");
+        }
+    }
+}
+
+fn index_of_the_targets() -> canter_tests::TestIndex {
     const CONFIG: &str = r#"
 version: 0.8
 index_id: fuzz
@@ -260,11 +285,5 @@ search_settings:
             .to_string()
         })
         .collect();
-    let index = canter_tests::TestIndex::build(CONFIG, &lines, 12).unwrap();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/index");
-    for (name, bytes) in &index.objects {
-        let path = folder.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
+    canter_tests::TestIndex::build(CONFIG, &lines, 12).unwrap()
 }

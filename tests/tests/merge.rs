@@ -115,7 +115,7 @@ fn a_merged_split_is_to_the_byte_the_split_of_all_its_documents() -> Result<()> 
 fn identities(index: &TestIndex, entry: &SplitEntry) -> Result<Vec<DocIdentity>> {
     let files = files(&index.objects[&format!("splits/{}.split", entry.id)])?;
     let ids = files.iter().find(|(name, _)| name == IDENTITIES_FILE);
-    let ids = Identities::open(&ids.context("ids")?.1)?;
+    let ids = Identities::open(&ids.context("ids")?.1[..])?;
     Ok(ids.iter().collect::<Result<_, _>>()?)
 }
 

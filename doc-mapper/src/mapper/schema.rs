@@ -44,6 +44,7 @@ pub struct DocstoreSettings {
 /// An index config, compiled.
 #[derive(Debug)]
 pub struct DocMapper {
+    index_name: String,
     pub(super) schema: Schema,
     pub(super) root: ObjectNode,
     pub(super) mode: Mode,
@@ -136,6 +137,7 @@ impl DocMapper {
             return Err(ConfigError::new("doc_mapping.timestamp_field", message));
         }
         Ok(DocMapper {
+            index_name: config.index_id.clone(),
             schema: numbering.finish()?,
             root,
             mode: mapping.mode,
@@ -155,6 +157,20 @@ impl DocMapper {
             },
             analyzers: Analyzers(tokenizers::tokenizers_with(&mapping.tokenizers)),
         })
+    }
+
+    /// The same, of an index that goes by another name than in its config; an empty one is none.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        if !name.is_empty() {
+            name.clone_into(&mut self.index_name);
+        }
+        self
+    }
+
+    /// The name by which the index goes.
+    pub fn index_name(&self) -> &str {
+        &self.index_name
     }
 
     /// The tantivy schema.

@@ -7,7 +7,7 @@ use crate::key::Key;
 use crate::numbers::Number;
 use crate::request::{
     Aggregation, Aggregations, Composite, CompositeBy, CompositeSource, Kind, MetricOf, RangeOf,
-    Source, address, exact_number,
+    RateOf, Source, address, exact_number,
 };
 use crate::respond::choice_text;
 use crate::{Error, Result};
@@ -158,6 +158,8 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
                 }
             }
             MetricOf::StringStats { .. } => of(&metric.source, Takes::Texts)?,
+            MetricOf::Rate(rate) if rate.of == RateOf::Documents => {}
+            MetricOf::Rate(_) => of(&metric.source, Takes::Numbers)?,
             _ => of(&metric.source, Takes::NumbersAndDates)?,
         },
     }

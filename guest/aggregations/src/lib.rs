@@ -43,4 +43,5 @@ pub use columns::FullColumn;
 pub use error::{Error, Result};
 pub use partial::{Merger, Partial};
 pub use request::{Aggregations, Bounds, PlacedFilter, check_name, resolve_now};
+pub use respond::Dialect;
 pub use rollup::FromHead;

@@ -18,8 +18,10 @@ use canter_split_format::Rollup;
 
 use crate::calendar::RoundingCursor;
 use crate::key::Key;
-use crate::partial::{Buckets, Node, Partial};
-use crate::request::{Aggregation, Aggregations, DateHistogram, Kind, Terms};
+use crate::partial::{Buckets, Metric, Metrics, Node, Partial};
+use crate::request::{
+    self, Aggregation, Aggregations, DateHistogram, Kind, MetricOf, RateOf, Terms,
+};
 
 /// What the head of a split says of the aggregations of a request.
 #[derive(Clone, Debug, Default)]
@@ -250,6 +252,7 @@ impl RolledUp<'_> {
         let num_buckets = u32::try_from(keys.len()).ok()?;
         let inside = inside.iter().map(|inside| match &inside.kind {
             Kind::Terms(terms) if inside.inside.is_empty() => self.terms(terms, &rows),
+            Kind::Metric(metric) => no_state_of(metric, rows.len()),
             _ => None,
         });
         Some(Node::Buckets(Buckets {
@@ -304,6 +307,18 @@ impl RolledUp<'_> {
             inside: Vec::new(),
         }))
     }
+}
+
+/// A metric of so many buckets that keeps nothing but what their counts say; `None` of any other.
+fn no_state_of(metric: &request::Metric, num_buckets: usize) -> Option<Node> {
+    let is_of_documents =
+        matches!(&metric.what, MetricOf::Rate(rate) if rate.of == RateOf::Documents);
+    is_of_documents.then(|| {
+        Node::Metric(Metric {
+            is_date: false,
+            states: Metrics::Counts(vec![0; num_buckets]),
+        })
+    })
 }
 
 /// What is left to the columns.

@@ -23,6 +23,8 @@ pub(crate) struct TopHit {
 pub(crate) struct TopList {
     /// In order.
     pub(crate) hits: Vec<TopHit>,
+    /// Documents of the bucket, those that are too late among them.
+    pub(crate) num_docs: u64,
     /// Which of the sort values descend.
     descending: Vec<bool>,
     size: u32,
@@ -32,6 +34,7 @@ impl TopList {
     pub(crate) fn new(descending: Vec<bool>, size: usize) -> Self {
         Self {
             hits: Vec::new(),
+            num_docs: 0,
             descending,
             size: u32::try_from(size).unwrap_or(u32::MAX),
         }
@@ -62,6 +65,7 @@ impl TopList {
             *self = other;
             return;
         }
+        self.num_docs = self.num_docs.saturating_add(other.num_docs);
         for hit in other.hits {
             self.add(hit);
         }

@@ -1,11 +1,11 @@
 //! From a path to what is asked for, and doing it.
 
-use canter_names::matches_pattern;
+use canter_names::{MayBeAbsent, listed_names};
 use percent_encoding::percent_decode_str;
 
 use super::elastic::{ElasticCall, read_elastic};
 use super::http::{http_error, json_response, message_response, to_http};
-use super::indexes::{IndexFilter, describe, list, ready};
+use super::indexes::{About, IndexFilter, describe, list, ready};
 use super::params::{index_parameters, search_parameters};
 use super::settings::ApiSettings;
 use crate::SearchError;
@@ -28,7 +28,11 @@ pub(crate) enum Call {
     /// The indexes with such names.
     Indexes(IndexFilter),
     /// What there is to say of one index.
-    Index { index: String, is_pretty: bool },
+    Index {
+        index: String,
+        about: About,
+        is_pretty: bool,
+    },
     /// Whether every index can be read.
     Ready,
     /// What Elasticsearch's API has.
@@ -37,7 +41,7 @@ pub(crate) enum Call {
 
 /// The paths there are, for the one who asked for another.
 const PATHS: &str = "there are /api/v1/<index>/search, /api/v1/indexes, /api/v1/indexes/<index>, \
-                     /health/livez and /health/readyz, and of Elasticsearch's API /<index>/_search and others";
+                     /api/v1/indexes/<index>/describe, /health/livez and /health/readyz, and of Elasticsearch's API /<index>/_search and others";
 
 /// Reads a request.
 pub(crate) fn read_call(request: &HttpRequest, settings: &ApiSettings) -> Call {
@@ -58,6 +62,7 @@ impl Call {
         let allowed: &[&str] = match segments.as_slice() {
             ["api", "v1", "indexes"]
             | ["api", "v1", "indexes", _]
+            | ["api", "v1", "indexes", _, "describe"]
             | ["health", "livez" | "readyz"] => &["GET"],
             ["api", "v1", _, "search"] | ["api", "v1", "indexes", _, "search"] => &["GET", "POST"],
             _ => {
@@ -74,6 +79,12 @@ impl Call {
             ["api", "v1", "indexes"] => Self::Indexes(index_parameters(request, true)?),
             ["api", "v1", "indexes", index] => Self::Index {
                 index: known(index, settings)?,
+                about: About::Metadata,
+                is_pretty: index_parameters(request, false)?.is_pretty,
+            },
+            ["api", "v1", "indexes", index, "describe"] => Self::Index {
+                index: known(index, settings)?,
+                about: About::Totals,
                 is_pretty: index_parameters(request, false)?.is_pretty,
             },
             [_, _, "indexes", names, "search"] | [_, _, names, ..] => {
@@ -110,8 +121,12 @@ impl Call {
             Self::Elastic(call) => call.run(&settings, max_leaves, &exchange).await,
             Self::Ready => to_http(ready(&settings, &exchange).await, &exchange),
             Self::Indexes(filter) => to_http(list(&filter, &settings, &exchange).await, &exchange),
-            Self::Index { index, is_pretty } => to_http(
-                describe(&index, is_pretty, &settings, &exchange).await,
+            Self::Index {
+                index,
+                about,
+                is_pretty,
+            } => to_http(
+                describe(&index, about, is_pretty, &settings, &exchange).await,
                 &exchange,
             ),
             Self::Search {
@@ -161,20 +176,10 @@ const MAX_LISTED: usize = 10;
 /// # Errors
 /// If one is named that the caller may not search, or they stand for none.
 fn all_known(names: &str, settings: &ApiSettings) -> Result<Vec<String>, SearchError> {
-    let mut found: Vec<String> = Vec::new();
-    for part in names.split(',') {
-        let matching = settings.indexes.iter();
-        let mut matching: Vec<String> = matching
-            .filter(|name| matches_pattern(part, name))
-            .cloned()
-            .collect();
-        if matching.is_empty() {
-            matching.push(known(part, settings)?);
-        }
-        matching.retain(|name| !found.contains(name));
-        found.append(&mut matching);
+    match listed_names(names, &settings.indexes, MayBeAbsent::Nothing) {
+        Ok(found) if found.is_empty() => Err(no_index(names, settings)),
+        found => found.map_err(|part| no_index(part, settings)),
     }
-    Ok(found)
 }
 
 /// The index of that name, if the caller may search it.
@@ -183,12 +188,17 @@ fn known(index: &str, settings: &ApiSettings) -> Result<String, SearchError> {
     if names.iter().any(|name| name == index) {
         return Ok(index.to_owned());
     }
+    Err(no_index(index, settings))
+}
+
+fn no_index(index: &str, settings: &ApiSettings) -> SearchError {
+    let names = &settings.indexes;
     let listed: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
     let more = match names.len() > MAX_LISTED {
         true => " and more",
         false => "",
     };
-    Err(SearchError::new(
+    SearchError::new(
         crate::ErrorKind::NotFound,
         match listed.is_empty() {
             true => format!("there is no index {index:?} here"),
@@ -197,5 +207,5 @@ fn known(index: &str, settings: &ApiSettings) -> Result<String, SearchError> {
                 listed.join(", ")
             ),
         },
-    ))
+    )
 }

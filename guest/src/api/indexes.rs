@@ -64,16 +64,30 @@ pub(super) async fn list(
     to_json(&Value::from(indexes), filter.is_pretty).map(Outcome::Response)
 }
 
+/// What is to be said of one index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum About {
+    /// Its config, and its totals.
+    Metadata,
+    /// Its totals.
+    Totals,
+}
+
 /// One index.
 pub(super) async fn describe(
     index: &str,
+    about: About,
     is_pretty: bool,
     settings: &ApiSettings,
     exchange: &Exchange,
 ) -> Result<Outcome, SearchError> {
     let exchange = exchange.of_index(index);
     let file = read_manifest(&exchange, &settings.limits).await?;
-    to_json(&metadata(index, &file, settings), is_pretty).map(Outcome::Response)
+    let answer = match about {
+        About::Metadata => metadata(index, &file, settings),
+        About::Totals => description(index, &file, settings),
+    };
+    to_json(&answer, is_pretty).map(Outcome::Response)
 }
 
 /// The manifests of these indexes, read at once.
@@ -93,47 +107,66 @@ pub(super) async fn manifests<'a>(
 }
 
 /// An index as Quickwit's API shows it. Its id is the name under which it is searched here, which need not
-/// be the one in its config. A caller who may see a part of the documents only learns no totals.
+/// be the one in its config.
 fn metadata(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
-    let ManifestFile {
-        manifest, pages, ..
-    } = file;
-    let mut config = manifest.index_config.clone();
+    let mut config = file.manifest.index_config.clone();
     if let Value::Object(config) = &mut config {
         config.insert("index_id".to_owned(), name.into());
     }
     let mut index = Map::new();
-    let of_config = |path: &str| config.pointer(path).cloned().unwrap_or(Value::Null);
-    index.insert("version".to_owned(), of_config("/version"));
+    let version = config.get("version").cloned();
+    index.insert("version".to_owned(), version.unwrap_or(Value::Null));
     index.insert("index_uid".to_owned(), name.into());
-    let timestamp_field = of_config("/doc_mapping/timestamp_field");
     index.insert("index_config".to_owned(), config);
-    if settings.forced_filter.is_none() {
-        let sum = |of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64| {
-            let splits = manifest.splits.iter().map(of);
-            let all = splits.chain(pages.iter().map(of_page));
-            all.fold(0u64, u64::saturating_add)
-        };
-        let ranges = || {
-            let splits = manifest.splits.iter().map(|split| split.time_range);
-            splits
-                .chain(pages.iter().map(|page| page.time_range))
-                .flatten()
-        };
-        let start_ns = ranges().map(|range| range.start_ns).min();
-        let end_ns = ranges().map(|range| range.end_ns).max();
-        let totals = json!({
-            "num_published_docs": sum(SplitEntry::num_live_docs, |page| page.num_docs.saturating_sub(page.num_deleted)),
-            "num_published_splits": file.num_splits(),
-            "size_published_splits": sum(|split| split.len, |page| page.num_split_bytes),
-            "size_published_docs_uncompressed": sum(|split| split.raw_num_bytes, |page| page.raw_num_bytes),
-            "timestamp_field_name": timestamp_field,
-            "min_timestamp": start_ns.map(|ns| ns.div_euclid(SECOND_NS)),
-            "max_timestamp": end_ns.map(|ns| ns.div_euclid(SECOND_NS)),
-        });
-        if let Value::Object(totals) = totals {
-            index.extend(totals);
-        }
-    }
+    add_totals(&mut index, file, settings);
     index.into()
+}
+
+/// An index in short. Where it lies only its host knows: its URI is the one in its config, or else its name.
+fn description(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
+    let uri = file.manifest.index_config.get("index_uri").cloned();
+    let uri = uri.filter(Value::is_string);
+    let mut index = Map::new();
+    index.insert("index_id".to_owned(), name.into());
+    index.insert("index_uri".to_owned(), uri.unwrap_or_else(|| name.into()));
+    add_totals(&mut index, file, settings);
+    index.into()
+}
+
+/// How much is in an index, and of which time. A caller who may see a part of the documents only learns nothing of it.
+fn add_totals(index: &mut Map<String, Value>, file: &ManifestFile, settings: &ApiSettings) {
+    if settings.forced_filter.is_some() {
+        return;
+    }
+    let ManifestFile {
+        manifest, pages, ..
+    } = file;
+    let sum = |of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64| {
+        let splits = manifest.splits.iter().map(of);
+        let all = splits.chain(pages.iter().map(of_page));
+        all.fold(0u64, u64::saturating_add)
+    };
+    let ranges = || {
+        let splits = manifest.splits.iter().map(|split| split.time_range);
+        splits
+            .chain(pages.iter().map(|page| page.time_range))
+            .flatten()
+    };
+    let start_ns = ranges().map(|range| range.start_ns).min();
+    let end_ns = ranges().map(|range| range.end_ns).max();
+    let timestamp_field = manifest
+        .index_config
+        .pointer("/doc_mapping/timestamp_field");
+    let totals = json!({
+        "num_published_docs": sum(SplitEntry::num_live_docs, |page| page.num_docs.saturating_sub(page.num_deleted)),
+        "num_published_splits": file.num_splits(),
+        "size_published_splits": sum(|split| split.len, |page| page.num_split_bytes),
+        "size_published_docs_uncompressed": sum(|split| split.raw_num_bytes, |page| page.raw_num_bytes),
+        "timestamp_field_name": timestamp_field.cloned().unwrap_or(Value::Null),
+        "min_timestamp": start_ns.map(|ns| ns.div_euclid(SECOND_NS)),
+        "max_timestamp": end_ns.map(|ns| ns.div_euclid(SECOND_NS)),
+    });
+    if let Value::Object(totals) = totals {
+        index.extend(totals);
+    }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::SearchError;
-use crate::request::{Limits, parse_filter};
+use crate::request::{Limits, parse_filter, read_filters};
 
 /// The settings of one HTTP session. Unknown keys are refused by name.
 #[derive(Clone, Debug, Deserialize)]
@@ -11,9 +11,9 @@ use crate::request::{Limits, parse_filter};
 pub(crate) struct ApiSettings {
     /// The names of the indexes that the caller may search.
     pub(super) indexes: Vec<String>,
-    /// A query that every hit must match.
-    #[serde(default)]
-    pub(super) forced_filter: Option<String>,
+    /// Queries that every hit must match.
+    #[serde(default, deserialize_with = "read_filters")]
+    pub(super) forced_filter: Option<Vec<String>>,
     #[serde(default)]
     pub(super) limits: Limits,
     /// Whether the host has a cache for what the guest computes.
@@ -50,7 +50,7 @@ impl ApiSettings {
         }
         canter_sorting::sort(&mut settings.indexes);
         settings.indexes.dedup();
-        if let Some(filter) = &settings.forced_filter {
+        for filter in settings.forced_filter.iter().flatten() {
             parse_filter(filter, &settings.limits)?;
         }
         settings.limits.partial_result_cache |= settings.keeps_partial_results;

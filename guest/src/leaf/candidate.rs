@@ -36,6 +36,8 @@ pub(super) struct Candidate {
     pub(super) within: Within,
     /// The filters of the aggregations, by slot, if its documents are aggregated.
     pub(super) filters: Option<Vec<BuiltQuery>>,
+    /// Clauses of which hits say whether they match.
+    pub(super) named: Vec<BuiltQuery>,
     /// When to stop.
     pub(super) interrupt: Interrupt,
     /// What the head says of the aggregations.
@@ -51,9 +53,13 @@ impl Candidate {
 
     /// Whether documents must be looked at to know which match.
     pub(super) fn needs_scan(&self) -> bool {
-        let filters = self.filters.iter().flatten();
-        let mut queries = std::iter::once(&self.built).chain(filters);
+        let mut queries = std::iter::once(&self.built).chain(self.other_queries());
         queries.any(|query| !query.scan.is_empty())
+    }
+
+    /// What is asked of documents that match.
+    pub(super) fn other_queries(&self) -> impl Iterator<Item = &BuiltQuery> {
+        self.filters.iter().flatten().chain(&self.named)
     }
 
     /// Whether its dictionaries have the terms that every match needs. Of a split that lacks one nothing else is read.

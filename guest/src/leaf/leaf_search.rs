@@ -18,7 +18,7 @@ use super::reads::{SPLITS_AT_ONCE, ScanBudget, Scanner, rerun_on_gaps, warm_up};
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
 use crate::partial_cache::{SplitKeys, store};
-use crate::query::QueryNode;
+use crate::query::{BuiltQuery, QueryNode};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, SortTarget, TimeFilter};
 use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
@@ -42,6 +42,8 @@ pub(crate) struct Leaf {
 pub(super) struct Prepared {
     pub(super) ast: QueryNode,
     pub(super) sort_keys: Vec<SortKeySpec>,
+    /// Clauses of which hits say whether they match.
+    pub(super) named: Vec<QueryNode>,
     pub(super) aggregations: Option<Aggregations>,
     pub(super) time_filter: TimeFilter,
     pub(super) window: usize,
@@ -54,6 +56,7 @@ impl Prepared {
         let ast = leaf.request.parsed_query(&leaf.limits)?;
         Ok(Self {
             sort_keys: leaf.request.sort_keys()?,
+            named: leaf.request.named_clauses(&leaf.limits)?,
             aggregations: leaf.request.aggregations(&leaf.limits)?,
             time_filter: leaf.request.time_filter(),
             window: leaf.request.window(),
@@ -204,7 +207,7 @@ impl<'a> LeafSearch<'a> {
         Ok(())
     }
 
-    /// Searches split after split until the page is full.
+    /// Searches split after split until the page is full, and as much is counted as is asked for.
     async fn search_in_order(
         &mut self,
         splits: &[&'a (u32, HeadSource)],
@@ -221,7 +224,9 @@ impl<'a> LeafSearch<'a> {
             }
             self.search_splits(&round, opened).await?;
             let window = self.prepared.window;
-            if window > 0 && self.result.hits.len() >= window {
+            let is_full = window > 0 && self.result.hits.len() >= window;
+            let enough = self.enough_hits();
+            if is_full && enough.is_some_and(|enough| self.result.num_hits >= enough) {
                 self.result.num_splits_not_needed += waiting.count() as u64;
                 return Ok(());
             }
@@ -388,13 +393,14 @@ impl<'a> LeafSearch<'a> {
                 budget: &self.scan_budget,
                 interrupt: &self.interrupt,
             };
-            let filters = candidate.filters.as_deref().unwrap_or_default();
-            scanner.scan_all(&candidate.built, filters).await?;
+            let others: Vec<&BuiltQuery> = candidate.other_queries().collect();
+            scanner.scan_all(&candidate.built, &others).await?;
         }
         let task = SplitTask {
             split,
             split_ord: candidate.split_ord,
             built: &candidate.built,
+            named: &candidate.named,
             docs,
             order: &candidate.order,
             window: work.window,
@@ -410,12 +416,6 @@ impl<'a> LeafSearch<'a> {
             min_score: self.leaf.request.min_score,
             interrupt: &self.interrupt,
         };
-        if rerun_on_gaps(split, &self.interrupt, || Ok(task.too_many_terms()?)).await? {
-            return Err(SearchError::new(
-                ErrorKind::Limit,
-                "a phrase prefix stands for more than 1024 words: give more of its last word",
-            ));
-        }
         let result = rerun_on_gaps(split, &self.interrupt, || task.run()).await;
         if work.window == 0 {
             // Nothing more is read of it. What arrives for the next split takes the same memory, which the processor

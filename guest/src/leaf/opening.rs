@@ -76,7 +76,14 @@ impl<'a> LeafSearch<'a> {
             )?),
             _ => None,
         };
+        let mut named = Vec::new();
         if self.prepared.window > 0 {
+            for clause in &self.prepared.named {
+                let fields = &self.leaf.request.search_field;
+                let clause = build_query(clause, &split.mapper, fields, false, &self.leaf.limits)?;
+                built.needs.add(clause.needs.clone());
+                named.push(clause);
+            }
             built
                 .needs
                 .fast_fields
@@ -89,6 +96,7 @@ impl<'a> LeafSearch<'a> {
             order,
             within,
             filters,
+            named,
             interrupt: self.interrupt.clone(),
             from_head,
             whole,

@@ -136,6 +136,8 @@ pub(crate) struct PartialHit {
     pub(crate) keys: Vec<SortValue>,
     /// Its place in the index.
     pub(crate) place: HitPlace,
+    /// Which of the request's clauses with names it matches: a bit for each.
+    pub(crate) names: u64,
 }
 
 /// From here on, columns have no integers.
@@ -202,6 +204,21 @@ impl FailedSplit {
         }
     }
 
+    /// What a caller may know of these who may see a part of the documents only: that there are some, and why in general.
+    /// Which they are, how many, and where in them something went wrong would tell of the other documents.
+    pub(crate) fn without_places(failed: Vec<Self>) -> Vec<Self> {
+        let kinds = canter_sorting::set_of(failed.into_iter().map(|failed| failed.kind));
+        let shown = kinds.into_iter().map(|kind| Self {
+            split_id: String::new(),
+            message: format!(
+                "a part of the index was not searched: {}",
+                general_reason(&kind)
+            ),
+            kind,
+        });
+        shown.collect()
+    }
+
     /// What went wrong, in words.
     pub(crate) fn message(&self) -> &str {
         &self.message
@@ -222,6 +239,18 @@ pub(crate) fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Unavailable => "unavailable",
         ErrorKind::Limit => "limit",
         ErrorKind::Internal => "internal",
+    }
+}
+
+/// Why there is no answer of a part of an index, or none at all, by the name of the error's kind: without a word of
+/// where.
+pub(crate) fn general_reason(kind: &str) -> &'static str {
+    match kind {
+        "limit" => "the time or the reads that the search may take were used up",
+        "unavailable" => "the store could not be read, so try again",
+        "data" => "the index is damaged, so tell those who keep it",
+        "invalid" => "the request cannot be answered there",
+        _ => "the search failed, so tell those who keep the index",
     }
 }
 

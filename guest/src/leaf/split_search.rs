@@ -1,9 +1,9 @@
 //! Searching one open split whose bytes have been warmed up. Pure computation.
 
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use canter_aggregations::{Aggregations, Collector, FromHead, Partial, Ranked, Split};
-use canter_matching::{Bits, Matcher, PostingList};
+use canter_matching::{Bits, Matcher, PostingList, WINDOW_LEN};
 use canter_split_format::DeletedDocs;
 use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{DocId, TERMINATED};
@@ -23,6 +23,8 @@ pub(super) struct SplitTask<'a> {
     pub(super) split: &'a OpenSplit,
     pub(super) split_ord: u32,
     pub(super) built: &'a BuiltQuery,
+    /// Clauses of which hits say whether they match.
+    pub(super) named: &'a [BuiltQuery],
     /// Documents within the time filter.
     pub(super) docs: Range<DocId>,
     pub(super) order: &'a HitOrder,
@@ -154,9 +156,11 @@ impl SplitTask<'_> {
         }
         self.interrupt.check_tantivy()?;
         collectors.flush()?;
+        let mut hits = collectors.top_hits.into_hits(self.split_ord)?;
+        self.note_names(&mut hits)?;
         Ok(SplitResult {
             num_hits: collectors.num_hits,
-            hits: collectors.top_hits.into_hits(self.split_ord)?,
+            hits,
             aggregations: match collectors.aggregations {
                 None => None,
                 Some(collector) => Some(collector.finish()?),
@@ -165,38 +169,43 @@ impl SplitTask<'_> {
         })
     }
 
-    /// Whether a phrase prefix stands for more terms than it may.
-    ///
-    /// # Errors
-    /// As [`SplitTask::run`].
-    pub(super) fn too_many_terms(&self) -> tantivy::Result<bool> {
-        for range in &self.built.needs.term_ranges {
-            let Some(limit) = range.limit else {
-                continue;
-            };
-            let inverted_index = self.split.segment().inverted_index(range.field)?;
-            let builder = inverted_index.terms().range().limit(limit);
-            let builder = match &range.lower {
-                Bound::Included(term) => builder.ge(term.serialized_value_bytes()),
-                Bound::Excluded(term) => builder.gt(term.serialized_value_bytes()),
-                Bound::Unbounded => builder,
-            };
-            let mut terms = match &range.upper {
-                Bound::Included(term) => builder.le(term.serialized_value_bytes()),
-                Bound::Excluded(term) => builder.lt(term.serialized_value_bytes()),
-                Bound::Unbounded => builder,
-            }
-            .into_stream()?;
-            let mut num_terms = 0;
-            while terms.advance() {
+    /// Notes which of the clauses with names each hit matches.
+    fn note_names(&self, hits: &mut [PartialHit]) -> tantivy::Result<()> {
+        if self.named.is_empty() || hits.is_empty() {
+            return Ok(());
+        }
+        let docs = hits.iter().enumerate().map(|(place, hit)| (hit.doc, place));
+        let mut docs: Vec<(DocId, usize)> = docs.collect();
+        // A matcher goes forward only.
+        canter_sorting::sort(&mut docs);
+        let (mut wanted, mut found) = (Bits::default(), Bits::default());
+        for (ord, clause) in self.named.iter().enumerate() {
+            let mut matcher = compile(clause.query.as_ref(), &self.split.searcher)?;
+            let mut left = docs.as_slice();
+            while let Some((doc, _)) = left.first() {
                 self.interrupt.check_tantivy()?;
-                num_terms += 1;
-                if num_terms >= limit {
-                    return Ok(true);
+                let first = doc / u64::BITS * u64::BITS;
+                let len = left.partition_point(|(doc, _)| doc - first < WINDOW_LEN);
+                let (window, rest) = left.split_at_checked(len).unwrap_or_default();
+                wanted.clear();
+                for (doc, _) in window {
+                    wanted.insert(doc - first);
                 }
+                matcher.find(first, &wanted, &mut found)?;
+                for (doc, place) in window {
+                    let (word, bit) = ((doc - first) / u64::BITS, doc % u64::BITS);
+                    let word = found.words().get(word as usize).copied();
+                    if let (true, Some(hit)) = (
+                        (word.unwrap_or_default() >> bit) & 1 == 1,
+                        hits.get_mut(*place),
+                    ) {
+                        hit.names |= 1 << ord;
+                    }
+                }
+                left = rest;
             }
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Every document in the range matches that is not deleted.

@@ -74,6 +74,8 @@ impl KeyHasher {
             // An explanation is not kept, and no list of documents.
             explain: _,
             list_documents: _,
+            // It is given with such a list.
+            index_name: _,
             // Such an answer is not kept, and nothing of a split depends on it.
             mixes_times: _,
             // In the aggregations as read.
@@ -112,6 +114,7 @@ impl KeyHasher {
             end_timestamp: _,
             explain: _,
             list_documents: _,
+            index_name: _,
             mixes_times: _,
             time_bounds: _,
             min_score: _,

@@ -1,11 +1,40 @@
 //! What is wrong with a request, found before any split is opened.
 
-use canter_doc_mapper::{DocMapper, FieldKind};
+use canter_aggregations::FromHead;
+use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig};
+use canter_split_format::ManifestFile;
 
 use crate::SearchError;
 use crate::leaf::HitOrder;
-use crate::query::{QueryNode, QueryShape, build_query};
-use crate::request::{Limits, SearchRequest, SortTarget};
+use crate::query::{QueryNode, QueryShape, build_query, is_metadata};
+use crate::request::{DateFormat, Limits, SearchRequest, SortTarget};
+
+/// The config of an index that goes by this name, compiled.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn mapper_of(file: &ManifestFile, name: &str) -> Result<DocMapper, SearchError> {
+    let invalid = |error: String| SearchError::data(format!("manifest: index config: {error}"));
+    let config: IndexConfig = serde_json::from_value(file.manifest.index_config.clone())
+        .map_err(|error| invalid(error.to_string()))?;
+    let mapper = DocMapper::new(&config).map_err(|error| invalid(error.to_string()))?;
+    Ok(mapper.named(name))
+}
+
+/// Finds what is wrong with a request for an index that goes by this name.
+///
+/// # Errors
+/// As [`check_request`].
+pub(crate) fn check_query(
+    file: &ManifestFile,
+    name: &str,
+    request: &SearchRequest,
+    limits: &Limits,
+) -> Result<(), SearchError> {
+    let mapper = mapper_of(file, name)?;
+    let query = request.parsed_query(limits)?;
+    check_request(request, &query, &mapper, limits).map(|_| ())
+}
 
 /// Finds what is wrong with a request; returns how its hits are ordered, and what kind of query it is.
 ///
@@ -24,18 +53,43 @@ pub(super) fn check_request(
         ));
     }
     let keys = request.sort_keys()?;
-    for key in &keys {
+    let refuse_metadata =
+        |name: &str, what: &str| match request.elastic.is_some() && is_metadata(mapper, name) {
+            true => Err(SearchError::invalid(format!(
+                "{what}: {name} has no column: name a fast field"
+            ))),
+            false => Ok(()),
+        };
+    for (place, key) in keys.iter().enumerate() {
         if let SortTarget::Field(name) = &key.target {
+            refuse_metadata(name, "sort")?;
             require_fast(mapper, name, "sort_by")?;
+            let format = request
+                .elastic
+                .as_ref()
+                .and_then(|shown| shown.date_formats.get(place));
+            let has_dates = matches!(
+                mapper.kind_of(name),
+                None | Some(FieldKind::Date(_) | FieldKind::Json(_))
+            );
+            if !has_dates && format.is_some_and(|format| *format != DateFormat::Usual) {
+                return Err(SearchError::invalid(format!(
+                    "sort: {name} is no date, so that it takes neither format nor numeric_type"
+                )));
+            }
         }
     }
     if let Some(name) = &request.collapse {
+        refuse_metadata(name, "collapse")?;
         require_fast(mapper, name, "collapse")?;
     }
     for name in &request.snippet_fields {
         require_shown_text(mapper, name)?;
     }
     if let Some(aggregations) = request.aggregations(limits)? {
+        for name in aggregations.fields(None, &FromHead::default()) {
+            refuse_metadata(name, "aggs")?;
+        }
         aggregations.check(mapper)?;
         for filter in aggregations.filters() {
             request

@@ -109,8 +109,7 @@ async fn read_once(
         return Err(SearchError::new(
             ErrorKind::Limit,
             format!(
-                "{MANIFEST_OBJECT} is {} bytes long, more than the limit max_manifest_bytes of {}",
-                bytes.len(),
+                "{MANIFEST_OBJECT} is longer than the limit max_manifest_bytes of {}",
                 limits.max_manifest_bytes
             ),
         ));

@@ -27,7 +27,7 @@ pub(super) struct Required {
 impl Required {
     /// Why nothing with this time range and these tags can be a hit, if nothing can.
     pub(super) fn prunes(&self, time_range: Option<TimeRange>, tags: &Tags) -> Option<PruneReason> {
-        if !self.time_may_match(time_range) {
+        if !self.time.may_match(time_range) {
             return Some(PruneReason::Time);
         }
         let may_match = self.tags.iter().all(|(field, values)| {
@@ -35,15 +35,6 @@ impl Required {
             present.is_none_or(|present| values.iter().any(|value| present.contains(value)))
         });
         (!may_match).then_some(PruneReason::Tags)
-    }
-
-    fn time_may_match(&self, time_range: Option<TimeRange>) -> bool {
-        let Some(range) = time_range else {
-            return true;
-        };
-        let TimeFilter { start_ns, end_ns } = self.time;
-        start_ns.is_none_or(|start| range.end_ns >= start)
-            && end_ns.is_none_or(|end| range.start_ns < end)
     }
 
     /// Whether the time filter lets everything within this range through.

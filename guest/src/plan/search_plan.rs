@@ -1,10 +1,10 @@
 //! Making the plan of a search.
 
 use canter_aggregations::{Aggregations, Merger};
-use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_doc_mapper::DocMapper;
 use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Tags, Totals};
 
-use super::check::check_request;
+use super::check::{check_request, mapper_of};
 use super::count::{Countable, Counted, must_look_at};
 use super::filters::{FilterBlocks, Needles};
 use super::pages::{ReadPage, read_pages};
@@ -265,10 +265,11 @@ pub(crate) async fn plan_search(
     limits: &Limits,
     exchange: &Exchange,
 ) -> Result<SearchPlan, SearchError> {
-    let config: IndexConfig = serde_json::from_value(file.manifest.index_config.clone())
-        .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
-    let mapper = DocMapper::new(&config)
-        .map_err(|error| SearchError::data(format!("manifest: index config: {error}")))?;
+    let config_id = file.manifest.index_config.get_mut("index_id");
+    if let (Some(name), Some(id)) = (&request.index_name, config_id) {
+        *id = name.as_str().into();
+    }
+    let mapper = mapper_of(&file, exchange.index_name())?;
     let time_bounds = bounds_of(request, &file, &mapper, limits)?;
     let request = &SearchRequest {
         time_bounds: time_bounds.clone(),
@@ -337,10 +338,15 @@ impl SearchPlan {
             true => Ok(()),
             false => Err(SearchError::new(
                 ErrorKind::Limit,
+                // How many there are, a caller with a filter must not know.
                 format!(
                     "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
                      start_timestamp and end_timestamp, or raise the limit",
-                    num_needed, limits.max_splits
+                    match request.forced_filter {
+                        Some(_) => "too many".to_owned(),
+                        None => num_needed.to_string(),
+                    },
+                    limits.max_splits
                 ),
             )),
         }

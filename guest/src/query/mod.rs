@@ -13,13 +13,13 @@ mod scan;
 mod time_bounds;
 mod tree;
 
-pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query};
+pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query, is_metadata};
 pub(crate) use dsl::parse_dsl;
 pub(crate) use grammar::parse_query;
 pub(crate) use matching::compile;
 pub(crate) use needs::Needs;
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
-pub(crate) use scan::{Answers, DocTerms, Scan};
+pub(crate) use scan::{Answers, Clause, DocTerms, FieldClause, Scan};
 pub(crate) use time_bounds::{time_bounds, without_time};
 pub(crate) use tree::{Factor, QueryNode};

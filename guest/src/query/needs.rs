@@ -14,8 +14,6 @@ pub(crate) struct TermRange {
     pub(crate) field: Field,
     pub(crate) lower: Bound<Term>,
     pub(crate) upper: Bound<Term>,
-    /// So many terms, or the query is refused: it would leave some out.
-    pub(crate) limit: Option<u64>,
     pub(crate) positions: bool,
 }
 

@@ -22,6 +22,7 @@ fn collect(node: &QueryNode, tag_fields: &[&str], required: &mut Vec<RequiredTag
         QueryNode::All | QueryNode::Nothing | QueryNode::Fields(_) => {}
         QueryNode::Boost(inner, _)
         | QueryNode::Constant(inner, _)
+        | QueryNode::Nested(inner, ..)
         | QueryNode::Demoted(inner, _, _) => collect(inner, tag_fields, required),
         QueryNode::Leaf(leaf) => required.extend(of_leaf(leaf, tag_fields)),
         QueryNode::Best(nodes, _) => required.extend(of_alternatives(nodes.iter(), tag_fields)),

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use tantivy::Term;
-use tantivy::query::{BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, Query, TermQuery};
+use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query, TermQuery};
 
-use crate::query::matching::PhraseOf;
+use crate::query::matching::{PhraseOf, PhrasePrefix};
 
 /// What a split must have for a document of it to match. Asking for less is always right.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +31,9 @@ fn of_query(query: &dyn Query) -> RequiredTerms {
         RequiredTerms::Term(query.term().clone())
     } else if let Some(query) = query.downcast_ref::<PhraseOf>() {
         all_of(query.terms())
-    } else if let Some(query) = query.downcast_ref::<PhrasePrefixQuery>() {
+    } else if let Some(query) = query.downcast_ref::<PhrasePrefix>() {
         // Without its last word, which is the beginning of others.
-        all_of(query.phrase_terms())
+        all_of(query.words())
     } else if let Some(query) = query.downcast_ref::<BooleanQuery>() {
         of_clauses(query)
     } else if query.is::<EmptyQuery>() {

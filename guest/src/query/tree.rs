@@ -4,7 +4,13 @@
 
 use std::hash::{Hash, Hasher};
 
+use canter_split_format::DocIdentity;
 use tantivy_query_grammar::UserInputLeaf;
+
+/// The field that Elasticsearch has documents' identities in.
+pub(crate) const ID: &str = "_id";
+/// The field that it has the names of their indexes in.
+pub(crate) const INDEX: &str = "_index";
 
 /// A part of a query.
 #[derive(Clone, Debug, PartialEq, Hash)]
@@ -27,6 +33,8 @@ pub(crate) enum QueryNode {
     Best(Vec<QueryNode>, Factor),
     /// What the first matches, where the second does with its score times this.
     Demoted(Box<QueryNode>, Box<QueryNode>, Factor),
+    /// The same documents, where this path is an object of the index; with `true` none where it is not.
+    Nested(Box<QueryNode>, String, bool),
 }
 
 /// A score, or a factor for one.
@@ -96,6 +104,10 @@ pub(crate) enum Leaf {
     Terms { field: String, values: Vec<Given> },
     /// A value between two.
     Range(Range),
+    /// One of these documents; the identities ascend.
+    Ids(Vec<DocIdentity>),
+    /// The same of what Elasticsearch knows of every document, and which is a field only where it is mapped.
+    Metadata(Box<Leaf>),
     /// A term of a certain form.
     Pattern {
         field: String,
@@ -263,7 +275,10 @@ impl QueryNode {
             Self::Nothing => Some(0.0),
             Self::Constant(_, score) => Some(score.0),
             Self::Boost(node, boost) => Some(node.constant_score()? * boost.0),
-            Self::Leaf(Leaf::Range(_) | Leaf::Terms { .. } | Leaf::Pattern { .. }) => Some(1.0),
+            Self::Nested(node, ..) => node.constant_score(),
+            Self::Leaf(
+                Leaf::Range(_) | Leaf::Terms { .. } | Leaf::Pattern { .. } | Leaf::Ids(_),
+            ) => Some(1.0),
             Self::Bool(node) => {
                 let clauses = node.clauses.iter();
                 let mut clauses = clauses.filter(|(role, _)| *role != Role::MustNot);
@@ -277,6 +292,45 @@ impl QueryNode {
         }
     }
 
+    /// Whether a part looks for documents by who they are.
+    pub(crate) fn asks_for_ids(&self) -> bool {
+        match self {
+            Self::All | Self::Nothing | Self::Fields(_) => false,
+            Self::Leaf(leaf) => leaf.asks_for_ids(),
+            Self::Bool(node) => node.clauses.iter().any(|(_, node)| node.asks_for_ids()),
+            Self::Boost(node, _) | Self::Constant(node, _) | Self::Nested(node, ..) => {
+                node.asks_for_ids()
+            }
+            Self::Best(nodes, _) => nodes.iter().any(Self::asks_for_ids),
+            Self::Demoted(node, other, _) => node.asks_for_ids() || other.asks_for_ids(),
+        }
+    }
+
+    /// Marks what is asked of `_id` and `_index`, which mean what they do in Elasticsearch's language only.
+    pub(crate) fn mark_metadata(&mut self) {
+        match self {
+            Self::All | Self::Nothing | Self::Fields(_) => {}
+            Self::Leaf(leaf) => {
+                if matches!(leaf.field(), Some(ID | INDEX)) {
+                    let inner = std::mem::replace(leaf, Leaf::Ids(Vec::new()));
+                    *leaf = Leaf::Metadata(Box::new(inner));
+                }
+            }
+            Self::Bool(node) => {
+                let nodes = node.clauses.iter_mut();
+                nodes.for_each(|(_, node)| node.mark_metadata());
+            }
+            Self::Boost(node, _) | Self::Constant(node, _) | Self::Nested(node, ..) => {
+                node.mark_metadata();
+            }
+            Self::Best(nodes, _) => nodes.iter_mut().for_each(Self::mark_metadata),
+            Self::Demoted(node, other, _) => {
+                node.mark_metadata();
+                other.mark_metadata();
+            }
+        }
+    }
+
     /// Whether each part names its fields.
     pub(crate) fn names_its_fields(&self) -> bool {
         match self {
@@ -287,7 +341,9 @@ impl QueryNode {
                 !fields.fields.is_empty() && fields.fields.iter().all(is_name)
             }
             Self::Bool(node) => node.clauses.iter().all(|(_, node)| node.names_its_fields()),
-            Self::Boost(node, _) | Self::Constant(node, _) => node.names_its_fields(),
+            Self::Boost(node, _) | Self::Constant(node, _) | Self::Nested(node, ..) => {
+                node.names_its_fields()
+            }
             Self::Best(nodes, _) => nodes.iter().all(Self::names_its_fields),
             Self::Demoted(node, other, _) => node.names_its_fields() && other.names_its_fields(),
         }
@@ -295,6 +351,48 @@ impl QueryNode {
 }
 
 impl Leaf {
+    /// Documents by their identities. What is none is nobody's, as in Elasticsearch.
+    pub(crate) fn ids<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut identities: Vec<DocIdentity> = texts.filter_map(DocIdentity::parse).collect();
+        canter_sorting::sort(&mut identities);
+        identities.dedup();
+        Self::Ids(identities)
+    }
+
+    /// The field that it names.
+    pub(crate) fn field(&self) -> Option<&str> {
+        match self {
+            Self::Text(leaf) => match leaf {
+                UserInputLeaf::All => None,
+                UserInputLeaf::Exists { field } => Some(field),
+                UserInputLeaf::Literal(literal) => literal.field_name.as_deref(),
+                UserInputLeaf::Range { field, .. }
+                | UserInputLeaf::Set { field, .. }
+                | UserInputLeaf::Regex { field, .. } => field.as_deref(),
+            },
+            Self::Match(matched) => matched.field.as_deref(),
+            Self::Range(range) => Some(&range.field),
+            Self::Term { field, .. }
+            | Self::Terms { field, .. }
+            | Self::Pattern { field, .. }
+            | Self::Fuzzy { field, .. } => Some(field),
+            Self::Ids(_) => None,
+            Self::Metadata(leaf) => leaf.field(),
+        }
+    }
+
+    /// Whether it looks for documents by who they are.
+    fn asks_for_ids(&self) -> bool {
+        match self {
+            Self::Ids(_) => true,
+            Self::Metadata(leaf) => {
+                leaf.field() == Some(ID)
+                    && !matches!(**leaf, Self::Text(UserInputLeaf::Exists { .. }))
+            }
+            _ => false,
+        }
+    }
+
     fn names_its_field(&self) -> bool {
         match self {
             Self::Text(leaf) => match leaf {

@@ -2,6 +2,7 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// How many hits a search counts: Quickwit's `count_all`, and Elasticsearch's `track_total_hits`.
 ///
@@ -33,17 +34,12 @@ impl Serialize for Counting {
 
 impl<'de> Deserialize<'de> for Counting {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum FlagOrCount {
-            Flag(bool),
-            Count(u64),
-        }
-        match FlagOrCount::deserialize(deserializer) {
-            Ok(FlagOrCount::Flag(true)) => Ok(Self::All),
-            Ok(FlagOrCount::Flag(false)) => Ok(Self::UpTo(0)),
-            Ok(FlagOrCount::Count(most)) => Ok(Self::UpTo(most)),
-            Err(_) => Err(D::Error::custom(
+        let json = Value::deserialize(deserializer)?;
+        match (json.as_bool(), json.as_u64()) {
+            (Some(true), _) => Ok(Self::All),
+            (Some(false), _) => Ok(Self::UpTo(0)),
+            (_, Some(most)) => Ok(Self::UpTo(most)),
+            _ => Err(D::Error::custom(
                 "track_total_hits must be true, false or a whole number, 0 or more",
             )),
         }

@@ -2,7 +2,9 @@
 
 use canter_names::FilterPath;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::GivenQuery;
 use crate::leaf::SortValue;
 
 /// What an answer in Elasticsearch's form shows of hits.
@@ -10,6 +12,8 @@ use crate::leaf::SortValue;
 pub(crate) struct ElasticHits {
     /// The names of the indexes, with commas between them.
     pub(crate) names: String,
+    /// Clauses of the query with a name, which hits that match them show.
+    pub(crate) named: Vec<(String, GivenQuery)>,
     pub(crate) source: SourceFilter,
     /// Whether hits show their sort values: where a request asks for an order.
     pub(crate) shows_sort: bool,
@@ -37,6 +41,21 @@ pub(crate) struct ElasticHits {
     pub(crate) filter_path: Option<FilterPath>,
 }
 
+impl ElasticHits {
+    /// The names of the clauses that a hit matches; `bits` says which.
+    pub(crate) fn names_of(&self, bits: u64) -> Vec<Value> {
+        let mut names: Vec<Value> = Vec::new();
+        for (place, (name, _)) in self.named.iter().enumerate() {
+            let name = Value::from(name.as_str());
+            // Several clauses may have one name.
+            if (bits >> place) & 1 == 1 && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
 /// A search that goes through all hits, page by page: in the order in which they lie in the index's splits, or in one of
 /// values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +68,9 @@ pub(crate) struct Scroll {
     /// What `now` is on every page.
     #[serde(default)]
     pub(crate) now_ms: Option<i64>,
+    /// How many hits the first page found, and whether there may be more: what every page says.
+    #[serde(default)]
+    pub(crate) total: Option<(u64, bool)>,
     /// The parameters and the body of the request, for the next page.
     pub(crate) query: String,
     pub(crate) body: String,

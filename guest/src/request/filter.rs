@@ -1,6 +1,9 @@
 //! The forced filter: a query that a host adds to whatever a caller asks for.
 
-use super::Limits;
+use serde::{Deserialize as _, Deserializer, de::Error as _};
+use serde_json::Value;
+
+use super::{Limits, texts};
 use crate::SearchError;
 use crate::query::{QueryNode, parse_query};
 
@@ -21,6 +24,19 @@ pub(crate) fn parse_filter(filter: &str, limits: &Limits) -> Result<QueryNode, S
         ));
     }
     Ok(ast)
+}
+
+/// Reads forced filters: a text, or a list of them.
+pub(crate) fn read_filters<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    let filters = match Value::deserialize(deserializer)? {
+        Value::String(filter) => Some(vec![filter]),
+        json => texts(json),
+    };
+    let filters = filters
+        .ok_or_else(|| D::Error::custom("forced_filter: this must be text, or a list of texts"))?;
+    Ok((!filters.is_empty()).then_some(filters))
 }
 
 #[cfg(test)]

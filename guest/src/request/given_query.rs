@@ -1,6 +1,6 @@
 //! A query as a request gives it.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
 use super::Limits;
@@ -8,13 +8,20 @@ use crate::SearchError;
 use crate::query::{QueryNode, parse_dsl, parse_query};
 
 /// A query string, or a query of Elasticsearch's query DSL.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum GivenQuery {
     /// `level:error`
     Text(String),
     /// `{"term": {"level": "error"}}`
     Dsl(serde_json::Map<String, Value>),
+}
+
+impl<'de> Deserialize<'de> for GivenQuery {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Value::deserialize(deserializer)?;
+        Self::of(&json).map_err(|error| D::Error::custom(error.message))
+    }
 }
 
 impl Default for GivenQuery {

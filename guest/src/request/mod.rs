@@ -12,7 +12,7 @@ pub(crate) use counting::Counting;
 pub(crate) use elastic::{
     DateFormat, ElasticHits, Highlight, Marks, NamedField, Scroll, SourceFilter,
 };
-pub(crate) use filter::parse_filter;
+pub(crate) use filter::{parse_filter, read_filters};
 pub(crate) use given_query::GivenQuery;
 pub(crate) use limits::Limits;
 pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
@@ -20,6 +20,7 @@ pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
 use sort::parse_sort_by;
 
 use canter_aggregations::{Aggregations, Bounds, check_name, resolve_now};
+use canter_split_format::TimeRange;
 use serde::{Deserialize, Serialize};
 
 use self::bounds::MAX_FIELDS;
@@ -78,15 +79,19 @@ pub(crate) struct SearchRequest {
     /// Fields of which hits show the passages that match, besides the documents themselves.
     #[serde(default, deserialize_with = "one_or_many")]
     pub(crate) snippet_fields: Vec<String>,
-    /// A query that every hit must match besides, whatever the other asks for: what a caller may see.
-    #[serde(default)]
-    pub(crate) forced_filter: Option<String>,
+    /// Queries that every hit must match besides, whatever the other asks for: what a caller may see. One stands for itself,
+    /// and several in a list.
+    #[serde(default, deserialize_with = "read_filters")]
+    pub(crate) forced_filter: Option<Vec<String>>,
     /// Only says what the search would look at, and why.
     #[serde(default)]
     pub(crate) explain: bool,
     /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
     #[serde(default)]
     pub(crate) list_documents: bool,
+    /// By which name the index goes, where its host knows it by none. The API does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) index_name: Option<String>,
     /// The time filter that clauses of the query are, which are none of the query then. The API does not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time_bounds: Option<TimeBounds>,
@@ -142,21 +147,37 @@ fn default_max_hits() -> u64 {
 
 /// `"a,b"`, `["a", "b"]` or nothing.
 fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMany {
-        One(String),
-        Many(Vec<String>),
-    }
-    Ok(match Option::<OneOrMany>::deserialize(deserializer)? {
-        None => Vec::new(),
-        Some(OneOrMany::Many(fields)) => fields,
-        Some(OneOrMany::One(fields)) => fields
-            .split(',')
-            .map(|field| field.trim().to_owned())
-            .filter(|field| !field.is_empty())
-            .collect(),
+    let texts = match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::String(fields) => {
+            let fields = fields.split(',').map(str::trim);
+            return Ok(fields
+                .filter(|field| !field.is_empty())
+                .map(str::to_owned)
+                .collect());
+        }
+        json => texts(json),
+    };
+    texts.ok_or_else(|| {
+        serde::de::Error::custom(
+            "fields must be a text with commas between them, or a list of texts",
+        )
     })
+}
+
+/// The texts of a list; nothing is an empty one.
+fn texts(json: serde_json::Value) -> Option<Vec<String>> {
+    use serde_json::Value;
+    match json {
+        Value::Null => Some(Vec::new()),
+        Value::Array(list) => {
+            let texts = list.into_iter().map(|text| match text {
+                Value::String(text) => Some(text),
+                _ => None,
+            });
+            texts.collect()
+        }
+        _ => None,
+    }
 }
 
 impl SearchRequest {
@@ -191,10 +212,14 @@ impl SearchRequest {
         let request = self;
         let window = request.start_offset.saturating_add(request.max_hits);
         if window > limits.max_hits {
+            let what = match &request.elastic {
+                Some(_) => "from + size",
+                None => "start_offset + max_hits",
+            };
             return Err(SearchError::new(
                 crate::ErrorKind::Limit,
                 format!(
-                    "start_offset + max_hits is {window}, more than the limit of {}: ask for less, \
+                    "{what} is {window}, more than the limit of {}: ask for less, \
                      narrow the query by time, or raise the limit max_hits",
                     limits.max_hits
                 ),
@@ -261,18 +286,34 @@ impl SearchRequest {
     /// # Errors
     /// If either is too long or not in the query language, or if the filter does not name its fields.
     pub(crate) fn parsed_query(&self, limits: &Limits) -> Result<QueryNode, SearchError> {
-        let query = self.query.parse(self.now_ms, limits)?;
+        let query = self.checked(self.query.parse(self.now_ms, limits)?)?;
         let query = match &self.time_bounds {
             Some(bounds) => without_time(query, &bounds.field),
             None => query,
         };
-        let Some(filter) = &self.forced_filter else {
+        let Some(filters) = &self.forced_filter else {
             return Ok(query);
         };
-        let filter = parse_filter(filter, limits)?;
-        // It decides what may be found, and not what is relevant.
-        let filter = QueryNode::Constant(Box::new(filter), Factor(0.0));
-        Ok(QueryNode::all_of([filter, query]))
+        let mut all = Vec::with_capacity(filters.len() + 1);
+        for filter in filters {
+            // Each is read by itself: as one text, one could end the other. It decides what may be found, and not what is
+            // relevant.
+            let filter = parse_filter(filter, limits)?;
+            all.push(QueryNode::Constant(Box::new(filter), Factor(0.0)));
+        }
+        all.push(query);
+        Ok(QueryNode::all_of(all))
+    }
+
+    /// The clauses of which hits say whether they match.
+    ///
+    /// # Errors
+    /// As [`Self::parsed_query`].
+    pub(crate) fn named_clauses(&self, limits: &Limits) -> Result<Vec<QueryNode>, SearchError> {
+        let named = self.elastic.iter().flat_map(|shown| &shown.named);
+        named
+            .map(|(_, clause)| clause.parse(self.now_ms, limits))
+            .collect()
     }
 
     /// A query that an aggregation is of.
@@ -284,7 +325,17 @@ impl SearchRequest {
         filter: &serde_json::Value,
         limits: &Limits,
     ) -> Result<QueryNode, SearchError> {
-        GivenQuery::of(filter)?.parse(self.now_ms, limits)
+        self.checked(GivenQuery::of(filter)?.parse(self.now_ms, limits)?)
+    }
+
+    /// A query, unless a caller who may see some documents only would learn by it where these lie among the others.
+    fn checked(&self, query: QueryNode) -> Result<QueryNode, SearchError> {
+        match self.forced_filter.is_some() && query.asks_for_ids() {
+            true => Err(SearchError::invalid(
+                "a token with a filter cannot search by _id: search by a field of the documents",
+            )),
+            false => Ok(query),
+        }
     }
 
     /// The order in which hits are wanted; nothing stands for the order that the index has by itself.
@@ -371,6 +422,14 @@ impl TimeFilter {
             start_ns: latest,
             end_ns: earliest,
         }
+    }
+
+    /// Whether something within this range may pass. What has no range may.
+    pub(crate) fn may_match(&self, range: Option<TimeRange>) -> bool {
+        range.is_none_or(|range| {
+            self.start_ns.is_none_or(|start| range.end_ns >= start)
+                && self.end_ns.is_none_or(|end| range.start_ns < end)
+        })
     }
 
     /// Whether it lets everything through.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use canter_split_format::DocIdentity;
 use futures_util::future::join_all;
 use tantivy::TantivyDocument;
 
@@ -11,15 +12,24 @@ use crate::SearchError;
 use crate::leaf::PartialHit;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
-use crate::split::{Documents, HeadSource, Indexes, OpenSplit};
+use crate::split::{DocIdentities, Documents, HeadSource, Indexes, OpenSplit};
 
 /// The document of a hit, and the split it is in.
 pub(super) struct Document<'a> {
     pub(super) split: &'a OpenSplit,
     pub(super) document: TantivyDocument,
+    /// Who it is, if that was asked for.
+    pub(super) identity: Option<DocIdentity>,
 }
 
-/// The documents of `hits`, in their order; a split that fails has an error for each of its hits.
+/// What documents of a split are read with.
+struct Reader<'a> {
+    documents: Documents<'a>,
+    identities: Option<DocIdentities<'a>>,
+}
+
+/// The documents of `hits`, in their order, and who they are if that is wanted; a split that fails has an error for each of
+/// its hits.
 ///
 /// # Errors
 /// If the host stops the search.
@@ -29,6 +39,7 @@ pub(super) async fn fetch_docs<'a>(
     opened: &'a mut BTreeMap<u32, Arc<OpenSplit>>,
     indexes: &Indexes,
     exchange: &Exchange,
+    with_identities: bool,
 ) -> Result<Vec<Result<Document<'a>, SearchError>>, SearchError> {
     let mut needed: Vec<u32> = hits.iter().map(|hit| hit.split_ord).collect();
     canter_sorting::sort(&mut needed);
@@ -37,23 +48,23 @@ pub(super) async fn fetch_docs<'a>(
     let opened = &*opened;
     let open = needed.iter().filter_map(|split_ord| {
         let split = opened.get(split_ord)?;
-        Some(async move { (*split_ord, Documents::open(split).await) })
+        Some(async move { (*split_ord, open_reader(split, with_identities).await) })
     });
-    let mut stored: BTreeMap<u32, Documents<'a>> = BTreeMap::new();
-    for (split_ord, documents) in join_all(open).await {
-        match documents {
-            Ok(documents) => {
-                stored.insert(split_ord, documents);
+    let mut readers: BTreeMap<u32, Reader<'a>> = BTreeMap::new();
+    for (split_ord, reader) in join_all(open).await {
+        match reader {
+            Ok(reader) => {
+                readers.insert(split_ord, reader);
             }
             Err(error) => {
                 failures.entry(split_ord).or_insert(error);
             }
         }
     }
-    let loads = missing_blocks(hits, &stored).into_iter();
-    let loads = loads.filter_map(|(split_ord, range)| {
+    let loads = missing_blocks(hits, &readers).into_iter();
+    let loads = loads.filter_map(|(split_ord, range, class)| {
         let body = &opened.get(&split_ord)?.body;
-        Some(async move { (split_ord, body.load(range, ByteClass::DocStore).await) })
+        Some(async move { (split_ord, body.load(range, class).await) })
     });
     for (split_ord, loaded) in join_all(loads).await {
         if let Err(error) = loaded {
@@ -65,24 +76,47 @@ pub(super) async fn fetch_docs<'a>(
     let mut documents: BTreeMap<usize, Result<Document<'a>, SearchError>> = BTreeMap::new();
     for (split_ord, places) in &places {
         // Let go of behind its documents: it has buffers to decompress with.
-        let mut stored = stored.remove(split_ord);
+        let mut reader = readers.remove(split_ord);
         for (doc, place) in places {
             interrupt.check()?;
-            let document = match (failures.get(split_ord), &mut stored) {
+            let missing = || SearchError::internal("a hit's split is not open");
+            let document = match (failures.get(split_ord), &mut reader) {
                 (Some(failure), _) => Err(failure.clone()),
-                (None, Some(stored)) => stored.read(*doc),
-                (None, None) => Err(SearchError::internal("a hit's split is not open")),
+                (None, Some(reader)) => reader.read(*doc),
+                (None, None) => Err(missing()),
             };
-            let split = opened.get(split_ord);
-            let document = document.and_then(|document| {
-                let split =
-                    split.ok_or_else(|| SearchError::internal("a hit's split is not open"))?;
-                Ok(Document { split, document })
+            let document = document.and_then(|(document, identity)| {
+                Ok(Document {
+                    split: opened.get(split_ord).ok_or_else(missing)?,
+                    document,
+                    identity,
+                })
             });
             documents.insert(*place, document);
         }
     }
     Ok(documents.into_values().collect())
+}
+
+async fn open_reader(split: &OpenSplit, with_identities: bool) -> Result<Reader<'_>, SearchError> {
+    Ok(Reader {
+        documents: Documents::open(split).await?,
+        identities: match with_identities {
+            true => Some(DocIdentities::open(split).await?),
+            false => None,
+        },
+    })
+}
+
+impl Reader<'_> {
+    fn read(&mut self, doc: u32) -> Result<(TantivyDocument, Option<DocIdentity>), SearchError> {
+        let document = self.documents.read(doc)?;
+        let identities = self.identities.as_ref();
+        Ok((
+            document,
+            identities.map(|known| known.get(doc)).transpose()?,
+        ))
+    }
 }
 
 /// Documents with their places among the hits, in the order in which they lie in their split: so that a block, which
@@ -136,25 +170,34 @@ async fn open_missing(
     failures
 }
 
-/// The blocks of documents that are not here, each once, in the order of the hits that are in them: a budget that is
-/// not enough for all of them buys the documents of the first hits.
+/// The bytes of documents that are not here, each once, in the order of the hits that are in them: a budget that is not
+/// enough for all of them buys the documents of the first hits.
 fn missing_blocks(
     hits: &[PartialHit],
-    stored: &BTreeMap<u32, Documents<'_>>,
-) -> Vec<(u32, Range<u64>)> {
+    readers: &BTreeMap<u32, Reader<'_>>,
+) -> Vec<(u32, Range<u64>, ByteClass)> {
     let mut seen = BTreeSet::new();
     let mut missing = Vec::new();
     for hit in hits {
-        let documents = stored.get(&hit.split_ord);
+        let Some(reader) = readers.get(&hit.split_ord) else {
+            continue;
+        };
+        let mut add = |range: Range<u64>, class| {
+            if seen.insert((hit.split_ord, range.start)) {
+                missing.push((hit.split_ord, range, class));
+            }
+        };
+        let documents = &reader.documents;
         // What is wrong with a document that there is not, reading it says.
-        let range = documents.and_then(|documents| {
-            let is_missing = !documents.is_here(hit.doc);
-            documents.range_of(hit.doc).ok().filter(|_| is_missing)
-        });
-        if let Some(range) = range
-            && seen.insert((hit.split_ord, range.start))
+        if !documents.is_here(hit.doc)
+            && let Ok(range) = documents.range_of(hit.doc)
         {
-            missing.push((hit.split_ord, range));
+            add(range, ByteClass::DocStore);
+        }
+        if let Some(identities) = &reader.identities {
+            for range in identities.missing(hit.doc) {
+                add(range, ByteClass::FastField);
+            }
         }
     }
     missing

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use canter_aggregations::Partial;
+use canter_aggregations::{Dialect, Partial};
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::SearchError;
 use crate::api::scroll_id;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
 use crate::partial_cache::{look_up, store};
-use crate::request::{Limits, Question, SearchRequest};
+use crate::request::{Limits, Question, Scroll, SearchRequest};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
@@ -279,7 +279,15 @@ pub(crate) async fn answer(
 
     let mut failed_splits = std::mem::take(&mut result.failed_splits);
     let indexes = Indexes::new(&facts.indexes, exchange);
-    let documents = fetch_docs(&result.hits, sources, opened, &indexes, exchange).await?;
+    let documents = fetch_docs(
+        &result.hits,
+        sources,
+        opened,
+        &indexes,
+        exchange,
+        request.elastic.is_some(),
+    )
+    .await?;
     let mut snippeter = Snippeter::of_request(request, limits)?;
     let writer = request.elastic.as_ref().map(|shown| HitWriter {
         request,
@@ -291,7 +299,9 @@ pub(crate) async fn answer(
     for (hit, document) in result.hits.iter().zip(documents) {
         match document {
             Ok(found) => {
-                let Document { split, document } = &found;
+                let Document {
+                    split, document, ..
+                } = &found;
                 let passages = snippeter.as_mut();
                 let passages = passages
                     .map(|snippeter| snippeter.snippets(hit.split_ord, split, document))
@@ -332,15 +342,28 @@ pub(crate) async fn answer(
             }
         }
     }
+    if request.forced_filter.is_some() {
+        failed_splits = FailedSplit::without_places(failed_splits);
+    }
     canter_sorting::sort_by(&mut failed_splits, |left, right| {
         left.split_id.cmp(&right.split_id)
     });
+    let counted = (result.num_hits, result.num_splits_not_needed > 0);
+    let (num_hits, is_lower_bound) = scroll_of(request)
+        .and_then(|scroll| scroll.total)
+        .unwrap_or(counted);
     let body = Body {
         hits,
-        num_hits: result.num_hits,
-        num_hits_relation: (result.num_splits_not_needed > 0).then(|| "gte".to_owned()),
+        num_hits,
+        num_hits_relation: is_lower_bound.then(|| "gte".to_owned()),
         snippets: (snippeter.is_some() && writer.is_none()).then_some(snippets),
-        scroll_id: scroll_id_of(&result.hits, request, sources, facts),
+        scroll_id: scroll_id_of(
+            &result.hits,
+            (num_hits, is_lower_bound),
+            request,
+            sources,
+            facts,
+        ),
         listed: request
             .list_documents
             .then(|| std::mem::take(&mut result.listed)),
@@ -364,15 +387,26 @@ pub(crate) async fn answer(
     write_answer(&body, &missing, profile, question, exchange)
 }
 
-/// Where the next page of a scroll goes on: behind the last hit of this one.
+/// The scroll of which this is a page.
+fn scroll_of(request: &SearchRequest) -> Option<&Scroll> {
+    let other = request
+        .elastic
+        .as_ref()
+        .and_then(|shown| shown.scroll.as_ref());
+    request.scroll.as_ref().or(other)
+}
+
+/// Where the next page of a scroll goes on: behind the last hit of this one, with the `total` that all pages have.
 fn scroll_id_of(
     hits: &[PartialHit],
+    total: (u64, bool),
     request: &SearchRequest,
     sources: &BTreeMap<u32, HeadSource>,
     facts: &PlanFacts,
 ) -> Option<String> {
     let shown = request.elastic.as_ref()?;
-    let mut scroll = request.scroll.as_ref().or(shown.scroll.as_ref())?.clone();
+    let mut scroll = scroll_of(request)?.clone();
+    scroll.total = Some(total);
     if let Some(last) = hits.last() {
         if request.scroll.is_some() {
             let source = sources.get(&last.split_ord)?;
@@ -394,7 +428,11 @@ fn final_aggregations(
     let Some(asked) = request.aggregations(limits)? else {
         return Ok(None);
     };
-    Ok(Some(asked.answer(partial, &facts.untyped_keys)?))
+    let dialect = match request.elastic {
+        Some(_) => Dialect::Elasticsearch,
+        None => Dialect::Quickwit,
+    };
+    Ok(Some(asked.answer(partial, &facts.untyped_keys, dialect)?))
 }
 
 /// Any value as JSON, in one line or laid out for people.

@@ -8,10 +8,9 @@ use futures_util::future::join_all;
 use super::exchange::Exchange;
 use super::protocol::{Outcome, QueryPlan};
 use super::wire::{LeafRequest, RootRequest, partial_to_bytes};
-use crate::SearchError;
 use crate::api::{to_elastic, to_http};
 use crate::explain::explain;
-use crate::leaf::{Leaf, PartialResult, search_leaf};
+use crate::leaf::{Leaf, PartialResult, general_reason, kind_name, search_leaf};
 use crate::partial_cache::answer_key;
 use crate::plan::{
     PlannedSplit, PruneReason, SearchPlan, Unopened, plan_search, read_manifest, read_pinned,
@@ -19,6 +18,7 @@ use crate::plan::{
 use crate::request::{Limits, Question, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
 use crate::split::HeadSource;
+use crate::{ErrorKind, SearchError};
 
 fn facts_of(
     plan: &SearchPlan,
@@ -131,8 +131,33 @@ fn exchange_of(indexes: &mut [String], exchange: Exchange) -> Exchange {
     }
 }
 
+/// An error as the caller may see it. Under a forced filter one that is not about the request says nothing of splits,
+/// objects and bytes: what was read depends on documents that the caller may not see.
+fn shown(error: SearchError, is_filtered: bool, exchange: &Exchange) -> SearchError {
+    let report = exchange.report();
+    let is_of_request = match error.kind {
+        ErrorKind::Invalid | ErrorKind::NotFound => true,
+        ErrorKind::Limit => !report.timed_out && report.budget_exhausted.is_none(),
+        ErrorKind::Data | ErrorKind::Unavailable | ErrorKind::Internal => false,
+    };
+    match is_filtered && !is_of_request {
+        true => SearchError::new(error.kind, general_reason(kind_name(error.kind))),
+        false => error,
+    }
+}
+
 /// The whole search. No index stands for the one that the host knows.
 pub(crate) async fn search(
+    question: Question,
+    indexes: Vec<String>,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
+    let is_filtered = question.request.forced_filter.is_some();
+    let end = search_all(question, indexes, exchange.clone()).await;
+    end.map_err(|error| shown(error, is_filtered, &exchange))
+}
+
+async fn search_all(
     mut question: Question,
     mut indexes: Vec<String>,
     exchange: Exchange,
@@ -186,6 +211,17 @@ fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
 
 /// The plan of a search that several leaves share; the whole search if one leaf is all it takes.
 pub(crate) async fn plan(
+    question: Question,
+    indexes: Vec<String>,
+    max_leaves: u32,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
+    let is_filtered = question.request.forced_filter.is_some();
+    let end = plan_leaves(question, indexes, max_leaves, exchange.clone()).await;
+    end.map_err(|error| shown(error, is_filtered, &exchange))
+}
+
+async fn plan_leaves(
     mut question: Question,
     mut indexes: Vec<String>,
     max_leaves: u32,
@@ -301,7 +337,8 @@ pub(super) async fn root(
         &exchange,
     )
     .await
-    .map(Outcome::Response);
+    .map(Outcome::Response)
+    .map_err(|error| shown(error, question.request.forced_filter.is_some(), &exchange));
     match (question.form.is_http, &question.request.elastic) {
         (true, Some(_)) => Ok(to_elastic(answer, &exchange)),
         (true, None) => Ok(to_http(answer, &exchange)),

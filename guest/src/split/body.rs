@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use canter_split_format::{BlockChecksums, Hotcache};
+use futures_util::future::join_all;
 use tantivy::directory::OwnedBytes;
 
 use crate::SearchError;
@@ -77,6 +78,11 @@ impl SplitBody {
         let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(*start)?).ok()?;
         (*ord == file_ord && from <= to && to <= bytes.len()).then(|| bytes.slice(from..to))
+    }
+
+    /// What the hotcache holds of the beginning of a file, however much it is.
+    pub(crate) fn hot_start(&self, file_ord: u32) -> Option<OwnedBytes> {
+        self.hot.get(&(file_ord, 0)).cloned()
     }
 
     /// The bytes of a range of the body if all its blocks are here.
@@ -163,6 +169,16 @@ impl SplitBody {
     ) -> Result<(), SearchError> {
         let blocks = self.checksums.blocks_of(range);
         poll_fn(|context| self.poll_load(&blocks, class, context)).await
+    }
+
+    /// Brings several ranges of the body here, all at once.
+    pub(crate) async fn load_all(
+        &self,
+        ranges: Vec<(Range<u64>, ByteClass)>,
+    ) -> Result<(), SearchError> {
+        let loads = ranges.into_iter();
+        let loads = loads.map(|(range, class)| self.load(range, class));
+        join_all(loads).await.into_iter().collect()
     }
 
     fn poll_load(

@@ -2,76 +2,141 @@
 
 use std::ops::Range;
 
-use canter_split_format::{DocIdentity, FileTable, IDENTITIES_FILE, Identities, SourceId};
+use canter_split_format::{
+    DocIdentity, FileTable, IDENTITIES_FILE, Identities, IdentityDirectory, TOO_OLD,
+};
+use tantivy::directory::OwnedBytes;
 
-use super::body::SplitBody;
+use super::open::OpenSplit;
 use crate::SearchError;
 use crate::session::protocol::ByteClass;
 
 /// Where a split keeps its documents' identities.
-pub(crate) struct IdentityFile {
+pub(super) struct IdentityFile {
     file_ord: u32,
     /// Bytes of the body.
     in_body: Range<u64>,
-    len: u64,
 }
 
 impl IdentityFile {
-    /// `None` for a split that was written before splits knew them.
-    pub(crate) fn of(files: &FileTable) -> Option<Self> {
-        let (file_ord, file) = files.find(IDENTITIES_FILE)?;
-        Some(Self {
+    /// # Errors
+    /// If the split has none.
+    pub(super) fn of(files: &FileTable) -> Result<Self, String> {
+        let found = files.find(IDENTITIES_FILE);
+        let (file_ord, file) = found.ok_or_else(|| TOO_OLD.to_owned())?;
+        Ok(Self {
             file_ord,
             in_body: file.offset..file.offset + file.len,
-            len: file.len,
         })
     }
-}
 
-/// The identities of a split's documents.
-pub(crate) enum DocIdentities {
-    /// As the split says them.
-    Stored(Identities),
-    /// Of a split that does not know them: what stands for them, which is lost in a merge.
-    Unknown(SourceId),
-}
-
-impl DocIdentities {
-    /// Reads them: no request if the head has them, as it does where documents stand in the order of
-    /// their source.
-    pub(super) async fn load(
-        split_id: &str,
-        file: Option<&IdentityFile>,
-        body: &SplitBody,
-    ) -> Result<Self, SearchError> {
-        let Some(file) = file else {
-            return Ok(Self::Unknown(SourceId::of_split(split_id)));
-        };
-        let bytes = match body.hot(file.file_ord, &(0..file.len)) {
-            Some(bytes) => bytes,
-            None => {
-                body.load(file.in_body.clone(), ByteClass::FastField)
-                    .await?;
-                body.resident(&file.in_body)
-                    .ok_or_else(|| SearchError::internal("loaded bytes are not resident"))?
-            }
-        };
-        Identities::open(&bytes)
-            .map(Self::Stored)
-            .map_err(|error| SearchError::data(format!("split {split_id}: {error}")))
+    fn to_body(&self, range: &Range<u64>) -> Range<u64> {
+        let start = self.in_body.start;
+        start + range.start..start + range.end
     }
 
-    /// Who a document is.
+    fn len(&self) -> u64 {
+        self.in_body.end - self.in_body.start
+    }
+}
+
+/// Says who the documents of a split are.
+pub(crate) struct DocIdentities<'a> {
+    split: &'a OpenSplit,
+    directory: IdentityDirectory,
+}
+
+impl<'a> DocIdentities<'a> {
+    /// Reads where the file has what: no request if the head says it, as the heads of our writer mostly do.
     ///
     /// # Errors
-    /// If the split does not say it.
-    pub(crate) fn get(&self, doc: u32) -> Result<DocIdentity, String> {
-        match self {
-            Self::Stored(identities) => identities.get(doc).map_err(|error| error.to_string()),
-            Self::Unknown(source) => Ok(DocIdentity {
-                source: *source,
-                position: u64::from(doc),
-            }),
-        }
+    /// If that cannot be had.
+    pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
+        let file = &split.identities;
+        let beginning = match split.body.hot_start(file.file_ord) {
+            Some(bytes) => bytes,
+            None => read_whole(split).await?,
+        };
+        let directory = IdentityDirectory::open(&beginning).map_err(|error| split.error(error))?;
+        check_len(split, &directory)?;
+        Ok(Self { split, directory })
     }
+
+    /// The bytes of the body that have to be brought here to know who a document is.
+    pub(crate) fn missing(&self, doc: u32) -> impl Iterator<Item = Range<u64>> + use<'_> {
+        let ranges = self.directory.ranges_of(doc).into_iter().flatten();
+        ranges
+            .filter(|range| self.read(range).is_none())
+            .map(|range| self.split.identities.to_body(&range))
+    }
+
+    /// Brings here what says who these documents are.
+    ///
+    /// # Errors
+    /// If that cannot be had.
+    pub(crate) async fn load(&self, docs: impl Iterator<Item = u32>) -> Result<(), SearchError> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for doc in docs {
+            ranges.extend(self.missing(doc).map(|range| (range.start, range.end)));
+        }
+        canter_sorting::sort(&mut ranges);
+        ranges.dedup();
+        let ranges = ranges.into_iter();
+        let ranges = ranges.map(|(start, end)| (start..end, ByteClass::FastField));
+        self.split.body.load_all(ranges.collect()).await
+    }
+
+    /// Who a document is whose bytes are here.
+    ///
+    /// # Errors
+    /// If the split does not say it, or they are not.
+    pub(crate) fn get(&self, doc: u32) -> Result<DocIdentity, SearchError> {
+        let found = self.directory.get(doc, |range| self.read(range));
+        found.map_err(|error| self.split.error(error))
+    }
+
+    fn read(&self, range: &Range<u64>) -> Option<OwnedBytes> {
+        let file = &self.split.identities;
+        let hot = self.split.body.hot(file.file_ord, range);
+        hot.or_else(|| self.split.body.resident(&file.to_body(range)))
+    }
+}
+
+/// Refuses a directory of other documents than the split has.
+fn check_len(split: &OpenSplit, directory: &IdentityDirectory) -> Result<(), SearchError> {
+    let is_of_split = directory.num_docs() == split.metadata.num_docs
+        && directory.num_bytes() == split.identities.len();
+    match is_of_split {
+        true => Ok(()),
+        false => Err(split.error("it says of other documents who they are than it has")),
+    }
+}
+
+/// The documents of a split that have one of these identities, which ascend, in their order.
+///
+/// # Errors
+/// If what says it cannot be had.
+pub(crate) async fn find_docs(
+    split: &OpenSplit,
+    wanted: &[DocIdentity],
+) -> Result<Vec<u32>, SearchError> {
+    let range = split.identity_range();
+    if !wanted.iter().any(|identity| range.may_hold(identity)) {
+        return Ok(Vec::new());
+    }
+    let bytes = read_whole(split).await?;
+    let identities = Identities::open(bytes).map_err(|error| split.error(error))?;
+    check_len(split, identities.directory())?;
+    identities.find(wanted).map_err(|error| split.error(error))
+}
+
+async fn read_whole(split: &OpenSplit) -> Result<OwnedBytes, SearchError> {
+    let file = &split.identities;
+    if let Some(bytes) = split.body.hot(file.file_ord, &(0..file.len())) {
+        return Ok(bytes);
+    }
+    let whole = file.in_body.clone();
+    split.body.load(whole.clone(), ByteClass::FastField).await?;
+    let bytes = split.body.resident(&whole);
+    bytes.ok_or_else(|| SearchError::internal("loaded bytes are not resident"))
 }

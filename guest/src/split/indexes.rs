@@ -30,7 +30,7 @@ impl Indexes {
     pub(crate) fn new(indexes: &[SearchedIndex], exchange: &Exchange) -> Self {
         let of_index = |index: &SearchedIndex| {
             let exchange = exchange.with_prefix(&index.prefix);
-            (exchange, Mappers::new(&index.config))
+            (exchange, Mappers::new(&index.config, index.name()))
         };
         Self(indexes.iter().map(of_index).collect())
     }

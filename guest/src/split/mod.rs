@@ -9,6 +9,6 @@ mod indexes;
 mod open;
 
 pub(crate) use documents::Documents;
-pub(crate) use identities::DocIdentities;
+pub(crate) use identities::{DocIdentities, find_docs};
 pub(crate) use indexes::{Indexes, SearchedIndex};
 pub(crate) use open::{HeadSource, OpenSplit};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
-    DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata, TimeIndex,
-    split_object,
+    DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata, TOO_OLD,
+    TimeIndex, split_object,
 };
 use futures_util::future::join;
 use tantivy::schema::Schema;
@@ -16,7 +16,7 @@ use super::body::SplitBody;
 use super::deleted::read_deleted;
 use super::directory::SplitDirectory;
 use super::documents::DocumentFiles;
-use super::identities::{DocIdentities, IdentityFile};
+use super::identities::IdentityFile;
 use crate::SearchError;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
@@ -46,7 +46,8 @@ pub(crate) struct OpenSplit {
     /// Documents that are none any more; `None` without any.
     pub(crate) deleted: Option<DeletedDocs>,
     pub(super) document_files: DocumentFiles,
-    identities: Option<IdentityFile>,
+    pub(super) identities: IdentityFile,
+    identity_range: IdentityRange,
 }
 
 impl OpenSplit {
@@ -81,16 +82,7 @@ impl OpenSplit {
 
     /// Between which identities its documents lie.
     pub(crate) fn identity_range(&self) -> IdentityRange {
-        let said = self.metadata.identities;
-        said.unwrap_or_else(|| IdentityRange::of_split(&self.entry.id))
-    }
-
-    /// Who its documents are.
-    ///
-    /// # Errors
-    /// If that cannot be had.
-    pub(crate) async fn identities(&self) -> Result<DocIdentities, SearchError> {
-        DocIdentities::load(&self.entry.id, self.identities.as_ref(), &self.body).await
+        self.identity_range
     }
 
     /// An error of this split, named. What went wrong with its bytes comes first: anything tantivy
@@ -106,15 +98,17 @@ impl OpenSplit {
 /// opening a split. Splits of before the index got some of its fields lack these, and earlier versions numbered
 /// fields in another order.
 pub(super) struct Mappers {
+    name: String,
     config: Result<IndexConfig, String>,
     known: Mutex<Vec<Arc<DocMapper>>>,
 }
 
 impl Mappers {
-    /// `index_config` is the index's, as its manifest has it.
-    pub(super) fn new(index_config: &serde_json::Value) -> Self {
+    /// `index_config` is the index's, as its manifest has it, and `name` that by which it is searched.
+    pub(super) fn new(index_config: &serde_json::Value, name: &str) -> Self {
         let config = serde_json::from_value(index_config.clone());
         Self {
+            name: name.to_owned(),
             config: config.map_err(|error| format!("index config: {error}")),
             known: Mutex::default(),
         }
@@ -129,7 +123,7 @@ impl Mappers {
         let config = self.config.as_ref().map_err(String::clone)?;
         let mapper = DocMapper::of_segment(config, schema)
             .map_err(|error| format!("index config: {error}"))?;
-        let mapper = Arc::new(mapper);
+        let mapper = Arc::new(mapper.named(&self.name));
         known.push(Arc::clone(&mapper));
         Ok(mapper)
     }
@@ -217,8 +211,8 @@ fn from_head(
         head.hotcache,
         exchange.clone(),
     ));
-    let knows_identities = head.metadata.identities.is_some();
-    let identities = IdentityFile::of(&head.files).filter(|_| knows_identities);
+    let identities = IdentityFile::of(&head.files)?;
+    let identity_range = head.metadata.identities.ok_or_else(|| TOO_OLD.to_owned())?;
     let document_files = DocumentFiles::of(&head.files)?;
     let directory = SplitDirectory::new(Arc::clone(&body), head.files);
     let mut index = Index::open(directory).map_err(|error| error.to_string())?;
@@ -251,6 +245,7 @@ fn from_head(
         deleted,
         document_files,
         identities,
+        identity_range,
         entry,
     })
 }

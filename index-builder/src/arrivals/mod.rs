@@ -2,7 +2,9 @@
 //! that keeps them until they are published.
 
 mod check;
+mod line_ids;
 mod spool;
 
 pub use check::{DocumentCheck, DocumentProblem};
+pub use line_ids::LineIds;
 pub use spool::{keep_rejected, read_spooled, remove_spooled, spool, spooled, spooled_source};

@@ -104,6 +104,6 @@ pub fn keep_rejected(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), B
     })
 }
 
-fn object_of(id: &str) -> String {
+pub(super) fn object_of(id: &str) -> String {
     format!("{SPOOL_FOLDER}/{id}{SUFFIX}")
 }

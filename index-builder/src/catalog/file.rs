@@ -30,6 +30,27 @@ pub(super) struct Doomed {
     pub(super) folder: String,
     /// Since when, in milliseconds since 1970.
     pub(super) since_ms: u64,
+    #[serde(default, skip_serializing_if = "Doom::is_deleted")]
+    pub(super) doom: Doom,
+}
+
+/// Why a folder is to be removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Doom {
+    /// The index in it was deleted, and no index is in it again.
+    #[default]
+    Deleted,
+    /// An index is being made in it. Only from here it can become one.
+    Reserved,
+    /// Its objects are being removed: what is in it becomes no index any more, however late somebody is.
+    Condemned,
+}
+
+impl Doom {
+    fn is_deleted(&self) -> bool {
+        *self == Self::Deleted
+    }
 }
 
 /// The whole file.
@@ -64,8 +85,13 @@ impl CatalogFile {
     ///
     /// # Errors
     /// `Limit` if too many are.
-    pub(super) fn doom(&mut self, folder: &str, since_ms: u64) -> Result<(), BuildError> {
-        if self.is_doomed(folder) {
+    pub(super) fn doom(
+        &mut self,
+        folder: &str,
+        since_ms: u64,
+        doom: Doom,
+    ) -> Result<(), BuildError> {
+        if self.doom_of(folder).is_some() {
             return Ok(());
         }
         if self.doomed.len() >= MAX_DOOMED {
@@ -77,12 +103,32 @@ impl CatalogFile {
         self.doomed.push(Doomed {
             folder: folder.to_owned(),
             since_ms,
+            doom,
         });
         Ok(())
     }
 
-    pub(super) fn is_doomed(&self, folder: &str) -> bool {
-        self.doomed.iter().any(|doomed| doomed.folder == folder)
+    /// Why a folder is to be removed, if it is.
+    pub(super) fn doom_of(&self, folder: &str) -> Option<Doom> {
+        let mut doomed = self.doomed.iter();
+        let doomed = doomed.find(|doomed| doomed.folder == folder);
+        doomed.map(|doomed| doomed.doom)
+    }
+
+    /// Condemns what is to be removed since then or before, and says which folders are condemned now, and whether that is news.
+    pub(super) fn condemn(&mut self, before_ms: u64) -> (Vec<String>, bool) {
+        let mut condemned = Vec::new();
+        let mut is_news = false;
+        for doomed in &mut self.doomed {
+            if doomed.doom != Doom::Condemned && doomed.since_ms <= before_ms {
+                doomed.doom = Doom::Condemned;
+                is_news = true;
+            }
+            if doomed.doom == Doom::Condemned {
+                condemned.push(doomed.folder.clone());
+            }
+        }
+        (condemned, is_news)
     }
 
     pub(super) fn spare(&mut self, folder: &str) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::MANIFEST_OBJECT;
 
-use super::file::{CatalogEntry, CatalogFile};
+use super::file::{CatalogEntry, CatalogFile, Doom};
 use super::swap::{Verdict, change, read};
 use crate::blocking;
 use crate::error::BuildError;
@@ -115,7 +115,7 @@ impl Catalog {
     }
 
     /// Lists the folder as one to be removed, unless the index cannot be made anyway.
-    async fn reserve(
+    pub(super) async fn reserve(
         &self,
         new: &NewIndex<'_>,
         folder: &str,
@@ -124,30 +124,38 @@ impl Catalog {
             if let Some(refusal) = refusal(file, new) {
                 return Ok(Verdict::Leave(Some(refusal)));
             }
-            file.doom(folder, new.now_ms)?;
+            file.doom(folder, new.now_ms, Doom::Reserved)?;
             Ok(Verdict::Write(None))
         })
         .await
     }
 
-    /// Makes what is in the folder an index.
-    async fn settle(&self, new: &NewIndex<'_>, folder: &str) -> Result<Creation, BuildError> {
+    /// Makes what is in the folder an index, unless it has been one already.
+    pub(super) async fn settle(
+        &self,
+        new: &NewIndex<'_>,
+        folder: &str,
+    ) -> Result<Creation, BuildError> {
         let entry = CatalogEntry {
             folder: folder.to_owned(),
             created_at_ms: new.now_ms,
             is_data_stream: new.is_data_stream,
         };
-        let mut attempted: Option<CatalogEntry> = None;
+        // What the swap replaces that was tried last: one whose answer was lost looks like a conflict.
+        let mut attempted: Option<Option<CatalogEntry>> = None;
         change(&self.store, |file: &mut CatalogFile| {
-            if file.indexes.get(new.name) == Some(&entry) {
-                // A swap whose answer was lost looks like a conflict.
-                let (entry, replaced) = (entry.clone(), attempted.clone());
+            let is_there = file.indexes.get(new.name) == Some(&entry);
+            let doom = file.doom_of(folder);
+            // Somebody may have deleted it since: it was made all the same, and is not made again.
+            let is_done = is_there || doom == Some(Doom::Deleted);
+            if let Some(replaced) = attempted.clone().filter(|_| is_done) {
+                let entry = entry.clone();
                 return Ok(Verdict::Leave(Creation::Created { entry, replaced }));
             }
             if let Some(refusal) = refusal(file, new) {
                 return Ok(Verdict::Leave(refusal));
             }
-            if !file.is_doomed(folder) {
+            if doom != Some(Doom::Reserved) {
                 return Err(BuildError::unavailable(format!(
                     "making the index {:?} took so long that it was given up: try again",
                     new.name
@@ -156,9 +164,9 @@ impl Catalog {
             file.spare(folder);
             let replaced = file.indexes.insert(new.name.to_owned(), entry.clone());
             if let Some(replaced) = &replaced {
-                file.doom(&replaced.folder, new.now_ms)?;
+                file.doom(&replaced.folder, new.now_ms, Doom::Deleted)?;
             }
-            attempted.clone_from(&replaced);
+            attempted = Some(replaced.clone());
             let entry = entry.clone();
             Ok(Verdict::Write(Creation::Created { entry, replaced }))
         })
@@ -166,20 +174,27 @@ impl Catalog {
     }
 
     /// Deletes an index: from now on nobody finds it. Its objects are still there: see [`Catalog::remove_objects`]. `None` if
-    /// there is none of that name.
+    /// there is none of that name. An index that has the name since is another, and stays.
     ///
     /// # Errors
     /// As [`Catalog::create`].
     pub fn remove(&self, name: &str, now_ms: u64) -> Result<Option<CatalogEntry>, BuildError> {
         let mut attempted: Option<CatalogEntry> = None;
         blocking::run(change(&self.store, |file: &mut CatalogFile| {
-            let Some(entry) = file.indexes.remove(name) else {
-                // A swap whose answer was lost looks like a conflict.
-                let done = attempted.take();
-                let done = done.filter(|entry| file.is_doomed(&entry.folder));
-                return Ok(Verdict::Leave(done));
+            let there = file.indexes.get(name).cloned();
+            let entry = match (&attempted, there) {
+                (Some(attempted), there) if there.as_ref() != Some(attempted) => {
+                    // A swap whose answer was lost looks like a conflict. If another has deleted it, there was nothing to
+                    // delete at that moment, which is as good.
+                    let is_deleted = file.doom_of(&attempted.folder).is_some();
+                    let done = is_deleted.then(|| attempted.clone());
+                    return Ok(Verdict::Leave(done));
+                }
+                (_, None) => return Ok(Verdict::Leave(None)),
+                (_, Some(entry)) => entry,
             };
-            file.doom(&entry.folder, now_ms)?;
+            file.indexes.remove(name);
+            file.doom(&entry.folder, now_ms, Doom::Deleted)?;
             attempted = Some(entry.clone());
             Ok(Verdict::Write(Some(entry)))
         }))
@@ -200,28 +215,48 @@ impl Catalog {
     /// # Errors
     /// `Unavailable` if storage does not answer; what was not removed is still known.
     pub fn sweep(&self, now_ms: u64, grace_ms: u64) -> Result<u64, BuildError> {
+        let before_ms = now_ms.saturating_sub(grace_ms);
         blocking::run(async {
-            let (file, _) = read::<CatalogFile>(&self.store).await?;
-            let before_ms = now_ms.saturating_sub(grace_ms);
-            let due = file
-                .doomed
-                .into_iter()
-                .filter(|doomed| doomed.since_ms <= before_ms);
-            let mut removed = Vec::new();
-            for doomed in due {
-                let folder = doomed.folder;
-                self.store.remove_folder(&folder, MANIFEST_OBJECT).await?;
-                removed.push(folder);
+            let condemned = self.condemn(before_ms).await?;
+            for folder in &condemned {
+                self.store.remove_folder(folder, MANIFEST_OBJECT).await?;
             }
-            if removed.is_empty() {
-                return Ok(0);
-            }
-            change(&self.store, |file: &mut CatalogFile| {
-                removed.iter().for_each(|folder| file.spare(folder));
-                Ok(Verdict::Write(removed.len() as u64))
-            })
-            .await
+            self.forget(&condemned).await
         })
+    }
+
+    /// Condemns folders, and says which are condemned: nothing is removed of one that could still become an index.
+    pub(super) async fn condemn(&self, before_ms: u64) -> Result<Vec<String>, BuildError> {
+        // Nearly always there is nothing to do, and this reads once.
+        let (mut file, _) = read::<CatalogFile>(&self.store).await?;
+        if file.condemn(before_ms).0.is_empty() {
+            return Ok(Vec::new());
+        }
+        change(&self.store, |file: &mut CatalogFile| {
+            let (condemned, is_news) = file.condemn(before_ms);
+            Ok(match is_news {
+                true => Verdict::Write(condemned),
+                false => Verdict::Leave(condemned),
+            })
+        })
+        .await
+    }
+
+    /// Forgets folders that are removed, and says how many. Another sweep may have done so.
+    async fn forget(&self, removed: &[String]) -> Result<u64, BuildError> {
+        if removed.is_empty() {
+            return Ok(0);
+        }
+        change(&self.store, |file: &mut CatalogFile| {
+            let num_before = file.doomed.len();
+            removed.iter().for_each(|folder| file.spare(folder));
+            let num_removed = removed.len() as u64;
+            Ok(match file.doomed.len() < num_before {
+                true => Verdict::Write(num_removed),
+                false => Verdict::Leave(num_removed),
+            })
+        })
+        .await
     }
 }
 

@@ -12,14 +12,20 @@
 //! that nobody knows of.
 //!
 //! ```text
-//!   create   swap: to be removed ──▶ manifest ──▶ swap: an index
-//!   delete   swap: to be removed ──▶ manifest, then the other objects ──▶ (an hour later) the same again, swap: forgotten
+//!   create   swap: reserved ──▶ manifest ──▶ swap: an index
+//!   delete   swap: deleted ──▶ manifest, then the other objects
+//!   sweep    (an hour later) swap: condemned ──▶ the objects once more ──▶ swap: forgotten
 //! ```
+//!
+//! Reserved, deleted and condemned are folders that are to be removed. Only a reserved one can become an index, and only once, so
+//! that a sweep, which condemns first, removes nothing of an index that is completed meanwhile.
 //!
 //! What a template means is not known here, and neither is who may do what.
 
 mod file;
 mod indexes;
+#[cfg(test)]
+mod late;
 mod swap;
 mod templates;
 #[cfg(test)]

@@ -16,14 +16,14 @@ use crate::error::{BuildError, ErrorKind};
 use crate::storage::IndexStore;
 use crate::storage::failing::{FailingStore, Failure};
 
-const HOUR_MS: u64 = 3_600_000;
+pub(super) const HOUR_MS: u64 = 3_600_000;
 
-fn config() -> IndexConfig {
+pub(super) fn config() -> IndexConfig {
     let config = br#"{"version": "0.9", "index_id": "logs", "doc_mapping": {"mode": "dynamic"}}"#;
     IndexConfig::from_json(config).unwrap()
 }
 
-fn new<'a>(name: &'a str, id: &'a str, config: &'a IndexConfig) -> NewIndex<'a> {
+pub(super) fn new<'a>(name: &'a str, id: &'a str, config: &'a IndexConfig) -> NewIndex<'a> {
     NewIndex {
         name,
         id,
@@ -35,12 +35,12 @@ fn new<'a>(name: &'a str, id: &'a str, config: &'a IndexConfig) -> NewIndex<'a> 
     }
 }
 
-fn over(store: Arc<dyn ObjectStore>) -> Catalog {
+pub(super) fn over(store: Arc<dyn ObjectStore>) -> Catalog {
     let store = IndexStore::new(store, Path::from("root"), "memory").known_to_be_fit();
     Catalog::over(store)
 }
 
-fn created(creation: Result<Creation, BuildError>) -> CatalogEntry {
+pub(super) fn created(creation: Result<Creation, BuildError>) -> CatalogEntry {
     match creation.unwrap() {
         Creation::Created { entry, .. } => entry,
         other => panic!("{other:?}"),
@@ -48,7 +48,7 @@ fn created(creation: Result<Creation, BuildError>) -> CatalogEntry {
 }
 
 /// The folders of indexes in which there is an object.
-fn folders(store: &InMemory) -> BTreeSet<String> {
+pub(super) fn folders(store: &InMemory) -> BTreeSet<String> {
     let listed = store.list(None).try_collect::<Vec<_>>();
     let listed = blocking::run(async { Ok(listed.await.unwrap()) }).unwrap();
     let folder_of = |path: &str| {

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{
-    DOCUMENTS_FILE, DocIdentity, FormatError, IDENTITIES_FILE, Identities, SourceId, SplitEntry,
-    TOO_OLD,
+    DOCUMENTS_FILE, DocIdentity, FormatError, IDENTITIES_FILE, Identities, SplitEntry, TOO_OLD,
 };
 use tantivy::columnar::{Column, ColumnarReader};
-use tantivy::directory::Directory;
+use tantivy::directory::{Directory, OwnedBytes};
 use tantivy::index::SegmentComponent;
 use tantivy::{BitSet, DateTime, Index, SegmentReader};
 
@@ -37,7 +36,7 @@ pub(super) struct OpenInput {
     pub(super) fields: FieldMap,
     pub(super) deleted: Option<BitSet>,
     files: SplitDirectory,
-    identities: Option<Identities>,
+    identities: Identities<OwnedBytes>,
     timestamps: Option<Column<DateTime>>,
 }
 
@@ -72,15 +71,9 @@ impl OpenInput {
             return Err(BuildError::invalid(what));
         }
         let directory = SplitDirectory::new(body, head.files);
-        // Splits of the first version do not know who their documents are.
-        let identities = match head.metadata.identities {
-            None => None,
-            Some(_) => {
-                let bytes = directory.read(IDENTITIES_FILE).map_err(|e| named(&e))?;
-                let bytes = bytes.ok_or_else(|| named(&"it has no identities"))?;
-                Some(Identities::open(&bytes).map_err(|error| named(&error))?)
-            }
-        };
+        let ids = directory.read(IDENTITIES_FILE).map_err(|e| named(&e))?;
+        let ids = ids.ok_or_else(|| named(&"it has no identities"))?;
+        let identities = Identities::open(ids).map_err(|error| named(&error))?;
         let sort_field = target.timestamp_field().map(|(_, name)| name);
         if head.metadata.sort_field.as_deref() != sort_field {
             return Err(BuildError::invalid(format!(
@@ -97,10 +90,8 @@ impl OpenInput {
         let columns = index.directory().open_read(&path).map_err(|e| named(&e))?;
         let columnar = ColumnarReader::open(columns).map_err(|error| named(&error))?;
         let segment = SegmentReader::open(segment).map_err(|error| named(&error))?;
-        let knows_others = identities
-            .as_ref()
-            .is_some_and(|known| u64::from(known.num_docs()) != num_docs);
-        if knows_others || u64::from(segment.max_doc()) != num_docs {
+        if u64::from(identities.num_docs()) != num_docs || u64::from(segment.max_doc()) != num_docs
+        {
             return Err(named(&"its parts have different numbers of documents"));
         }
         let timestamps = match sort_field {
@@ -133,22 +124,8 @@ impl OpenInput {
     }
 
     /// Who the documents are, in their order.
-    pub(super) fn identities(
-        &self,
-    ) -> Box<dyn Iterator<Item = Result<DocIdentity, FormatError>> + '_> {
-        match &self.identities {
-            Some(identities) => Box::new(identities.iter()),
-            // What readers take for their identities, too.
-            None => {
-                let source = SourceId::of_split(&self.id);
-                Box::new((0..self.num_docs()).map(move |doc| {
-                    Ok(DocIdentity {
-                        source,
-                        position: u64::from(doc),
-                    })
-                }))
-            }
-        }
+    pub(super) fn identities(&self) -> impl Iterator<Item = Result<DocIdentity, FormatError>> + '_ {
+        self.identities.iter()
     }
 
     /// The documents as they are stored.

@@ -87,7 +87,7 @@ impl DocOrder {
             order.new.push(vec![LEFT_OUT; len]);
             let mut cursor = Cursor {
                 input,
-                identities: input.identities(),
+                identities: Box::new(input.identities()),
                 next_doc: 0,
                 last: None,
             };

@@ -4,13 +4,13 @@
 //! 2. Small dictionaries whole, so that looking up a keyword (or saying that it does not occur)
 //!    costs no read; of the others the terms that many documents hold.
 //! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
-//! 4. Tiny columns, and the documents' identities where they are tiny.
+//! 4. Tiny columns; who the documents are where that is tiny, and else where it stands.
 
 use std::ops::{Bound, Range};
 use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
-use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE};
+use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE, Identities};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
@@ -25,8 +25,10 @@ const SHORT_POSTINGS_BYTES: usize = 2 * 1024;
 /// … as long as all of them together stay below this.
 const POSTINGS_BUDGET_BYTES: usize = 8 * 1024;
 
-/// The documents' identities up to this size are kept in the head.
+/// The documents' identities up to this size are kept in the head …
 const TINY_IDENTITIES_BYTES: usize = 256;
+/// … and of larger ones the directory, with which those of a hit cost a small read beside its document.
+const MAX_DIRECTORY_BYTES: u64 = 32 * 1024;
 
 /// A segment opened as a guest opens it, with a record of what that read.
 pub(crate) struct Trial {
@@ -62,6 +64,7 @@ impl Trial {
 pub(crate) fn open_recording(
     files: &SegmentFiles,
     mapper: &DocMapper,
+    identities: &Identities,
 ) -> Result<Trial, BuildError> {
     let paths: Vec<String> = files
         .named()
@@ -93,15 +96,23 @@ pub(crate) fn open_recording(
         num_columns_outside_head: 0,
     };
     let mut trial = touch_all(trial, &index, files.hot_terms())?;
-    trial.hot.extend(tiny_identities(files));
+    trial.hot.extend(hot_identities(files, identities));
     trial.hot.extend(document_index(files));
     Ok(trial)
 }
 
-/// Identities that are as good as none: documents stand in the order of their source.
-fn tiny_identities(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
+/// The beginning of the identities, or all of them: they are as good as none where documents stand in the order of their
+/// source.
+fn hot_identities(files: &SegmentFiles, identities: &Identities) -> Option<(u32, Range<usize>)> {
     let (file_ord, bytes) = files.find(Path::new(IDENTITIES_FILE))?;
-    (bytes.len() <= TINY_IDENTITIES_BYTES).then(|| (file_ord, 0..bytes.len()))
+    if bytes.len() <= TINY_IDENTITIES_BYTES {
+        return Some((file_ord, 0..bytes.len()));
+    }
+    let len = identities.directory().beginning_len();
+    let len = usize::try_from(len)
+        .ok()
+        .filter(|_| len <= MAX_DIRECTORY_BYTES)?;
+    Some((file_ord, 0..len))
 }
 
 /// Where stored documents are: with it, hits cost one wave.

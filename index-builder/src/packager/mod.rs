@@ -98,7 +98,7 @@ pub fn package_split(
             "a split has other documents than identities",
         ));
     }
-    let trial = hot_ranges::open_recording(&files, mapper)?;
+    let trial = hot_ranges::open_recording(&files, mapper, &identities)?;
     let timestamps = match mapper.timestamp_field() {
         Some((_, name)) => Some((
             name.to_owned(),

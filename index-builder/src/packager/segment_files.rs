@@ -89,7 +89,10 @@ impl SegmentFiles {
     pub(crate) fn with_identities(mut self, identities: &Identities) -> Self {
         let is_store = |(name, _): &(&str, OwnedBytes)| *name == STORE;
         let at = self.files.iter().position(is_store);
-        let file = (IDENTITIES_FILE, OwnedBytes::new(identities.write()));
+        let file = (
+            IDENTITIES_FILE,
+            OwnedBytes::new(identities.as_bytes().to_vec()),
+        );
         self.files.insert(at.unwrap_or(self.files.len()), file);
         self
     }

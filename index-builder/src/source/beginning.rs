@@ -1,7 +1,11 @@
 //! What says which source it is, beside where it comes from: how it begins.
 
+use std::sync::Arc;
+
+use super::input::origin_of;
 use super::next_record::{KEPT_OF_LONG_RECORD, without_ending};
-use canter_formats::{Cut, Cutter, Directive, Format, Layout};
+use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout};
+use canter_split_format::SourceId;
 
 /// So much of the first line counts. No more than what is kept of a long one.
 const BEGINNING_LEN: usize = KEPT_OF_LONG_RECORD;
@@ -48,4 +52,13 @@ pub(super) fn known_by<'b>(
         }
     }
     &beginning[..beginning.len().min(start + FIRST_RECORD_LEN)]
+}
+
+/// The id of a source whose lines are JSON documents and that was given an id of its own, by what it begins with.
+pub(crate) fn id_of_lines(id: &str, lines: &[u8]) -> SourceId {
+    let hints = Arc::new(Hints::default());
+    let layout = Layout::new(Format::Ndjson, b',', hints);
+    let cutter = Cutter::new(Format::Ndjson, b',');
+    let beginning = known_by(lines, &layout, &cutter, usize::MAX);
+    SourceId::of(&origin_of(id), beginning)
 }

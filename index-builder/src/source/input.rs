@@ -179,7 +179,7 @@ impl Source {
     /// never the same for a stream that nobody gave an id.
     pub(crate) fn origin(&self) -> Vec<u8> {
         match (&self.id, &self.origin) {
-            (Some(id), _) => Some([b"id:", id.as_bytes()].concat()),
+            (Some(id), _) => Some(origin_of(id)),
             (None, Origin::File(_) | Origin::Object(_)) => self.place(),
             (None, Origin::Stdin | Origin::Reader(_)) => None,
         }
@@ -353,6 +353,11 @@ fn store_failure(error: io::Error) -> Result<BuildError, io::Error> {
         Some(Err(other)) => Err(io::Error::other(other)),
         None => Err(io::ErrorKind::Other.into()),
     }
+}
+
+/// Where a source comes from that was given an id: nowhere else.
+pub(super) fn origin_of(id: &str) -> Vec<u8> {
+    [b"id:", id.as_bytes()].concat()
 }
 
 /// An origin that nothing had before.

@@ -20,6 +20,7 @@ mod tests;
 #[cfg(feature = "parquet")]
 pub use self::parquet::ArrowTables;
 pub(crate) use batch::{Extent, Record, RecordBatch};
+pub(crate) use beginning::id_of_lines;
 pub use input::Source;
 pub(crate) use object::{ObjectPlace, ReadAhead};
 pub(crate) use records::{Lookup, RecordReader, SourceRead};

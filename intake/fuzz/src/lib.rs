@@ -1,7 +1,7 @@
 //! What the fuzz targets check, one function each. `intake/tests/fuzz_seeds.rs` checks the same over the seeds in
 //! `corpus/`, and over inputs drawn from these.
 
-use canter_intake::{Action, BulkError, LogsEncoding, Verb, parse_bulk, read_logs};
+use canter_intake::{Action, BulkError, LogsEncoding, LogsLimits, Verb, parse_bulk, read_logs};
 use serde_json::{Map, Value, json};
 
 /// A body of `_bulk`: each of its lines is one action, the document of one, or blank, in the order in which they stand;
@@ -126,10 +126,10 @@ fn check_error(body: &[u8], error: &BulkError) {
 /// A request of OTLP: each record that is taken becomes a document, which is an object in one line.
 pub fn logs(body: &[u8]) {
     for encoding in [LogsEncoding::Json, LogsEncoding::Protobuf] {
-        let logs = match read_logs(body, encoding) {
+        let logs = match read_logs(body, encoding, &LogsLimits::default()) {
             Ok(logs) => logs,
-            Err(message) => {
-                assert!(!message.is_empty());
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
                 continue;
             }
         };

@@ -1,10 +1,21 @@
 //! One run of identities, read: any document of it, or all in their order.
 
-use super::{DocIdentity, SourceId, width_of};
+use super::{DocIdentity, SOURCE_ID_LEN, SourceId, width_of};
 use crate::FormatError;
 use crate::codec::Reader;
 use crate::codec::bits::{bits_at, num_bytes_of};
 use crate::version::IDENTITIES_NAME;
+
+/// The ids of a split's sources, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct SourceTable<'b>(pub(super) &'b [u8]);
+
+impl SourceTable<'_> {
+    fn get(self, ord: usize) -> Option<SourceId> {
+        let (ids, _) = self.0.as_chunks::<SOURCE_ID_LEN>();
+        ids.get(ord).copied().map(SourceId)
+    }
+}
 
 /// A part of a run: documents of one source.
 struct Part {
@@ -39,7 +50,7 @@ impl<'b> OpenRun<'b> {
     pub(super) fn open(
         bytes: &'b [u8],
         num_docs: u32,
-        sources: &[SourceId],
+        sources: SourceTable<'_>,
     ) -> Result<Self, FormatError> {
         let mut reader = Reader::new(IDENTITIES_NAME, bytes);
         let num_parts = reader.count(2)?;
@@ -47,7 +58,7 @@ impl<'b> OpenRun<'b> {
         for _ in 0..num_parts {
             let source_ord = usize::try_from(reader.varint_u32()?).unwrap_or(usize::MAX);
             parts.push(Part {
-                source: sources.get(source_ord).copied(),
+                source: sources.get(source_ord),
                 base: reader.varint_signed()?,
                 num_passed: 0,
             });
@@ -105,6 +116,45 @@ impl<'b> OpenRun<'b> {
         }
         let part = self.parts.get(part_ord).ok_or_else(no_part)?;
         self.identity(doc, part, num_before)
+    }
+
+    /// The run's documents that have one of these identities, which ascend; counted from 0, ascending.
+    pub(super) fn find(self, wanted: &[DocIdentity]) -> Result<Vec<u32>, FormatError> {
+        let wanted: Vec<&DocIdentity> = wanted.iter().filter(|one| self.may_hold(one)).collect();
+        let mut found = Vec::new();
+        if wanted.is_empty() {
+            return Ok(found);
+        }
+        if let ([part], 0) = (self.parts.as_slice(), self.width) {
+            // They follow each other.
+            let docs = wanted.iter().filter_map(|one| {
+                u32::try_from(one.position.wrapping_sub(part.base.cast_unsigned())).ok()
+            });
+            found.extend(docs);
+            canter_sorting::sort(&mut found);
+            found.dedup();
+            return Ok(found);
+        }
+        for (doc, identity) in (0..).zip(self) {
+            let identity = identity?;
+            if wanted.binary_search(&&identity).is_ok() {
+                found.push(doc);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a document may have this identity: what a part's base and bits leave open.
+    fn may_hold(&self, identity: &DocIdentity) -> bool {
+        let residual = match self.width {
+            64.. => return true,
+            width => (1_u64 << width) - 1,
+        };
+        let most = residual.saturating_add(u64::from(self.num_docs.saturating_sub(1)));
+        self.parts.iter().any(|part| {
+            part.source == Some(identity.source)
+                && identity.position.wrapping_sub(part.base.cast_unsigned()) <= most
+        })
     }
 
     fn step(&mut self, doc: u32) -> Result<DocIdentity, FormatError> {

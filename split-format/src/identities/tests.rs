@@ -17,9 +17,9 @@ fn docs(source: SourceId, positions: impl IntoIterator<Item = u64>) -> Vec<DocId
 #[track_caller]
 fn check(docs: &[DocIdentity]) -> usize {
     let packed = Identities::of_docs(docs).unwrap();
-    let bytes = packed.write();
-    let read = Identities::open(&bytes).unwrap();
-    assert_eq!(read, packed);
+    let bytes = packed.as_bytes().to_vec();
+    let read = Identities::open(&bytes[..]).unwrap();
+    assert_eq!(read.directory(), packed.directory());
     assert_eq!(read.num_docs() as usize, docs.len());
     for (ord, doc) in (0..).zip(docs) {
         assert_eq!(read.get(ord).unwrap(), *doc, "document {ord}");
@@ -27,7 +27,52 @@ fn check(docs: &[DocIdentity]) -> usize {
     assert!(read.get(read.num_docs()).is_err());
     let in_order: Vec<DocIdentity> = read.iter().map(Result::unwrap).collect();
     assert!(in_order == docs, "one after the other");
+    check_parts(&bytes, docs);
+    check_finding(&read, docs);
     bytes.len()
+}
+
+/// The beginning alone says what else must be read for a document.
+#[track_caller]
+fn check_parts(bytes: &[u8], docs: &[DocIdentity]) {
+    let whole = IdentityDirectory::open(bytes).unwrap();
+    let beginning = &bytes[..whole.beginning_len() as usize];
+    // The number of sources stands at its end.
+    assert!(IdentityDirectory::open(&beginning[..beginning.len() - 1]).is_err());
+    let directory = IdentityDirectory::open(beginning).unwrap();
+    assert_eq!(directory, whole);
+    for (ord, doc) in (0..).zip(docs).step_by(docs.len() / 100 + 1) {
+        let needed = directory.ranges_of(ord).unwrap();
+        let read = |range: &std::ops::Range<u64>| {
+            let is_needed = needed.contains(range);
+            is_needed.then(|| &bytes[range.start as usize..range.end as usize])
+        };
+        assert_eq!(directory.get(ord, read).unwrap(), *doc);
+        assert!(directory.get(ord, |_| None::<&[u8]>).is_err());
+    }
+    assert_eq!(directory.ranges_of(directory.num_docs()), None);
+}
+
+/// What is looked for is found, wherever it is, and nothing else.
+#[track_caller]
+fn check_finding(read: &Identities<&[u8]>, docs: &[DocIdentity]) {
+    let mut wanted: Vec<DocIdentity> = docs.iter().step_by(97).copied().collect();
+    for (place, doc) in docs.iter().enumerate().step_by(389) {
+        let position = doc.position.wrapping_add(place as u64 * 7);
+        wanted.push(DocIdentity { position, ..*doc });
+        wanted.push(DocIdentity {
+            source: source("nowhere"),
+            ..*doc
+        });
+    }
+    wanted.sort();
+    wanted.dedup();
+    let expected = (0..)
+        .zip(docs)
+        .filter(|(_, doc)| wanted.binary_search(doc).is_ok());
+    let expected: Vec<u32> = expected.map(|(ord, _)| ord).collect();
+    assert_eq!(read.find(&wanted).unwrap(), expected);
+    assert!(read.find(&[]).unwrap().is_empty());
 }
 
 #[test]
@@ -37,6 +82,7 @@ fn documents_that_follow_each_other_cost_nothing() {
         assert!(len <= 40, "{num_docs}: {len}");
     }
     assert_eq!(check(&[]), 7);
+    assert_eq!(Identities::of_docs(&[]).unwrap().directory().num_bytes(), 7);
 }
 
 #[test]
@@ -114,6 +160,39 @@ fn a_source_is_where_it_is_and_how_it_begins() {
 }
 
 #[test]
+fn an_identity_is_written_and_read_in_one_way() {
+    let one = DocIdentity {
+        source: source("a"),
+        position: 40,
+    };
+    let text = one.to_string();
+    assert_eq!(DocIdentity::parse(&text), Some(one));
+    let (source, _) = text.split_once('-').unwrap();
+    for wrong in [
+        String::new(),
+        source.to_owned(),
+        format!("{source}-"),
+        format!("{source}-040"),
+        format!("{source}-+40"),
+        format!("{source}-40 "),
+        format!("{source}-18446744073709551616"),
+        text.to_uppercase(),
+        format!("0{text}"),
+    ] {
+        assert_eq!(DocIdentity::parse(&wrong), None, "{wrong}");
+    }
+    let most = format!("{source}-18446744073709551615");
+    assert_eq!(DocIdentity::parse(&most).unwrap().to_string(), most);
+}
+
+#[test]
+fn however_many_runs_there_are_the_directory_stays_small() {
+    let lines = (1..=300_000_u64).map(|line| line ^ 1);
+    let packed = Identities::of_docs(&docs(source("a"), lines)).unwrap();
+    assert!(packed.directory().beginning_len() < 4 * 1_024);
+}
+
+#[test]
 fn ranges_overlap_where_an_identity_may_lie_between_others() {
     let range = |from, to| IdentityRange::of_docs(&docs(source("a"), [to, from])).unwrap();
     assert!(range(1, 5).overlaps(&range(5, 9)));
@@ -127,10 +206,11 @@ fn ranges_overlap_where_an_identity_may_lie_between_others() {
 fn an_unknown_version_is_named_and_refused() {
     let mut bytes = Identities::of_docs(&docs(source("a"), 1..5))
         .unwrap()
-        .write();
-    bytes[0] = 2;
+        .as_bytes()
+        .to_vec();
+    bytes[0] = 1;
     let problem = Identities::open(&bytes).unwrap_err().to_string();
-    assert!(problem.contains("version 2 is not known"), "{problem}");
+    assert!(problem.contains("version 1 is not known"), "{problem}");
 }
 
 /// Opens and asks everything; nothing may panic.
@@ -147,7 +227,8 @@ fn open_and_use(bytes: &[u8]) {
                 "{doc}"
             );
         }
-        let _ = read.write();
+        let some: Vec<_> = one_by_one.into_iter().flatten().take(3).collect();
+        let _ = read.find(&some);
     }
 }
 
@@ -171,7 +252,7 @@ proptest! {
         let mut all = docs(source("a"), (1..400).filter(|line| line % 5 != 0));
         all.extend(docs(source("b"), 1..200));
         all.extend(docs(source("a"), [7, 5, 9]));
-        let sound = Identities::of_docs(&all).unwrap().write();
+        let sound = Identities::of_docs(&all).unwrap().as_bytes().to_vec();
         let mut damaged = sound.clone();
         for (at, mask) in flips {
             let at = at.index(damaged.len());
@@ -183,6 +264,6 @@ proptest! {
 
     #[test]
     fn any_bytes_are_an_error_or_a_value(tail in prop::collection::vec(any::<u8>(), 0..200)) {
-        open_and_use(&[&1_u32.to_le_bytes()[..], &tail].concat());
+        open_and_use(&[&2_u32.to_le_bytes()[..], &tail].concat());
     }
 }

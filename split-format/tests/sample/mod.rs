@@ -112,7 +112,10 @@ pub(crate) fn split() -> WrittenSplit {
 /// The same documents, which have identities.
 pub(crate) fn split_v2() -> WrittenSplit {
     let identities = identities();
-    let ids = Identities::of_docs(&identities).unwrap().write();
+    let ids = Identities::of_docs(&identities)
+        .unwrap()
+        .as_bytes()
+        .to_vec();
     let metadata = SplitMetadata {
         identities: IdentityRange::of_docs(&identities),
         ..metadata()

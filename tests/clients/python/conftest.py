@@ -64,6 +64,19 @@ logging.getLogger("elastic_transport.transport").setLevel(logging.INFO)
 logging.getLogger("elastic_transport.transport").addHandler(CALLS)
 
 
+# Fewer calls of a run of all tests: tests were skipped, or say nothing of what they ask.
+LEAST_CALLS = 40 if os.environ.get("HOST") == "worker" else 120
+
+
+def pytest_sessionfinish(session, exitstatus):
+    config = session.config
+    is_selection = config.option.keyword or config.option.markexpr or config.option.collectonly
+    is_whole = not is_selection and all(pathlib.Path(arg).is_dir() for arg in config.args)
+    if exitstatus == 0 and is_whole and CALLS.num.total() < LEAST_CALLS:
+        print(f"\nall tests made {CALLS.num.total()} calls, and not at least {LEAST_CALLS}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter):
     kinds = ", ".join(f"{kind} {num}" for kind, num in CALLS.num.most_common())
     version = elasticsearch.__versionstr__

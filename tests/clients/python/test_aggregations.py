@@ -225,7 +225,6 @@ def test_the_last_values_of_each_bucket(ask, some):
         assert bucket["last"]["top"][0]["metrics"]["id"] == of_level[-1]["id"]
 
 
-@pytest.mark.xfail(strict=True, reason="hits of top_hits are a bare list, without totals, and their fields are not under fields")
 def test_the_first_documents_of_each_bucket(ask, some):
     sort = [{"latency": "desc"}, {"id": "asc"}]
     inner = {"first": {"top_hits": {"size": 2, "sort": sort, "docvalue_fields": ["id"]}}}
@@ -247,7 +246,6 @@ def test_the_first_documents_of_a_bucket_are_whole(ask, docs):
         assert hit["_source"]["level"] == bucket["key"] == docs[hit["_source"]["id"]]["level"]
 
 
-@pytest.mark.xfail(strict=True, reason="dates of keys have milliseconds only where these are not 0")
 @pytest.mark.parametrize("zone, text", [("UTC", "2024-05-01T10:00:00.000Z"), ("+02:00", "2024-05-01T12:00:00.000+02:00")])
 def test_keys_of_time_have_milliseconds(ask, zone, text):
     found = ask("date_histogram", field="timestamp", calendar_interval="hour", time_zone=zone)

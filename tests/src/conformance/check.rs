@@ -37,7 +37,11 @@ impl<'a> Checker<'a> {
         let is_error = request.expected.status >= 400;
         let text = match (is_error, serde_json::from_str::<Value>(&text)) {
             (false, _) => text.into_owned(),
-            (true, Ok(body)) if body.as_object().is_some_and(|body| body.len() == 1) => {
+            (true, Ok(body))
+                if body
+                    .as_object()
+                    .is_some_and(|body| body.len() == 1 && body.contains_key("message")) =>
+            {
                 body["message"].as_str().unwrap_or_default().to_owned()
             }
             // Elasticsearch's form.

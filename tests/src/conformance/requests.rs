@@ -69,6 +69,10 @@ const FILES: &[(&str, &str)] = &[
     ("audit_a1.toml", include_str!("requests/audit_a1.toml")),
     ("audit_c.toml", include_str!("requests/audit_c.toml")),
     ("elastic.toml", include_str!("requests/elastic.toml")),
+    (
+        "elastic_strict.toml",
+        include_str!("requests/elastic_strict.toml"),
+    ),
     ("differs.toml", include_str!("requests/differs.toml")),
     ("refused.toml", include_str!("requests/refused.toml")),
 ];

@@ -10,6 +10,7 @@ mod format;
 mod interval;
 mod math;
 mod rounding;
+mod span;
 mod zone;
 mod zones;
 
@@ -17,6 +18,7 @@ pub(crate) use format::DateFormat;
 pub(crate) use interval::{CalendarUnit, fixed_interval_ns, offset_ns};
 pub(crate) use math::DateMath;
 pub(crate) use rounding::{Rounding, RoundingCursor};
+pub(crate) use span::Span;
 pub(crate) use zone::Zone;
 
 /// The time of a date or of date arithmetic (`now-1d/d`, `2024-01-01||+1M`), in nanoseconds since 1970. `format` says

@@ -17,6 +17,7 @@
 
 use super::civil::{Civil, DAY_NS, SECOND_NS, weekday};
 use super::interval::CalendarUnit;
+use super::span::{Length, Span};
 use super::zone::Zone;
 
 mod cursor;
@@ -106,6 +107,18 @@ impl Rounding {
             grid,
             zone,
             offset_ns: 0,
+        }
+    }
+
+    /// How long the bucket is that begins at a time.
+    pub(crate) fn span(&self, start_ns: i64) -> Span {
+        let length = match self.grid {
+            Grid::Line { step_ns, .. } | Grid::Clock { step_ns, .. } => Length::Time(step_ns),
+            Grid::Days(unit) => unit.length(),
+        };
+        match length {
+            Length::Time(_) => Span::new(length, 0),
+            Length::Months(_) => Span::new(length, self.next(start_ns).saturating_sub(start_ns)),
         }
     }
 

@@ -106,10 +106,11 @@ impl Collector {
         split: &Split<'_>,
         from_head: &FromHead,
     ) -> Result<Self> {
+        let is_filtered = aggregations.bounds.is_filtered;
         let list = aggregations.list.iter().enumerate();
         let parts = list.map(|(place, aggregation)| {
             let collect = match from_head.reads_columns(place) {
-                true => Some(build::build(aggregation, split)?),
+                true => Some(build::build(aggregation, split, is_filtered)?),
                 false => None,
             };
             Ok(Part::new(collect, from_head.of(place).cloned()))

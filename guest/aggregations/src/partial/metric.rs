@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats, StringStats, WeightedAverage};
-use crate::request::MetricOf;
+use crate::request::{MetricOf, RateOf};
 use crate::top_hits::TopList;
 
 /// One metric, for all buckets around it.
@@ -50,6 +50,10 @@ impl Metrics {
     pub(crate) fn empty(what: &MetricOf) -> Self {
         match what {
             MetricOf::ValueCount => Self::Counts(Vec::new()),
+            MetricOf::Rate(rate) => match rate.of {
+                RateOf::Sum => Self::Stats(Vec::new()),
+                RateOf::Documents | RateOf::Values => Self::Counts(Vec::new()),
+            },
             MetricOf::Avg | MetricOf::Sum | MetricOf::Min | MetricOf::Max | MetricOf::Stats => {
                 Self::Stats(Vec::new())
             }

@@ -7,7 +7,7 @@ use super::types::{BucketsPath, Pipeline, PipelineOf};
 use crate::numbers::ExtendedStats;
 use crate::partial::Metrics;
 use crate::request::{Metric, MetricOf, Source};
-use crate::respond::{BucketList, Level, Outcome, Shown, by_number, float};
+use crate::respond::{BucketList, Dialect, Level, Outcome, Shown, by_number, float};
 
 /// What a sibling pipeline comes to in a level.
 pub(super) fn computed(pipeline: &Pipeline, level: &Level<'_>) -> Value {
@@ -77,7 +77,7 @@ fn list_of<'l, 'r>(level: &'l Level<'r>, path: &BucketsPath) -> Option<&'l Bucke
     None
 }
 
-/// The same words as a metric of documents has.
+/// The same words as a metric of documents has; there is no date among them.
 fn shown(what: MetricOf, stats: ExtendedStats) -> Value {
     let states = Metrics::ExtendedStats(vec![stats]);
     let found = crate::partial::Metric {
@@ -93,7 +93,7 @@ fn shown(what: MetricOf, stats: ExtendedStats) -> Value {
         what,
         format: None,
     };
-    Shown::new(&metric, Some((&found, 0))).to_json()
+    Shown::new(&metric, Some((&found, 0))).to_json(Dialect::Quickwit)
 }
 
 /// What a bucket is called; one without name and key by its place.

@@ -5,15 +5,16 @@ use serde_json::Value;
 use super::body::{Body, invalid, number_of};
 use super::bounds::MAX_PRECISION_THRESHOLD;
 use super::histograms::format;
+use super::rate::{RATE, rate};
 use super::terms::{number_source, source};
-use super::top::{top_hits, top_metrics};
+use super::top::{TOP_HITS, top_hits, top_metrics};
 use super::types::{Metric, MetricOf};
 use crate::{Result, pipeline};
 
 const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, auto_date_histogram, range, date_range, \
      ip_range, filter, filters, missing, composite, avg, sum, min, max, value_count, stats, \
      extended_stats, weighted_avg, median_absolute_deviation, percentiles, percentile_ranks, cardinality, \
-     top_hits, top_metrics, string_stats";
+     top_hits, top_metrics, rate, string_stats";
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
@@ -65,8 +66,9 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
             body.count("precision_threshold", 0, MAX_PRECISION_THRESHOLD)?;
             of_source(&body, MetricOf::Cardinality)
         }
-        "top_hits" => top_hits(&read(&["sort", "size", "from", "docvalue_fields"])?),
+        "top_hits" => top_hits(&read(&TOP_HITS)?),
         "top_metrics" => top_metrics(&read(&["metrics", "sort", "size"])?),
+        "rate" => rate(&read(&RATE)?),
         "string_stats" => {
             let body = read(&["field", "missing", "show_distribution"])?;
             let has_distribution = body.flag("show_distribution")?;

@@ -11,6 +11,7 @@ mod histograms;
 mod metrics;
 mod now;
 mod ranges;
+mod rate;
 mod terms;
 mod top;
 mod types;
@@ -70,6 +71,7 @@ impl Aggregations {
         };
         let level = reader.all("aggs", aggregations, 0)?;
         pipeline::check_place(&level.pipelines, None)?;
+        rate::check_rates(&level.aggregations, None)?;
         Ok(Self {
             list: level.aggregations,
             pipelines: level.pipelines,
@@ -125,6 +127,7 @@ impl Aggregation {
                 MetricOf::WeightedAvg { weight } => {
                     fields.extend([metric.source.field.as_str(), &weight.field]);
                 }
+                MetricOf::Rate(rate) if rate.of == RateOf::Documents => {}
                 _ => fields.push(&metric.source.field),
             },
         }

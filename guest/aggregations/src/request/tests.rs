@@ -251,6 +251,27 @@ fn what_is_no_aggregation_is_refused() {
             "aggs.a.top_hits.docvalue_fields",
         ),
         (
+            json!({"top_hits": {"sort": [{"f": "asc"}], "_source": ["f"]}}),
+            "aggs.a.top_hits._source",
+        ),
+        (json!({"rate": {"unit": "day"}}), "aggs.a.rate"),
+        (
+            json!({"date_histogram": {"field": "f", "fixed_interval": "30d"}, "aggs": {"r": {"rate": {"unit": "month"}}}}),
+            "aggs.a.aggs.r.rate.unit",
+        ),
+        (
+            json!({"date_histogram": {"field": "f", "fixed_interval": "1d"}, "aggs": {"r": {"rate": {"mode": "sum"}}}}),
+            "aggs.a.aggs.r.rate.mode",
+        ),
+        (
+            json!({"date_histogram": {"field": "f", "fixed_interval": "1d"}, "aggs": {"r": {"rate": {"unit": "2d"}}}}),
+            "aggs.a.aggs.r.rate.unit",
+        ),
+        (
+            json!({"composite": {"sources": [{"a": {"terms": {"field": "f"}}}]}, "aggs": {"r": {"rate": {}}}}),
+            "aggs.a.aggs.r.rate",
+        ),
+        (
             json!({"composite": {"size": 2, "sources": [{"s": {"histogram": {"field": "f", "interval": 0}}}]}}),
             "aggs.a.composite.sources.0.s.histogram.interval",
         ),
@@ -371,6 +392,13 @@ fn what_is_right_is_let_through() {
         json!({"ip_range": {"field": "f", "ranges": [{"to": "10.0.0.5"}, {"mask": "10.0.0.0/25"}, {"mask": "::/0"}]}}),
         json!({"filters": {"filters": {"a": "x:1", "b": "x:2"}, "other_bucket_key": "rest"}}),
         json!({"terms": {"field": "f"}, "aggs": {"h": {"top_hits": {"sort": [{"g": {"order": "desc"}}]}}}}),
+        json!({"top_hits": {"sort": [{"g": "asc"}], "docvalue_fields": ["f", {"field": "g"}], "_source": false}}),
+        json!({"date_histogram": {"field": "f", "fixed_interval": "36h"}, "aggs": {"s": {"terms": {"field": "g"}, "aggs": {
+            "r": {"rate": {"unit": "week"}}, "w": {"rate": {"field": "h", "missing": 1}}}}}}),
+        json!({"date_histogram": {"field": "f", "calendar_interval": "1q"}, "aggs": {
+            "d": {"rate": {"unit": "1d", "field": "h", "mode": "sum"}}, "y": {"rate": {"unit": "year"}}}}),
+        json!({"composite": {"sources": [{"a": {"date_histogram": {"field": "f", "fixed_interval": "1d"}}}, {"b": {"terms": {"field": "g"}}}]},
+            "aggs": {"r": {"rate": {"unit": "hour", "field": "h", "mode": "value_count"}}}}),
     ] {
         check(&json!({ "a": aggregation }))
             .unwrap_or_else(|error| panic!("{aggregation}: {error}"));

@@ -13,7 +13,17 @@ const DEFAULT_HITS: u64 = 3;
 /// Fields, and whether they descend.
 type Sort = Vec<(String, bool)>;
 
+pub(super) const TOP_HITS: [&str; 5] = ["sort", "size", "from", "docvalue_fields", "_source"];
+
 pub(super) fn top_hits(body: &Body<'_>) -> Result<Metric> {
+    if body
+        .get("_source")
+        .is_some_and(|shown| shown.as_bool() != Some(false))
+    {
+        let what = "hits in buckets do not show their documents: leave this out or set it to false, and name fields in \
+                    docvalue_fields";
+        return Err(body.invalid("_source", what));
+    }
     let size = body.count("size", 1, MAX_TOP_HITS)?.unwrap_or(DEFAULT_HITS);
     let from = body.count("from", 0, MAX_TOP_HITS)?.unwrap_or(0);
     let given = body.list("sort")?.unwrap_or_default();
@@ -23,7 +33,10 @@ pub(super) fn top_hits(body: &Body<'_>) -> Result<Metric> {
     let sort = read_sort(body, given)?;
     let mut fields = Vec::new();
     for field in body.list("docvalue_fields")?.into_iter().flatten() {
-        let Some(field) = field.as_str() else {
+        // As Elasticsearch has it, also `{"field": "name"}`.
+        let of_object = field.as_object().filter(|field| field.len() == 1);
+        let name = of_object.and_then(|field| field.get("field"));
+        let Some(field) = name.unwrap_or(field).as_str() else {
             return Err(body.invalid("docvalue_fields", "each must be the name of a field"));
         };
         check_name(&format!("{}.docvalue_fields", body.path), field)?;

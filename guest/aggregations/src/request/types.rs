@@ -3,7 +3,7 @@
 //! Names and defaults are those of Elasticsearch; each type names the page that documents it, below
 //! `https://www.elastic.co/docs/reference/aggregations/`.
 
-use crate::calendar::{DateFormat, Rounding, Zone};
+use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone};
 use crate::key::Key;
 use crate::pipeline::Pipeline;
 
@@ -301,10 +301,29 @@ pub(crate) enum MetricOf {
     TopHits(TopHits),
     /// `top-metrics`: the fields are the metrics.
     TopMetrics(TopHits),
+    Rate(Rate),
     /// `string-stats-aggregation`.
     StringStats {
         has_distribution: bool,
     },
+}
+
+/// `search-aggregations-metrics-rate-aggregation`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    pub(crate) of: RateOf,
+    /// What it is in; without one, the bucket around.
+    pub(crate) unit: Option<CalendarUnit>,
+}
+
+/// What a rate is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RateOf {
+    Documents,
+    /// The sum of a field's values.
+    Sum,
+    /// How many values a field has.
+    Values,
 }
 
 /// `search-aggregations-metrics-top-hits-aggregation`, with `docvalue_fields` alone.

@@ -54,7 +54,7 @@ impl Writer<'_> {
         });
         let folded = Row::new(row.aggregation, Some(&node), Some(0));
         let dates = Dates {
-            format: request.format.as_ref(),
+            format: request.format.as_ref().unwrap_or(self.dialect.dates()),
             zone: &request.zone,
         };
         let mut buckets = Vec::with_capacity(starts.len());

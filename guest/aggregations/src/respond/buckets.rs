@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::Writer;
 use super::keys::{Dates, address, float, milliseconds};
 use super::outcome::{Bucket, BucketList, Outcome};
+use super::rate::Around;
 use crate::Result;
+use crate::calendar::{DateFormat, Span};
 use crate::key::Key;
 use crate::partial::{Buckets, Dropped, Node};
 use crate::request::{Aggregation, Filters, Kind, OneRange, Range, RangeOf};
@@ -76,15 +78,35 @@ impl Writer<'_> {
         name: Option<String>,
         fields: Vec<(&'static str, Value)>,
     ) -> Result<Bucket<'r>> {
+        self.bucket_of_time(row, place, name, fields, None)
+    }
+
+    /// The same, of a bucket that may have a length of time.
+    pub(super) fn bucket_of_time<'r>(
+        &self,
+        row: &Row<'r, '_>,
+        place: Option<usize>,
+        name: Option<String>,
+        fields: Vec<(&'static str, Value)>,
+        span: Option<Span>,
+    ) -> Result<Bucket<'r>> {
         // Other buckets are called by a number or by names.
         let has_value = matches!(row.aggregation.kind, Kind::Terms(_) | Kind::RareTerms(_));
         let key = place.filter(|_| has_value).and_then(|place| row.key(place));
+        let doc_count = place.map_or(0, |place| row.count(place));
+        let outside = self.around.get();
+        self.around.set(Around {
+            doc_count,
+            span: span.or(outside.span),
+        });
+        let inside = self.level(&row.aggregation.inside, row.inside(), place)?;
+        self.around.set(outside);
         Ok(Bucket {
             key: key.cloned(),
             name,
             fields,
-            doc_count: place.map_or(0, |place| row.count(place)),
-            inside: self.level(&row.aggregation.inside, row.inside(), place)?,
+            doc_count,
+            inside,
         })
     }
 
@@ -127,7 +149,7 @@ impl Writer<'_> {
             let Some(range) = request.ranges.get(place) else {
                 continue;
             };
-            let (name, mut fields) = shown(request, range);
+            let (name, mut fields) = shown(request, range, self.dialect.dates());
             if !request.is_keyed {
                 fields.insert(0, ("key", Value::from(name.as_str())));
             }
@@ -141,10 +163,14 @@ impl Writer<'_> {
     }
 }
 
-/// The name of a range, and its ends.
-fn shown(request: &Range, range: &OneRange) -> (String, Vec<(&'static str, Value)>) {
+/// The name of a range, and its ends. `usual` is the format of dates if the request has none.
+fn shown(
+    request: &Range,
+    range: &OneRange,
+    usual: &DateFormat,
+) -> (String, Vec<(&'static str, Value)>) {
     let dates = Dates {
-        format: request.format.as_ref(),
+        format: request.format.as_ref().unwrap_or(usual),
         zone: &request.zone,
     };
     let text = |key: &Option<Key>| match key {

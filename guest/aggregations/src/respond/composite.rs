@@ -45,7 +45,15 @@ impl Writer<'_> {
         let mut buckets = Vec::with_capacity(places.len());
         for place in places {
             let key = Value::Object(self.key(request, keys_of(place), shown_date));
-            buckets.push(self.bucket(row, Some(place), None, vec![("key", key)])?);
+            let mut keys = request.sources.iter().zip(keys_of(place));
+            let span = keys.find_map(|(source, key)| match (&source.by, key) {
+                (CompositeBy::Dates { rounding, .. }, Some(Key::Date(start_ns))) => {
+                    Some(rounding.span(*start_ns))
+                }
+                _ => None,
+            });
+            let fields = vec![("key", key)];
+            buckets.push(self.bucket_of_time(row, Some(place), None, fields, span)?);
         }
         Ok(Outcome::Buckets(BucketList {
             buckets,
@@ -75,7 +83,8 @@ impl Writer<'_> {
                 }
                 (_, key) => {
                     let zone = &Zone::utc();
-                    part(key.as_ref(), Dates { format: None, zone })
+                    let format = self.dialect.dates();
+                    part(key.as_ref(), Dates { format, zone })
                 }
             };
             (source.name.clone(), value)

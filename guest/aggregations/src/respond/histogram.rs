@@ -72,7 +72,7 @@ impl Writer<'_> {
             request.row.min_doc_count,
         )?;
         let dates = Dates {
-            format: request.format.as_ref(),
+            format: request.format.as_ref().unwrap_or(self.dialect.dates()),
             zone: &request.zone,
         };
         let mut buckets = Vec::with_capacity(starts.len());
@@ -82,7 +82,8 @@ impl Writer<'_> {
                 ("key", milliseconds(start_ns)),
                 ("key_as_string", Value::from(text.as_str())),
             ];
-            buckets.push(self.bucket(row, bucket, Some(text), fields)?);
+            let span = Some(rounding.span(start_ns));
+            buckets.push(self.bucket_of_time(row, bucket, Some(text), fields, span)?);
         }
         Ok(listed(buckets, &request.row))
     }

@@ -12,14 +12,13 @@ use crate::numbers::Number;
 /// How the dates of an aggregation are shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dates<'a> {
-    pub(super) format: Option<&'a DateFormat>,
+    pub(super) format: &'a DateFormat,
     pub(super) zone: &'a Zone,
 }
 
 impl Dates<'_> {
     pub(super) fn text(&self, time_ns: i64) -> String {
-        let format = self.format.unwrap_or_else(|| DateFormat::usual());
-        format.format(time_ns, self.zone)
+        self.format.format(time_ns, self.zone)
     }
 }
 
@@ -102,7 +101,7 @@ pub(crate) fn choice_text(key: &Key) -> Cow<'_, str> {
         key => {
             let utc = Zone::utc();
             let dates = Dates {
-                format: None,
+                format: DateFormat::usual(),
                 zone: &utc,
             };
             Cow::Owned(part_text(Some(key), dates))

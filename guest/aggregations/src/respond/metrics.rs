@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Dialect;
 use super::keys::{Dates, float, key_fields, part};
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
@@ -94,22 +95,27 @@ impl<'a> Shown<'a> {
                 return self.sketch()?.quantile(percent / 100.0);
             }
             MetricOf::PercentileRanks { .. } => return self.sketch()?.rank(property.parse().ok()?),
-            MetricOf::StringStats { .. } => {
-                self.to_json().get(property).cloned().unwrap_or_default()
-            }
-            _ => self.to_json().get("value").cloned().unwrap_or_default(),
+            MetricOf::StringStats { .. } => self.shown(property),
+            _ => self.shown("value"),
         };
         value.as_f64()
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    /// A number of the answer; it is the same in all dialects.
+    fn shown(&self, property: &str) -> Value {
+        let json = self.to_json(Dialect::Quickwit);
+        json.get(property).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn to_json(&self, dialect: Dialect) -> Value {
+        let usual = dialect.dates();
         match &self.request.what {
-            MetricOf::Avg => self.value("avg"),
-            MetricOf::Sum => self.value("sum"),
-            MetricOf::Min => self.value("min"),
-            MetricOf::Max => self.value("max"),
-            MetricOf::Stats => self.stats_json(&["min", "max", "avg", "sum"]),
-            MetricOf::ExtendedStats { sigma } => self.extended_json(*sigma),
+            MetricOf::Avg => self.value("avg", usual),
+            MetricOf::Sum => self.value("sum", usual),
+            MetricOf::Min => self.value("min", usual),
+            MetricOf::Max => self.value("max", usual),
+            MetricOf::Stats => self.stats_json(&["min", "max", "avg", "sum"], usual),
+            MetricOf::ExtendedStats { sigma } => self.extended_json(*sigma, usual),
             MetricOf::ValueCount => match self.states {
                 Some((Metrics::Counts(counts), place)) => {
                     json!({ "value": counts.get(place).copied().unwrap_or_default() })
@@ -151,8 +157,10 @@ impl<'a> Shown<'a> {
                 let rank = |value: &f64| self.sketch().and_then(|sketch| sketch.rank(*value));
                 by_number(values, *is_keyed, rank)
             }
-            MetricOf::TopHits(request) => top_hits(request, self.top_list()),
-            MetricOf::TopMetrics(request) => top_metrics(request, self.top_list()),
+            MetricOf::TopHits(request) => top_hits(request, self.top_list(), dialect),
+            MetricOf::TopMetrics(request) => top_metrics(request, self.top_list(), usual),
+            // It depends on the bucket around.
+            MetricOf::Rate(_) => Value::Null,
             MetricOf::StringStats { has_distribution } => self.string_stats(*has_distribution),
         }
     }
@@ -189,10 +197,10 @@ impl<'a> Shown<'a> {
         json
     }
 
-    /// One number, and its text if it is a date.
-    fn value(&self, property: &str) -> Value {
+    /// One number, and its text if it is a date; `usual` is the format of those that name none.
+    fn value(&self, property: &str, usual: &DateFormat) -> Value {
         let value = self.stat(property);
-        match (self.as_text(&value), property) {
+        match (self.as_text(&value, usual), property) {
             (Some(text), "avg" | "min" | "max") => {
                 json!({ "value": value, "value_as_string": text })
             }
@@ -200,7 +208,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn as_text(&self, value: &Value) -> Option<String> {
+    fn as_text(&self, value: &Value, usual: &DateFormat) -> Option<String> {
         const MILLISECOND_NS: i64 = 1_000_000;
         let time_ms = value.as_f64().filter(|_| self.is_date)?;
         // A fraction of a millisecond has no digits that could be trusted, and Elasticsearch shows none.
@@ -210,12 +218,11 @@ impl<'a> Shown<'a> {
         )]
         let time_ns = (time_ms as i64).saturating_mul(MILLISECOND_NS);
         let utc = Zone::utc();
-        let default = DateFormat::default();
-        let format = self.request.format.as_ref().unwrap_or(&default);
+        let format = self.request.format.as_ref().unwrap_or(usual);
         Some(format.format(time_ns, &utc))
     }
 
-    fn stats_json(&self, properties: &[&str]) -> Value {
+    fn stats_json(&self, properties: &[&str], usual: &DateFormat) -> Value {
         let mut fields = Map::new();
         fields.insert("count".to_owned(), self.stat("count"));
         for property in properties {
@@ -223,14 +230,15 @@ impl<'a> Shown<'a> {
             fields.insert((*property).to_owned(), value);
         }
         for property in ["min", "max", "avg"] {
-            if let Some(text) = fields.get(property).and_then(|value| self.as_text(value)) {
+            let value = fields.get(property);
+            if let Some(text) = value.and_then(|value| self.as_text(value, usual)) {
                 fields.insert(format!("{property}_as_string"), Value::from(text));
             }
         }
         Value::Object(fields)
     }
 
-    fn extended_json(&self, sigma: f64) -> Value {
+    fn extended_json(&self, sigma: f64, usual: &DateFormat) -> Value {
         const PROPERTIES: [&str; 11] = [
             "min",
             "max",
@@ -244,7 +252,7 @@ impl<'a> Shown<'a> {
             "std_deviation_population",
             "std_deviation_sampling",
         ];
-        let mut json = self.stats_json(&PROPERTIES);
+        let mut json = self.stats_json(&PROPERTIES, usual);
         let bounds = |spread| {
             let bounds = self
                 .extended()
@@ -292,9 +300,9 @@ pub(crate) fn by_number(
 }
 
 /// A value of a document; dates are texts.
-fn shown(key: &Key) -> Value {
+fn shown(key: &Key, format: &DateFormat) -> Value {
     let zone = &Zone::utc();
-    let dates = Dates { format: None, zone };
+    let dates = Dates { format, zone };
     match key {
         Key::Date(time_ns) => Value::from(dates.text(*time_ns)),
         Key::Bool(flag) => Value::from(*flag),
@@ -302,9 +310,10 @@ fn shown(key: &Key) -> Value {
     }
 }
 
-fn top_hits(request: &TopHits, list: Option<&TopList>) -> Value {
+fn top_hits(request: &TopHits, list: Option<&TopList>, dialect: Dialect) -> Value {
     let zone = &Zone::utc();
-    let dates = Dates { format: None, zone };
+    let format = dialect.dates();
+    let dates = Dates { format, zone };
     let hits = list.map_or(&[][..], |list| &list.hits);
     let hits = hits.iter().skip(request.from).map(|hit| {
         let sort: Vec<Value> = hit
@@ -314,19 +323,44 @@ fn top_hits(request: &TopHits, list: Option<&TopList>) -> Value {
             .collect();
         let fields = request.fields.iter().zip(&hit.fields);
         let fields = fields.map(|(name, values)| {
-            let values: Vec<Value> = values.iter().map(shown).collect();
+            let values: Vec<Value> = values.iter().map(|key| shown(key, format)).collect();
             (name.clone(), Value::from(values))
         });
-        json!({ "sort": sort, "docvalue_fields": Value::Object(fields.collect()) })
+        match dialect {
+            Dialect::Quickwit => {
+                json!({ "sort": sort, "docvalue_fields": Value::Object(fields.collect()) })
+            }
+            Dialect::Elasticsearch => {
+                // A field without a value is left out.
+                let fields =
+                    fields.filter(|(_, values)| !values.as_array().is_some_and(Vec::is_empty));
+                let fields: Map<String, Value> = fields.collect();
+                let mut hit = Map::new();
+                hit.insert("_score".to_owned(), Value::Null);
+                if !fields.is_empty() {
+                    hit.insert("fields".to_owned(), Value::Object(fields));
+                }
+                hit.insert("sort".to_owned(), Value::from(sort));
+                Value::Object(hit)
+            }
+        }
     });
-    json!({ "hits": hits.collect::<Vec<Value>>() })
+    let hits: Vec<Value> = hits.collect();
+    match dialect {
+        Dialect::Quickwit => json!({ "hits": hits }),
+        Dialect::Elasticsearch => {
+            let num_docs = list.map_or(0, |list| list.num_docs);
+            let total = json!({ "value": num_docs, "relation": "eq" });
+            json!({ "hits": { "total": total, "max_score": null, "hits": hits } })
+        }
+    }
 }
 
 /// One value of each field, as Elasticsearch shows them.
-fn top_metrics(request: &TopHits, list: Option<&TopList>) -> Value {
+fn top_metrics(request: &TopHits, list: Option<&TopList>, usual: &DateFormat) -> Value {
     let hits = list.map_or(&[][..], |list| &list.hits);
     let top = hits.iter().map(|hit| {
-        let one = |key: Option<&Key>| key.map_or(Value::Null, shown);
+        let one = |key: Option<&Key>| key.map_or(Value::Null, |key| shown(key, usual));
         let sort: Vec<Value> = hit.sort.iter().map(|key| one(key.as_ref())).collect();
         let metrics = request.fields.iter().zip(&hit.fields);
         let metrics = metrics.map(|(name, values)| (name.clone(), one(values.first())));

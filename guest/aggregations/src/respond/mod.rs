@@ -3,21 +3,25 @@
 mod auto_dates;
 mod buckets;
 mod composite;
+mod dialect;
 mod histogram;
 mod keys;
 mod metrics;
 mod outcome;
+mod rate;
 mod terms;
 
 pub(crate) use composite::tuple_order;
+pub use dialect::Dialect;
 pub(crate) use keys::{choice_text, float};
 pub(crate) use metrics::{Shown, by_number};
 pub(crate) use outcome::{Bucket, BucketList, Level, Outcome};
 
 use std::cell::Cell;
 
+use self::rate::Around;
 use crate::partial::{Node, Partial};
-use crate::request::{Aggregation, Aggregations, Kind};
+use crate::request::{Aggregation, Aggregations, Kind, MetricOf};
 use crate::{Error, Result, pipeline};
 
 impl Aggregations {
@@ -26,12 +30,19 @@ impl Aggregations {
     ///
     /// # Errors
     /// If the answer would have more buckets than it may.
-    pub fn answer(&self, partial: Option<&Partial>, untyped: &[String]) -> Result<String> {
+    pub fn answer(
+        &self,
+        partial: Option<&Partial>,
+        untyped: &[String],
+        dialect: Dialect,
+    ) -> Result<String> {
         let writer = Writer {
+            dialect,
             untyped,
             has_pipelines: !self.pipelines.is_empty() || self.list.iter().any(has_pipelines),
             max_buckets: u64::from(self.bounds.max_buckets),
             num_buckets: Cell::new(0),
+            around: Cell::default(),
         };
         let nodes = partial.map(|partial| partial.nodes.as_slice());
         let mut level = writer.level(&self.list, nodes, Some(0))?;
@@ -48,12 +59,15 @@ fn has_pipelines(aggregation: &Aggregation) -> bool {
 
 /// Writing one answer.
 struct Writer<'a> {
+    dialect: Dialect,
     /// Fields without a type.
     untyped: &'a [String],
     /// Whether something looks at buckets before they are written.
     has_pipelines: bool,
     max_buckets: u64,
     num_buckets: Cell<u64>,
+    /// The bucket around what is being written.
+    around: Cell<Around>,
 }
 
 impl Writer<'_> {
@@ -81,12 +95,16 @@ impl Writer<'_> {
     ) -> Result<Outcome<'r>> {
         let row = buckets::Row::new(aggregation, node, bucket);
         let mut outcome = match &aggregation.kind {
-            Kind::Metric(metric) => Ok(Outcome::Metric(match (node, bucket) {
-                (Some(Node::Metric(found)), Some(bucket)) => {
-                    Shown::new(metric, Some((found, bucket))).to_json()
-                }
-                _ => Shown::new(metric, None).to_json(),
-            })),
+            Kind::Metric(metric) => {
+                let found = match (node, bucket) {
+                    (Some(Node::Metric(found)), Some(bucket)) => Some((found, bucket)),
+                    _ => None,
+                };
+                Ok(Outcome::Metric(match &metric.what {
+                    MetricOf::Rate(rate) => self.rate(rate, found),
+                    _ => Shown::new(metric, found).to_json(self.dialect),
+                }))
+            }
             Kind::Terms(terms) => self.terms(terms, &row),
             Kind::MultiTerms(terms) => self.multi_terms(terms, &row),
             Kind::RareTerms(terms) => self.rare_terms(terms, &row),

@@ -10,7 +10,7 @@ use super::keys::{Dates, key_fields, part, part_text};
 use super::metrics::Shown;
 use super::outcome::{BucketList, Outcome, write_fields, write_text, write_whole};
 use crate::Result;
-use crate::calendar::Zone;
+use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::partial::Node;
 use crate::request::{Aggregation, Kind, MultiTerms, OrderBy, RareTerms, Terms, TermsOrder};
@@ -85,13 +85,15 @@ impl Writer<'_> {
                 row,
                 places: candidates.iter().map(|found| found.place).collect(),
                 num_other,
+                dates: self.dialect.dates(),
             }
             .write(&mut text);
             return Ok(Outcome::Terms(text));
         }
+        let shown = |key: &Key| shown_key(key, self.dialect.dates());
         let mut buckets = Vec::with_capacity(candidates.len());
         for candidate in &candidates {
-            let fields = row.key(candidate.place).map(shown_key).unwrap_or_default();
+            let fields = row.key(candidate.place).map(shown).unwrap_or_default();
             buckets.push(self.bucket(row, Some(candidate.place), None, fields)?);
         }
         Ok(Outcome::Buckets(BucketList {
@@ -119,9 +121,10 @@ impl Writer<'_> {
         let mut places: Vec<usize> = places.collect();
         canter_sorting::sort_by_key(&mut places, |place| (row.count(*place), *place));
         self.add_buckets(row.aggregation, places.len())?;
+        let shown = |key: &Key| shown_key(key, self.dialect.dates());
         let mut buckets = Vec::with_capacity(places.len());
         for place in places {
-            let fields = row.key(place).map(shown_key).unwrap_or_default();
+            let fields = row.key(place).map(shown).unwrap_or_default();
             buckets.push(self.bucket(row, Some(place), None, fields)?);
         }
         Ok(Outcome::Buckets(BucketList {
@@ -139,6 +142,8 @@ struct PlainTerms<'a> {
     places: Vec<usize>,
     /// The documents of all others.
     num_other: u64,
+    /// How keys that are dates are written.
+    dates: &'static DateFormat,
 }
 
 impl PlainTerms<'_> {
@@ -147,6 +152,7 @@ impl PlainTerms<'_> {
             row,
             places,
             num_other,
+            dates,
         } = self;
         out.push_str("{\"doc_count_error_upper_bound\":");
         write_whole(row.dropped().max_doc_count, out);
@@ -163,7 +169,7 @@ impl PlainTerms<'_> {
                     write_text(text, out);
                     out.push(',');
                 }
-                Some(key) => write_fields(&shown_key(key), out),
+                Some(key) => write_fields(&shown_key(key, dates), out),
                 None => {}
             }
             out.push_str("\"doc_count\":");
@@ -175,12 +181,9 @@ impl PlainTerms<'_> {
     }
 }
 
-fn shown_key(key: &Key) -> Vec<(&'static str, Value)> {
+fn shown_key(key: &Key, format: &DateFormat) -> Vec<(&'static str, Value)> {
     let utc = Zone::utc();
-    let dates = Dates {
-        format: None,
-        zone: &utc,
-    };
+    let dates = Dates { format, zone: &utc };
     let (value, text) = match key {
         Key::Tuple(keys) => {
             let parts: Vec<Value> = keys.iter().map(|key| part(key.as_ref(), dates)).collect();

@@ -5,7 +5,8 @@
 use canter_aggregations::check_name;
 use serde_json::{Map, Value, json};
 
-use super::params::UrlParams;
+use super::named::take_names;
+use super::params::{UrlParams, read_duration};
 use super::pit::Pinned;
 use super::shown::{highlight, shown};
 use super::sort::Sort;
@@ -42,6 +43,13 @@ pub(super) fn wrong(key: &str, what: impl std::fmt::Display) -> SearchError {
     SearchError::invalid(format!("{key}: {what}"))
 }
 
+/// A number or a flag that may have been given as text.
+fn as_written(value: Value) -> Value {
+    let text = value.as_str();
+    let read = text.and_then(|text| serde_json::from_str(text).ok());
+    read.unwrap_or(value)
+}
+
 impl Body {
     /// Reads a body; an empty one gives nothing.
     ///
@@ -68,10 +76,19 @@ impl Body {
     fn count(&mut self, key: &str) -> Result<Option<u64>, SearchError> {
         match self.take(key) {
             None => Ok(None),
-            Some(value) => value
+            Some(value) => as_written(value)
                 .as_u64()
                 .map(Some)
                 .ok_or_else(|| wrong(key, "this must be a whole number, 0 or more")),
+        }
+    }
+
+    /// A time such as `10s`, in milliseconds.
+    pub(super) fn duration(&mut self, key: &str) -> Result<Option<u64>, SearchError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => read_duration(key, &text).map(Some),
+            Some(other) => read_duration(key, &other.to_string()).map(Some),
         }
     }
 
@@ -124,17 +141,20 @@ pub(super) fn read_search(
     settings: &ApiSettings,
 ) -> Result<Search, SearchError> {
     let mut request = plain(settings)?;
-    if params.text("scroll").is_some() {
+    if params.duration("scroll")?.is_some() {
         request.scroll = Some(Scroll {
             after: None,
             keys: Vec::new(),
             now_ms: request.now_ms,
+            total: None,
             query: params.written(),
             body: Value::from(body.map.clone()).to_string(),
         });
     }
     let pinned = body.take("pit").map(|pit| Pinned::of(&pit)).transpose()?;
-    let query = query(&mut body, params)?;
+    let mut query = query(&mut body, params)?;
+    let mut named = Vec::new();
+    take_names(&mut query, &mut named)?;
     let aggs = match (body.take("aggs"), body.take("aggregations")) {
         (Some(_), Some(_)) => {
             return Err(wrong(
@@ -145,7 +165,10 @@ pub(super) fn read_search(
         (aggs, others) => aggs.or(others),
     };
     // A filter for hits and not for aggregations is one for both where there are none.
-    let post_filter = body.take("post_filter");
+    let mut post_filter = body.take("post_filter");
+    if let Some(filter) = &mut post_filter {
+        take_names(filter, &mut named)?;
+    }
     let unfiltered = (post_filter.is_some() && aggs.is_some()).then(|| query.clone());
     request.query = GivenQuery::of(&match post_filter {
         None => query,
@@ -215,11 +238,11 @@ pub(super) fn read_search(
     let (source, fields) = shown(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
     let track = match params.text("track_total_hits").map(str::to_owned) {
-        Some(text) => Some(serde_json::from_str(&text).unwrap_or(Value::from(text))),
+        Some(text) => Some(Value::from(text)),
         None => body.take("track_total_hits"),
     };
-    let most_counted = match track {
-        None if total_is_number => Some(u64::MAX),
+    let most_counted = match track.map(as_written) {
+        None if total_is_number || is_scroll => Some(u64::MAX),
         None => Some(DEFAULT_COUNTED),
         Some(Value::Bool(true)) => Some(u64::MAX),
         Some(Value::Bool(false)) => None,
@@ -265,6 +288,7 @@ pub(super) fn read_search(
     check_min_score(&request, score)?;
     request.elastic = Some(ElasticHits {
         names: indexes.join(","),
+        named,
         source,
         shows_sort,
         date_formats: sort.formats,
@@ -369,7 +393,10 @@ pub(super) fn read_count(
     settings: &ApiSettings,
 ) -> Result<Search, SearchError> {
     let mut request = plain(settings)?;
-    request.query = GivenQuery::of(&query(&mut body, params)?)?;
+    let mut query = query(&mut body, params)?;
+    // No hit is shown that could say so.
+    take_names(&mut query, &mut Vec::new())?;
+    request.query = GivenQuery::of(&query)?;
     request.query.parse(request.now_ms, &settings.limits)?;
     body.finish()?;
     request.max_hits = 0;
@@ -470,27 +497,13 @@ pub(super) fn query(body: &mut Body, params: &mut UrlParams) -> Result<Value, Se
 
 /// `timeout: 10s`
 fn budget(body: &mut Body, params: &mut UrlParams) -> Result<Budget, SearchError> {
-    let text = match params.text("timeout").map(str::to_owned) {
-        Some(text) => Some(Value::from(text)),
-        None => body.take("timeout"),
+    let ms = match params.duration("timeout")? {
+        Some(ms) => Some(ms),
+        None => body.duration("timeout")?,
     };
-    let Some(text) = text else {
+    let Some(ms) = ms else {
         return Ok(Budget::default());
     };
-    let ms = text.as_str().and_then(|text| {
-        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        let (number, unit) = text.split_at_checked(digits)?;
-        let unit_ms = match unit {
-            "ms" => 1,
-            "s" => 1_000,
-            "m" => 60_000,
-            "h" => 3_600_000,
-            "d" => 86_400_000,
-            _ => return None,
-        };
-        number.parse::<u64>().ok()?.checked_mul(unit_ms)
-    });
-    let ms = ms.ok_or_else(|| wrong("timeout", "this must be a time such as 10s or 500ms"))?;
     Ok(Budget {
         deadline_ms: Some(ms),
         ..Budget::default()

@@ -6,15 +6,15 @@ use futures_util::future::join;
 use serde_json::{Map, Value, json};
 
 use super::body::Search;
-use super::cluster::text;
 use super::dynamic::dynamic_fields;
 use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
-use super::fields::{described, field_caps, field_mappings, mappings};
+use super::fields::{WantedCaps, described, field_caps, field_mappings, mappings};
 use super::many::{OneOfMany, run_many};
 use super::pit;
+use super::table::Table;
 use crate::api::indexes::manifests;
 use crate::api::settings::ApiSettings;
-use crate::plan::plan_search;
+use crate::plan::{check_query, plan_search};
 use crate::request::{Limits, Question, SearchRequest};
 use crate::root::{put, to_json};
 use crate::session::exchange::Exchange;
@@ -56,10 +56,10 @@ pub(crate) enum ElasticCall {
     PointInTime(Which),
     /// Several searches.
     Many(Vec<OneOfMany>),
-    /// Whether a query is one. The indexes are still to be looked up.
+    /// Whether a query is one for these indexes, or why it is none at all.
     Validate {
         indexes: Vec<String>,
-        problem: Option<SearchError>,
+        request: Result<Box<SearchRequest>, SearchError>,
     },
     /// What fields indexes have; with patterns, these fields.
     Mapping { which: Which, field: Option<String> },
@@ -67,18 +67,15 @@ pub(crate) enum ElasticCall {
     FieldCaps {
         which: Which,
         fields: Vec<String>,
+        /// What is said of them.
+        wanted: WantedCaps,
         /// Only of indexes that may hold documents of this search.
         filter: Option<Box<SearchRequest>>,
     },
     /// All there is to say of indexes.
     Index(Which),
     /// A table of indexes.
-    CatIndices {
-        which: Which,
-        is_json: bool,
-        columns: Option<Vec<String>>,
-        has_header: bool,
-    },
+    CatIndices { which: Which, table: Table },
     /// How much is in indexes.
     Stats(Which),
     /// Any of these, of whose answer only parts are wanted.
@@ -161,15 +158,27 @@ impl ElasticCall {
             Self::Many(searches) => {
                 Outcome::Http(elastic_text(200, run_many(searches, exchange).await))
             }
-            Self::Validate { indexes, problem } => {
+            Self::Validate { indexes, request } => {
+                let mut why: Vec<Value> = Vec::new();
+                for (index, manifest) in manifests(&indexes, settings, exchange).await {
+                    let checked = match (&request, manifest) {
+                        (Err(problem), _) => Err(problem.clone()),
+                        (Ok(request), Ok(file)) => {
+                            check_query(&file, index, request, &settings.limits)
+                        }
+                        // One that is allowed and has not been created yet has no fields.
+                        (_, Err(error)) if error.kind == ErrorKind::NotFound => Ok(()),
+                        (_, Err(error)) => Err(error),
+                    };
+                    if let Err(problem) = checked {
+                        why.push(json!({"index": index, "valid": false, "error": problem.message}));
+                    }
+                }
                 let num = indexes.len();
                 let shards = json!({"total": num, "successful": num, "failed": 0});
-                let mut answer = json!({"_shards": shards, "valid": problem.is_none()});
-                if let Some(problem) = problem {
-                    let why = indexes.iter().map(
-                        |index| json!({"index": index, "valid": false, "error": problem.message}),
-                    );
-                    put(&mut answer, "explanations", why.collect());
+                let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
+                if !why.is_empty() {
+                    put(&mut answer, "explanations", why.into());
                 }
                 Outcome::Http(elastic_response(200, &answer))
             }
@@ -213,14 +222,20 @@ impl ElasticCall {
             }
         }
         let is_pretty = which.is_pretty;
-        if let Self::FieldCaps { fields, filter, .. } = &self {
+        if let Self::FieldCaps {
+            fields,
+            wanted,
+            filter,
+            ..
+        } = &self
+        {
             let mut all = Vec::new();
             for (name, mut file) in found {
                 let mut fields_of = described(&file.manifest.index_config)?;
                 // Which fields there are tells of documents that the caller may not see.
                 if settings.forced_filter.is_none() {
                     let of_index = exchange.of_index(&name);
-                    fields_of.extend(dynamic_fields(&mut file, &of_index).await?);
+                    fields_of.extend(dynamic_fields(&mut file, wanted.time, &of_index).await?);
                 }
                 let may_hold = match filter {
                     // What splits hold is not told to who may see a part of the documents.
@@ -234,7 +249,7 @@ impl ElasticCall {
                     all.push((name, fields_of));
                 }
             }
-            let answer = to_json(&field_caps(&all, fields), is_pretty)?;
+            let answer = to_json(&field_caps(&all, fields, wanted), is_pretty)?;
             return match answer.len() <= MAX_FIELD_CAPS {
                 true => Ok(elastic_text(200, answer)),
                 false => Err(SearchError::new(
@@ -265,18 +280,7 @@ impl ElasticCall {
                     "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
                 }))
             })?,
-            Self::CatIndices {
-                is_json,
-                columns,
-                has_header,
-                ..
-            } => {
-                let rows: Vec<Map<String, Value>> = found
-                    .iter()
-                    .map(|(name, file)| row(name, file, settings))
-                    .collect();
-                return Ok(table(&rows, columns.as_deref(), *is_json, *has_header));
-            }
+            Self::CatIndices { table, .. } => return Ok(table.response(&found, settings)),
             _ => {
                 let stats = found.iter();
                 let stats = stats.map(|(name, file)| {
@@ -340,7 +344,7 @@ async fn may_hold(
 }
 
 /// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.
-fn counts(file: &ManifestFile, settings: &ApiSettings) -> Option<(u64, u64, u64)> {
+pub(super) fn counts(file: &ManifestFile, settings: &ApiSettings) -> Option<(u64, u64, u64)> {
     if settings.forced_filter.is_some() {
         return None;
     }
@@ -372,87 +376,4 @@ fn totals(file: &ManifestFile, settings: &ApiSettings) -> Value {
         }),
         None => json!({}),
     }
-}
-
-/// The columns of `_cat/indices`.
-const COLUMNS: [&str; 10] = [
-    "health",
-    "status",
-    "index",
-    "uuid",
-    "pri",
-    "rep",
-    "docs.count",
-    "docs.deleted",
-    "store.size",
-    "pri.store.size",
-];
-
-fn row(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Map<String, Value> {
-    let counts = counts(file, settings);
-    let shown = |of: fn((u64, u64, u64)) -> u64| match counts {
-        Some(counts) => Value::from(of(counts).to_string()),
-        None => Value::Null,
-    };
-    let size = counts.map_or(Value::Null, |(_, _, bytes)| format!("{bytes}b").into());
-    let values = [
-        "green".into(),
-        "open".into(),
-        name.into(),
-        name.into(),
-        "1".into(),
-        "0".into(),
-        shown(|(num_live, _, _)| num_live),
-        shown(|(_, num_deleted, _)| num_deleted),
-        size.clone(),
-        size,
-    ];
-    let names = COLUMNS.iter().map(|column| (*column).to_owned());
-    names.zip(values).collect()
-}
-
-fn table(
-    rows: &[Map<String, Value>],
-    columns: Option<&[String]>,
-    is_json: bool,
-    has_header: bool,
-) -> HttpResponse {
-    let columns: Vec<&str> = match columns {
-        Some(columns) => columns.iter().map(String::as_str).collect(),
-        None => COLUMNS.to_vec(),
-    };
-    if is_json {
-        let rows = rows.iter().map(|row| {
-            let cells = columns.iter();
-            let cells =
-                cells.filter_map(|name| Some(((*name).to_owned(), row.get(*name)?.clone())));
-            Value::Object(cells.collect())
-        });
-        return elastic_response(200, &rows.collect());
-    }
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    if has_header {
-        lines.push(columns.iter().map(|name| (*name).to_owned()).collect());
-    }
-    for row in rows {
-        let cells = columns.iter().map(|name| {
-            let value = row.get(*name).and_then(Value::as_str);
-            value.unwrap_or("-").to_owned()
-        });
-        lines.push(cells.collect());
-    }
-    let mut body = String::new();
-    for line in &lines {
-        for (place, cell) in line.iter().enumerate() {
-            let width = lines.iter().filter_map(|line| line.get(place));
-            let width = width.map(|cell| cell.chars().count()).max().unwrap_or(0);
-            body.push_str(cell);
-            if place + 1 < line.len() {
-                let missing = width.saturating_sub(cell.chars().count());
-                body.push_str(&" ".repeat(missing + 1));
-            }
-        }
-        body.push('\n');
-    }
-    text(body)
 }

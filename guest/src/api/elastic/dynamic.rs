@@ -7,6 +7,7 @@ use tantivy::columnar::ColumnType;
 use super::fields::Described;
 use crate::SearchError;
 use crate::leaf::list_columns;
+use crate::request::TimeFilter;
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, SearchedIndex};
 
@@ -16,16 +17,18 @@ const MAX_SPLITS: usize = 32;
 /// Between the parts of a column's name.
 const SEPARATOR: char = '\u{1}';
 
-/// The fields that documents of the newest splits have in fields of objects of any shape, and beside all that is mapped.
+/// The fields that documents of the newest splits, of those that `time` may let through, have in fields of objects of any shape, and beside all that is mapped.
 ///
 /// # Errors
 /// If a split cannot be opened.
 pub(super) async fn dynamic_fields(
     file: &mut ManifestFile,
+    time: TimeFilter,
     exchange: &Exchange,
 ) -> Result<Vec<Described>, SearchError> {
-    let newest = file.manifest.splits.iter().rev().take(MAX_SPLITS);
-    let newest: Vec<_> = newest.cloned().collect();
+    let newest = file.manifest.splits.iter().rev();
+    let newest = newest.filter(|entry| time.may_match(entry.time_range));
+    let newest: Vec<_> = newest.take(MAX_SPLITS).cloned().collect();
     let splits = newest.into_iter().map(|entry| HeadSource {
         index: 0,
         inlined: file.take_head(&entry.id),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tantivy::schema::DateTimePrecision;
 
 use crate::SearchError;
+use crate::request::TimeFilter;
 use crate::root::put;
 
 /// A field as Elasticsearch would have it.
@@ -140,16 +141,32 @@ pub(super) fn field_mappings(config: &Value, patterns: &str) -> Result<Value, Se
 /// In which indexes a field has a type, and whether it can be searched and aggregated in all of them.
 type Caps<'a> = (Vec<&'a str>, bool, bool);
 
+/// Which fields `_field_caps` names.
+#[derive(Debug)]
+pub(crate) struct WantedCaps {
+    /// Those of these types; of any without one.
+    pub(super) types: Vec<String>,
+    /// Whether it names the indexes that lack a field, too.
+    pub(super) has_unmapped: bool,
+    /// Those without a mapping of documents between these times.
+    pub(super) time: TimeFilter,
+}
+
 /// `_field_caps` of several indexes.
-pub(super) fn field_caps(indexes: &[(String, Vec<Described>)], patterns: &[String]) -> Value {
+pub(super) fn field_caps(
+    indexes: &[(String, Vec<Described>)],
+    patterns: &[String],
+    wanted: &WantedCaps,
+) -> Value {
     // By name and type.
     let mut caps: BTreeMap<String, BTreeMap<&str, Caps<'_>>> = BTreeMap::new();
     for (name, described) in indexes {
         for field in described {
-            if !patterns
-                .iter()
-                .any(|pattern| matches_pattern(pattern, &field.path))
-            {
+            let mut patterns = patterns.iter();
+            let mut types = wanted.types.iter();
+            let is_named = patterns.any(|pattern| matches_pattern(pattern, &field.path));
+            let is_of_type = types.len() == 0 || types.any(|kind| kind == field.kind);
+            if !is_named || !is_of_type {
                 continue;
             }
             let of_kind = caps.entry(field.path.clone()).or_default();
@@ -163,7 +180,13 @@ pub(super) fn field_caps(indexes: &[(String, Vec<Described>)], patterns: &[Strin
         }
     }
     let mut fields = Map::new();
-    for (path, of_kind) in caps {
+    for (path, mut of_kind) in caps {
+        let has = |name: &str| of_kind.values().any(|(of, ..)| of.contains(&name));
+        let others = indexes.iter().map(|(name, _)| name.as_str());
+        let others: Vec<&str> = others.filter(|name| !has(name)).collect();
+        if wanted.has_unmapped && !others.is_empty() {
+            of_kind.insert("unmapped", (others, false, false));
+        }
         let mut kinds = Map::new();
         let is_one = of_kind.len() == 1;
         for (kind, (of, searchable, aggregatable)) in of_kind {

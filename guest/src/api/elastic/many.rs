@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::body::{Body, Search, read_search};
 use super::call::{found_nothing, search_both};
 use super::errors::{Stage, error_body};
-use super::params::UrlParams;
+use super::params::{SEARCH_TYPES, UrlParams, check_choice};
 use super::routes::resolve;
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
@@ -106,6 +106,9 @@ fn read_one(
                 names = list.join(",");
             }
             ("ignore_unavailable", Value::Bool(flag)) => ignores_unavailable = *flag,
+            ("search_type", Value::String(text)) => {
+                check_choice("search_type", text, &SEARCH_TYPES)?;
+            }
             (key, _) if WITHOUT_EFFECT.contains(&key) => {}
             (key, _) => {
                 return Err(SearchError::invalid(format!(

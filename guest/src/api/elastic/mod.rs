@@ -14,12 +14,14 @@ mod dynamic;
 mod errors;
 mod fields;
 mod many;
+mod named;
 mod params;
 mod pit;
 mod routes;
 mod scroll;
 mod shown;
 mod sort;
+mod table;
 
 pub(super) use call::ElasticCall;
 pub(crate) use errors::to_elastic;

@@ -33,6 +33,49 @@ const WITHOUT_EFFECT: [&str; 16] = [
     "search_type",
 ];
 
+/// All of them find what the others find.
+pub(super) const SEARCH_TYPES: [&str; 2] = ["query_then_fetch", "dfs_query_then_fetch"];
+
+/// # Errors
+/// If it is none of these words.
+pub(super) fn check_choice(name: &str, text: &str, words: &[&str]) -> Result<(), SearchError> {
+    match words.contains(&text) {
+        true => Ok(()),
+        false => Err(SearchError::invalid(format!(
+            "{name}: {text:?} is not known; there are {}",
+            words.join(", ")
+        ))),
+    }
+}
+
+/// Milliseconds of a time such as `10s`.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn read_duration(name: &str, text: &str) -> Result<u64, SearchError> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let ms = text.split_at_checked(digits).and_then(|(number, unit)| {
+        let number: u64 = number.parse().ok()?;
+        Some(match unit {
+            "nanos" => number / 1_000_000,
+            "micros" => number / 1_000,
+            unit => number.checked_mul(match unit {
+                "ms" => 1,
+                "s" => 1_000,
+                "m" => 60_000,
+                "h" => 3_600_000,
+                "d" => 86_400_000,
+                _ => return None,
+            })?,
+        })
+    });
+    ms.ok_or_else(|| {
+        SearchError::invalid(format!(
+            "{name}: {text:?} is no time; write one such as 10s or 500ms"
+        ))
+    })
+}
+
 impl UrlParams {
     /// # Errors
     /// If one is given twice.
@@ -63,6 +106,28 @@ impl UrlParams {
     pub(super) fn text(&mut self, name: &'static str) -> Option<&str> {
         self.known.push(name);
         self.given.get(name).map(String::as_str)
+    }
+
+    /// One of some words.
+    pub(super) fn choice(
+        &mut self,
+        name: &'static str,
+        words: &[&str],
+    ) -> Result<Option<&str>, SearchError> {
+        let text = self.text(name);
+        text.map_or(Ok(()), |text| check_choice(name, text, words))?;
+        Ok(text)
+    }
+
+    /// Whether a table is to be JSON, and not text.
+    pub(super) fn is_json(&mut self) -> Result<bool, SearchError> {
+        Ok(self.choice("format", &["json", "text"])? == Some("json"))
+    }
+
+    /// A time such as `10s`, in milliseconds.
+    pub(super) fn duration(&mut self, name: &'static str) -> Result<Option<u64>, SearchError> {
+        let text = self.text(name);
+        text.map(|text| read_duration(name, text)).transpose()
     }
 
     /// True or false; a flag that is only named is meant.
@@ -97,6 +162,7 @@ impl UrlParams {
 
     /// Whether the answer is to have line breaks. Takes what all requests may say of how indexes are found.
     pub(super) fn common(&mut self) -> Result<Common, SearchError> {
+        self.choice("search_type", &SEARCH_TYPES)?;
         if self.text("expand_wildcards").is_some_and(|text| {
             !text
                 .split(',')

@@ -11,6 +11,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::Value;
 
 use super::body::wrong;
+use super::params::read_duration;
 use crate::SearchError;
 use crate::plan::pin_manifest;
 use crate::request::{Limits, PinnedManifest};
@@ -40,6 +41,9 @@ impl Pinned {
                 "this must be an object with id and keep_alive",
             ));
         };
+        if let Some(keep_alive) = pit.get("keep_alive").filter(|value| !value.is_null()) {
+            read_duration("pit.keep_alive", keep_alive.as_str().unwrap_or_default())?;
+        }
         let invalid = || wrong("pit.id", "this is no point in time of this server");
         let bytes = match id.len() <= MAX_LEN {
             true => BASE64_URL_SAFE_NO_PAD.decode(id).ok(),

@@ -4,15 +4,18 @@ use super::body::{Body, checked_names, filter_request, query, read_count, read_s
 use super::call::{ElasticCall, Which};
 use super::cluster;
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
+use super::fields::WantedCaps;
 use super::many::{OfAll, read_many};
+use super::named::take_names;
 use super::params::UrlParams;
 use super::scroll::next_page;
+use super::table::Table;
 use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
-use crate::request::GivenQuery;
+use crate::request::TimeFilter;
 use crate::session::protocol::HttpRequest;
 use crate::{ErrorKind, SearchError};
-use canter_names::matches_pattern;
+use canter_names::{MayBeAbsent, listed_names, matches_pattern};
 
 /// What a path names.
 enum Route<'p> {
@@ -35,6 +38,8 @@ enum Route<'p> {
     Stats(&'p str),
     Resolve(&'p str),
 }
+
+const SECOND_NS: i64 = 1_000_000_000;
 
 /// All indexes.
 const ALL: &str = "_all";
@@ -111,7 +116,8 @@ pub(in crate::api) fn read_elastic(
                 false,
             )));
         }
-        let is_elastic = segments.get(1).is_some_and(|name| name.starts_with('_'));
+        let mut first = segments.iter().take(2);
+        let is_elastic = first.any(|name| name.starts_with('_'));
         return (is_under_prefix || is_elastic).then(|| {
             let message = format!(
                 "no handler found for uri [{}] and method [{}]",
@@ -170,12 +176,12 @@ fn read(
                 "wait_for_no_initializing_shards",
                 "wait_for_no_relocating_shards",
                 "wait_for_nodes",
-                "wait_for_status",
                 "timeout",
                 "level",
             ] {
                 params.text(name);
             }
+            params.choice("wait_for_status", &["green", "yellow", "red"])?;
             ElasticCall::Answered(elastic_text(200, cluster::health(settings.indexes.len())))
         }
         Route::Nodes => {
@@ -208,10 +214,10 @@ fn read(
             ElasticCall::search(indexes, search)
         }
         Route::Scroll(id) => {
-            params.text("scroll");
+            params.duration("scroll")?;
             let of_url = params.text("scroll_id").map(str::to_owned);
             let mut body = Body::parse(&request.body)?;
-            body.take("scroll");
+            body.duration("scroll")?;
             let of_body = body.take("scroll_id");
             body.finish()?;
             if request.method == "DELETE" {
@@ -227,7 +233,7 @@ fn read(
             }
         }
         Route::PointInTime(names) => {
-            let keep_alive = params.text("keep_alive");
+            let keep_alive = params.duration("keep_alive")?;
             keep_alive.ok_or_else(|| SearchError::invalid("keep_alive is missing"))?;
             if !request.body.is_empty() {
                 let mut body = Body::parse(&request.body)?;
@@ -272,12 +278,13 @@ fn read(
             params.flag("explain")?;
             params.flag("rewrite")?;
             params.flag("all_shards")?;
-            let query = query(&mut body, &mut params)?;
+            let mut query = query(&mut body, &mut params)?;
+            take_names(&mut query, &mut Vec::new())?;
             body.finish()?;
-            let problem = GivenQuery::of(&query)
-                .and_then(|query| query.parse(settings.now_ms, &settings.limits))
-                .err();
-            ElasticCall::Validate { indexes, problem }
+            ElasticCall::Validate {
+                indexes,
+                request: filter_request(&query, settings).map(Box::new),
+            }
         }
         Route::ManySearches(index) => {
             params.count("max_concurrent_searches")?;
@@ -302,20 +309,16 @@ fn read(
                 (None, None) => vec!["*".to_owned()],
             };
             checked_names("fields", &fields)?;
-            for name in ["include_unmapped", "include_empty_fields"] {
-                params.flag(name)?;
-            }
+            params.flag("include_empty_fields")?;
+            let wanted = wanted_caps(&mut params)?;
             let filter = body.take("index_filter");
             let filter = filter.map(|filter| filter_request(&filter, settings));
             let filter = filter.transpose()?.map(Box::new);
-            params.text("filters");
-            params.text("types");
-            params.text("start_timestamp");
-            params.text("end_timestamp");
             body.finish()?;
             ElasticCall::FieldCaps {
                 which: indexes(names)?,
                 fields,
+                wanted,
                 filter,
             }
         }
@@ -334,28 +337,16 @@ fn read(
             ElasticCall::Index(indexes(names)?)
         }
         Route::CatIndices(names) => {
-            let is_json = params.text("format").is_some_and(|format| format == "json");
-            let columns = params.names("h");
-            let has_header = params.flag("v")?.unwrap_or(false);
-            for name in [
-                "s",
-                "bytes",
-                "time",
-                "health",
-                "pri",
-                "include_unloaded_segments",
-            ] {
+            for name in ["time", "pri", "include_unloaded_segments"] {
                 params.text(name);
             }
             ElasticCall::CatIndices {
                 which: indexes(names)?,
-                is_json,
-                columns,
-                has_header,
+                table: Table::of(&mut params)?,
             }
         }
         Route::CatHealth => {
-            let is_json = params.text("format").is_some_and(|format| format == "json");
+            let is_json = params.is_json()?;
             for name in ["h", "v", "s", "ts", "time"] {
                 params.text(name);
             }
@@ -368,12 +359,43 @@ fn read(
             ElasticCall::Stats(indexes(names)?)
         }
         Route::Resolve(names) => {
-            let found = resolve(names, settings, true)?;
+            let found = resolve(names, settings, common.ignores_unavailable)?;
             ElasticCall::Answered(elastic_response(200, &cluster::resolved(&found)))
         }
     };
     params.finish()?;
     Ok(call.filtered(common.filter_path))
+}
+
+/// What `_field_caps` is to say, of which Quickwit's API has the times.
+fn wanted_caps(params: &mut UrlParams) -> Result<WantedCaps, SearchError> {
+    if let Some(filters) = params.names("filters")
+        && let Some(other) = filters
+            .iter()
+            .find(|name| !matches!(name.as_str(), "-metadata" | "-nested" | "-parent"))
+    {
+        return Err(SearchError::invalid(format!(
+            "filters: {other:?} is not supported; there are -metadata, -nested and -parent"
+        )));
+    }
+    let mut ns = |name: &'static str| match params.text(name) {
+        None => Ok(None),
+        Some(text) => match text.parse::<i64>() {
+            Ok(seconds) => Ok(Some(seconds.saturating_mul(SECOND_NS))),
+            Err(_) => Err(SearchError::invalid(format!(
+                "{name}: this must be a whole number of seconds"
+            ))),
+        },
+    };
+    let time = TimeFilter {
+        start_ns: ns("start_timestamp")?,
+        end_ns: ns("end_timestamp")?,
+    };
+    Ok(WantedCaps {
+        types: params.names("types").unwrap_or_default(),
+        has_unmapped: params.flag("include_unmapped")?.unwrap_or(false),
+        time,
+    })
 }
 
 /// The indexes that names and patterns stand for, in order.
@@ -385,38 +407,11 @@ pub(super) fn resolve(
     settings: &ApiSettings,
     ignores_unavailable: bool,
 ) -> Result<Vec<String>, SearchError> {
-    let mut found: Vec<String> = Vec::new();
-    for part in names
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-    {
-        let pattern = match part {
-            ALL => "*",
-            part => part,
-        };
-        let is_pattern = pattern.contains('*');
-        if let Some(excluded) = pattern.strip_prefix('-')
-            && !found.is_empty()
-        {
-            found.retain(|name| !matches_pattern(excluded, name));
-            continue;
-        }
-        let matching = settings
-            .indexes
-            .iter()
-            .filter(|name| matches_pattern(pattern, name));
-        let matching: Vec<&String> = matching.collect();
-        if matching.is_empty() && !is_pattern && !ignores_unavailable {
-            return Err(no_index(part));
-        }
-        for name in matching {
-            if !found.contains(name) {
-                found.push(name.clone());
-            }
-        }
-    }
-    Ok(found)
+    let may_be_absent = match ignores_unavailable {
+        true => MayBeAbsent::Everything,
+        false => MayBeAbsent::Patterns,
+    };
+    listed_names(names, &settings.indexes, may_be_absent).map_err(no_index)
 }
 
 pub(super) fn no_index(name: &str) -> SearchError {

@@ -15,7 +15,7 @@ use super::params::UrlParams;
 use super::routes::{no_index, resolve};
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
-use crate::request::Scroll;
+use crate::request::{Counting, Scroll};
 use crate::session::protocol::HttpRequest;
 
 /// Longest text of a scroll, in bytes: with a longest query and what is around it.
@@ -74,6 +74,12 @@ pub(super) fn next_page(
     params.finish()?;
     // Whatever else the text says: it goes on where it stands.
     let request = &mut search.question.request;
+    if written.scroll.total.is_some() {
+        // The first page counted, and had the aggregations.
+        request.track_total_hits = Counting::UpTo(0);
+        request.aggs = None;
+        search.aggregated = None;
+    }
     match &mut request.elastic {
         Some(shown) if shown.scroll.is_some() => {
             request.search_after.clone_from(&written.scroll.keys);

@@ -47,6 +47,12 @@ impl Sort {
 
     fn add(&mut self, key: &Value) -> Result<(), SearchError> {
         match key {
+            // As URLs have it.
+            Value::String(name) if name.ends_with(":asc") || name.ends_with(":desc") => {
+                Err(invalid(format!(
+                    "No mapping found for [{name}] in order to sort on: write {{\"field\": \"desc\"}}"
+                )))
+            }
             Value::String(name) => self.push(name, None, false, DateFormat::Usual),
             Value::Object(keys) => {
                 // The keys of an object have no order of their own, and Grafana writes them by the alphabet: what only
@@ -89,11 +95,16 @@ impl Sort {
                         _ => DateFormat::Named(text.clone()),
                     }
                 }
-                ("numeric_type", Value::String(text)) if text == "date_nanos" => {
-                    format = DateFormat::Nanoseconds;
-                }
-                ("numeric_type", Value::String(text)) if text == "date" => {
-                    format = DateFormat::Milliseconds;
+                // How it is written, a format says.
+                ("numeric_type", Value::String(text))
+                    if matches!(text.as_str(), "date" | "date_nanos") =>
+                {
+                    if format == DateFormat::Usual {
+                        format = match text.as_str() {
+                            "date" => DateFormat::Milliseconds,
+                            _ => DateFormat::Nanoseconds,
+                        };
+                    }
                 }
                 // Every field of the index is mapped or dynamic, so that there is nothing to stand in for.
                 ("unmapped_type", Value::String(_)) => {}

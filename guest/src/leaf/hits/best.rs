@@ -313,6 +313,7 @@ impl BestByKeys {
                     doc: candidate.doc,
                     keys: values,
                     place: HitPlace::default(),
+                    names: 0,
                 })
             })
             .collect()

@@ -66,9 +66,9 @@ struct Unsure {
 
 /// What was read of one split.
 #[derive(Default)]
-struct Known {
+struct Known<'a> {
     times: Option<Column<DateTime>>,
-    identities: Option<DocIdentities>,
+    identities: Option<DocIdentities<'a>>,
 }
 
 /// Gives the hits of a batch of splits their places, and drops hits that cannot be among the first
@@ -135,7 +135,7 @@ async fn place_all(
             unsure.times.contains(&place),
             unsure.identities.contains(&place) && !by_split,
         );
-        read(unplaced.split, times, identities)
+        read(unplaced, times, identities)
     });
     let reads = join_all(reads).await;
     let mut failures = BTreeMap::new();
@@ -148,8 +148,13 @@ async fn place_all(
     failures
 }
 
-/// Reads what is wanted of one split, all at once.
-async fn read(split: &OpenSplit, times: bool, identities: bool) -> Result<Known, SearchError> {
+/// Reads what is wanted of the hits of one split, all at once.
+async fn read<'a>(
+    unplaced: &UnplacedHits<'a>,
+    times: bool,
+    identities: bool,
+) -> Result<Known<'a>, SearchError> {
+    let split = unplaced.split;
     let times = async {
         match times && split.metadata.sort_field.is_some() {
             true => timestamps(split).await.map(Some),
@@ -157,10 +162,12 @@ async fn read(split: &OpenSplit, times: bool, identities: bool) -> Result<Known,
         }
     };
     let identities = async {
-        match identities {
-            true => split.identities().await.map(Some),
-            false => Ok(None),
+        if !identities {
+            return Ok::<_, SearchError>(None);
         }
+        let known = DocIdentities::open(split).await?;
+        known.load(unplaced.hits.iter().map(|hit| hit.doc)).await?;
+        Ok(Some(known))
     };
     let (times, identities) = join(times, identities).await;
     Ok(Known {
@@ -171,7 +178,7 @@ async fn read(split: &OpenSplit, times: bool, identities: bool) -> Result<Known,
 
 fn place_hits(
     unplaced: &mut UnplacedHits<'_>,
-    known: &Known,
+    known: &Known<'_>,
     by_split: bool,
 ) -> Result<(), SearchError> {
     let split = unplaced.split;
@@ -185,9 +192,7 @@ fn place_hits(
             (None, None) => None,
         };
         let identity = match &known.identities {
-            Some(identities) => identities
-                .get(hit.doc)
-                .map_err(|problem| split.error(problem))?,
+            Some(identities) => identities.get(hit.doc)?,
             None => first,
         };
         hit.place = HitPlace {

@@ -344,6 +344,7 @@ impl TopHits {
             doc,
             keys: Vec::new(),
             place: HitPlace::default(),
+            names: 0,
         };
         match self {
             Self::Nothing => Ok(Vec::new()),

@@ -1,7 +1,5 @@
 //! Running a synchronous search again when it reads bytes that the warmup did not foresee.
 
-use futures_util::future::join_all;
-
 use crate::SearchError;
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
@@ -23,14 +21,7 @@ pub(in crate::leaf) async fn rerun_on_gaps<T>(
         if gaps.is_empty() {
             return result.map_err(|error| error_of_work(split, error));
         }
-        for loaded in join_all(
-            gaps.into_iter()
-                .map(|(range, class)| split.body.load(range, class)),
-        )
-        .await
-        {
-            loaded?;
-        }
+        split.body.load_all(gaps).await?;
     }
     Err(SearchError::internal(format!(
         "split {}: bytes were still missing after {MAX_RERUNS} attempts",

@@ -12,16 +12,16 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures_util::future::join_all;
+use canter_doc_mapper::ScannedField;
 use tantivy::{DocId, TantivyDocument};
 use tantivy_common::BitSet;
 
 use super::rerun::rerun_on_gaps;
 use crate::leaf::aggregate::matching;
-use crate::query::{Answers, BuiltQuery, DocTerms, Scan};
+use crate::query::{Answers, BuiltQuery, Clause, DocTerms, FieldClause, Scan};
 use crate::session::Interrupt;
 use crate::session::protocol::ByteClass;
-use crate::split::{Documents, OpenSplit};
+use crate::split::{Documents, OpenSplit, find_docs};
 use crate::{ErrorKind, SearchError};
 
 /// So many splits are looked through at once.
@@ -76,14 +76,15 @@ pub(in crate::leaf) struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Finds what a query and the filters of its aggregations need to know.
+    /// Finds what a query needs to know, and what is asked of the documents that it matches: the filters of aggregations,
+    /// and clauses with names.
     ///
     /// # Errors
     /// If more documents would have to be looked at than may be, or what is read cannot be had.
     pub(in crate::leaf) async fn scan_all(
         &self,
         built: &BuiltQuery,
-        filters: &[BuiltQuery],
+        filters: &[&BuiltQuery],
     ) -> Result<(), SearchError> {
         self.scan(built, None).await?;
         if filters.iter().all(|filter| filter.scan.is_empty()) {
@@ -105,11 +106,30 @@ impl Scanner<'_> {
         if built.scan.is_empty() {
             return Ok(());
         }
-        let candidates = self.candidates(built, within).await?;
-        self.budget.spend(candidates.len() as u64)?;
-        let found = self.look_at(&built.scan, &candidates).await?;
+        let mut found = self.look_up(&built.scan).await?;
+        if built.scan.looks_at_documents() {
+            let candidates = self.candidates(built, within).await?;
+            self.budget.spend(candidates.len() as u64)?;
+            self.look_at(&built.scan, &candidates, &mut found).await?;
+        }
         built.scan.answer(Answers::Found(found));
         Ok(())
+    }
+
+    /// A set for each clause: empty, or of the documents whose identities it names.
+    async fn look_up(&self, scan: &Scan) -> Result<Vec<BitSet>, SearchError> {
+        let max_doc = self.split.segment().max_doc();
+        let mut found = Vec::with_capacity(scan.clauses.len());
+        for clause in &scan.clauses {
+            let mut docs = BitSet::with_max_value(max_doc);
+            if let Clause::Ids(wanted) = clause {
+                for doc in find_docs(self.split, wanted).await? {
+                    docs.insert(doc);
+                }
+            }
+            found.push(docs);
+        }
+        Ok(found)
     }
 
     /// The documents that match if, and only if, the clauses say so.
@@ -142,37 +162,38 @@ impl Scanner<'_> {
         .await
     }
 
-    /// Which of these documents, which ascend, each clause finds.
-    async fn look_at(&self, scan: &Scan, docs: &[DocId]) -> Result<Vec<BitSet>, SearchError> {
+    /// Notes which of these documents, which ascend, each clause finds.
+    async fn look_at(
+        &self,
+        scan: &Scan,
+        docs: &[DocId],
+        found: &mut [BitSet],
+    ) -> Result<(), SearchError> {
         let mapper = &self.split.mapper;
-        let max_doc = self.split.segment().max_doc();
-        let mut found = vec![BitSet::with_max_value(max_doc); scan.clauses.len()];
-        let with_json = scan.clauses.iter().any(|clause| clause.field.is_json());
+        let clauses = scan.clauses.iter().zip(found);
+        let clauses = clauses.filter_map(|(clause, found)| Some((clause.of_field()?, found)));
+        let mut clauses: Vec<(&FieldClause, &mut BitSet)> = clauses.collect();
+        let with_json = clauses.iter().any(|(clause, _)| clause.field.is_json());
         // The terms of each field are read once for all clauses on it.
-        let mut fields: Vec<(usize, DocTerms)> = Vec::new();
+        let mut fields: Vec<(&ScannedField, DocTerms)> = Vec::new();
         let mut field_of: Vec<usize> = Vec::new();
-        for (ord, clause) in scan.clauses.iter().enumerate() {
-            let same = |(other, _): &(usize, DocTerms)| {
-                let other = scan.clauses.get(*other);
-                other.is_some_and(|other| other.field == clause.field)
-            };
-            let known = fields.iter().position(same).unwrap_or_else(|| {
-                fields.push((ord, DocTerms::new(mapper, &clause.field)));
+        for (clause, _) in &clauses {
+            let field = &clause.field;
+            let known = fields.iter().position(|(other, _)| *other == field);
+            field_of.push(known.unwrap_or_else(|| {
+                fields.push((field, DocTerms::new(mapper, field)));
                 fields.len() - 1
-            });
-            field_of.push(known);
+            }));
         }
         let mut reader = DocReader::open(self).await?;
         for doc in docs {
             self.interrupt.check()?;
             let document = reader.read(*doc, docs).await?;
             let document = mapper.stored_doc(&document, with_json);
-            for (ord, terms) in &mut fields {
-                if let Some(clause) = scan.clauses.get(*ord) {
-                    terms.read(mapper, &clause.field, &document);
-                }
+            for (field, terms) in &mut fields {
+                terms.read(mapper, field, &document);
             }
-            for ((clause, found), field) in scan.clauses.iter().zip(&mut found).zip(&field_of) {
+            for ((clause, found), field) in clauses.iter_mut().zip(&field_of) {
                 if fields
                     .get(*field)
                     .is_some_and(|(_, terms)| clause.is_in(terms))
@@ -182,7 +203,7 @@ impl Scanner<'_> {
             }
         }
         reader.finish();
-        Ok(found)
+        Ok(())
     }
 }
 
@@ -232,11 +253,8 @@ impl<'a> DocReader<'a> {
             wanted.push(range);
         }
         let loads = wanted.into_iter();
-        let loads = loads.map(|range| body.load(range, ByteClass::DocStore));
-        for loaded in join_all(loads).await {
-            loaded?;
-        }
-        Ok(())
+        let loads = loads.map(|range| (range, ByteClass::DocStore));
+        body.load_all(loads.collect()).await
     }
 
     fn finish(self) {

@@ -35,7 +35,7 @@ pub(in crate::leaf) async fn warm_up(
             async move {
                 let bounds = (range.lower.clone(), range.upper.clone());
                 inverted_index
-                    .warm_postings_range(bounds, range.limit, range.positions)
+                    .warm_postings_range(bounds, None, range.positions)
                     .await?;
                 Ok(())
             }

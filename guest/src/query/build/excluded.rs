@@ -5,19 +5,15 @@
 //! check), and `NOT "a b"` would end as one. Behind this query only the plain steps are visible, which look where the
 //! scorer stands first.
 
-use tantivy::query::{
-    BooleanQuery, BoostQuery, EnableScoring, Explanation, PhrasePrefixQuery, Query, Scorer, Weight,
-};
+use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
 use crate::query::matching::PhraseOf;
 
 /// The query as it may stand where it must not match.
 pub(super) fn excluded(query: Box<dyn Query>) -> Box<dyn Query> {
-    let may_hold_a_phrase = query.is::<PhraseOf>()
-        || query.is::<PhrasePrefixQuery>()
-        || query.is::<BooleanQuery>()
-        || query.is::<BoostQuery>();
+    let may_hold_a_phrase =
+        query.is::<PhraseOf>() || query.is::<BooleanQuery>() || query.is::<BoostQuery>();
     match may_hold_a_phrase {
         true => Box::new(Excluded { query }),
         false => query,

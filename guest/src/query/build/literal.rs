@@ -2,7 +2,7 @@
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
-use tantivy::query::{BooleanQuery, EmptyQuery, Occur, PhrasePrefixQuery, Query, TermQuery};
+use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 
@@ -12,12 +12,9 @@ use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
 use super::{Builder, any_of};
 use crate::SearchError;
-use crate::query::matching::PhraseOf;
+use crate::query::matching::{PhraseOf, PhrasePrefix};
 use crate::query::needs::TermRange;
 use crate::query::scan::Wanted;
-
-/// A phrase prefix expands to at most so many terms of a split.
-const MAX_PREFIX_EXPANSIONS: u32 = 1_024;
 
 pub(super) fn build_literal(
     builder: &mut Builder<'_>,
@@ -205,20 +202,38 @@ pub(super) fn words(
     if builder.scoring {
         builder.needs.fieldnorms.insert(field.field);
     }
+    if literal.prefix
+        && let Some(prefix) = terms.pop()
+    {
+        return Ok(phrase_prefix(builder, terms, prefix));
+    }
     for (_, term) in &terms {
         builder.needs.term(term, true);
     }
-    if literal.prefix {
-        if let Some((_, prefix)) = terms.last() {
-            builder.needs.terms.remove(prefix);
-            note_prefix(builder, prefix);
-        }
-        let mut query = PhrasePrefixQuery::new_with_offset(terms);
-        query.set_max_expansions(MAX_PREFIX_EXPANSIONS);
-        return Ok(Box::new(query));
-    }
     refuse_repeated(literal, &terms)?;
     Ok(Box::new(PhraseOf::new(terms, literal.slop)))
+}
+
+/// Whole words, and behind them the beginning of one. What is whole decides how relevant a document is.
+fn phrase_prefix(
+    builder: &mut Builder<'_>,
+    words: Vec<(usize, Term)>,
+    prefix: (usize, Term),
+) -> Box<dyn Query> {
+    for (_, word) in &words {
+        builder.needs.term(word, true);
+    }
+    note_prefix(builder, &prefix.1);
+    let found = Box::new(PhrasePrefix::new(words.clone(), prefix));
+    if !builder.scoring || words.len() < 2 {
+        return found;
+    }
+    let found: Box<dyn Query> = Box::new(ConstScoreQuery::new(found, 0.0));
+    let scored: Box<dyn Query> = Box::new(PhraseOf::new(words, 0));
+    Box::new(BooleanQuery::new(vec![
+        (Occur::Must, scored),
+        (Occur::Must, found),
+    ]))
 }
 
 /// A phrase in a field that is not indexed.
@@ -275,8 +290,6 @@ fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
         field: prefix.field(),
         lower: Bound::Included(prefix.clone()),
         upper: prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded),
-        // One more than is used, so that going past the limit can be told.
-        limit: Some(u64::from(MAX_PREFIX_EXPANSIONS) + 1),
         positions: true,
     });
 }

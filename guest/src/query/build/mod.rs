@@ -21,7 +21,8 @@ pub(super) use value::{
 pub(crate) use automaton::TermAutomaton;
 pub(super) use excluded::Excluded;
 
-use canter_doc_mapper::DocMapper;
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
+use canter_names::matches_pattern;
 use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
@@ -37,8 +38,8 @@ use self::range::{build_exists, build_range, build_set};
 use self::wildcard::build_regex;
 use super::grammar::too_many_clauses;
 use super::needs::Needs;
-use super::scan::Scan;
-use super::tree::{BoolNode, Leaf, QueryNode, Role};
+use super::scan::{Clause, Scan};
+use super::tree::{BoolNode, ID, INDEX, Leaf, PatternKind, QueryNode, Role};
 use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
 
@@ -154,6 +155,15 @@ impl Builder<'_> {
                 })
             }
             QueryNode::Constant(inner, score) => self.constant(inner, score.0),
+            QueryNode::Nested(inner, path, ignores_unmapped) => {
+                match (self.is_object(path), ignores_unmapped) {
+                    (true, _) => self.node(inner),
+                    (false, true) => Ok(Box::new(EmptyQuery)),
+                    (false, false) => Err(SearchError::invalid(format!(
+                        "[nested] failed to find nested object under path [{path}]"
+                    ))),
+                }
+            }
             QueryNode::Best(nodes, others) => {
                 let queries = nodes.iter().map(|node| self.node(node));
                 let queries = queries.collect::<Result<_, _>>()?;
@@ -169,6 +179,19 @@ impl Builder<'_> {
                 let negative = self.without_scores(|builder| builder.node(negative))?;
                 Ok(Box::new(Demoted::new(positive, negative, factor.0)))
             }
+        }
+    }
+
+    /// Whether a path is that of an object, or may be that of one that no mapping names.
+    fn is_object(&self, path: &str) -> bool {
+        let is_below = |field: &ResolvedField<'_>| {
+            let name = field.fast_field_name();
+            let below = name.strip_prefix(path);
+            below.is_some_and(|below| below.starts_with('.'))
+        };
+        match self.mapper.kind_of(path) {
+            Some(kind) => matches!(kind, FieldKind::Json(_)),
+            None => self.mapper.fields().iter().any(is_below),
         }
     }
 
@@ -232,6 +255,11 @@ impl Builder<'_> {
                     (Occur::MustNot, excluded(query?))
                 }
             };
+            // tantivy leaves out of a conjunction what matches everything, with its score.
+            let query: Box<dyn Query> = match self.scoring && query.is::<AllQuery>() {
+                true => Box::new(ConstScoreQuery::new(query, 1.0)),
+                false => query,
+            };
             queries.push((occur, query));
         }
         if min_should > num_should {
@@ -280,6 +308,8 @@ impl Builder<'_> {
             } => self.exact(field, value, *case_insensitive),
             Leaf::Terms { field, values } => self.one_of(field, values),
             Leaf::Range(range) => self.between(range),
+            Leaf::Ids(identities) => Ok(self.looked_up(Clause::Ids(identities.clone()))),
+            Leaf::Metadata(leaf) => self.metadata(leaf),
             Leaf::Pattern {
                 field,
                 kind,
@@ -292,6 +322,43 @@ impl Builder<'_> {
                 fuzziness,
             } => self.fuzzy(field, value, *fuzziness),
         }
+    }
+
+    /// What is asked of the index itself, or of who a document is; or of a field, where the name is one of a field.
+    fn metadata(&mut self, leaf: &Leaf) -> Result<Box<dyn Query>, SearchError> {
+        let name = leaf.field().unwrap_or_default();
+        if !is_metadata(self.mapper, name) {
+            return self.leaf(leaf);
+        }
+        let values: Vec<&str> = match leaf {
+            Leaf::Term { value, .. } => vec![&value.text],
+            Leaf::Terms { values, .. } => values.iter().map(|value| &*value.text).collect(),
+            Leaf::Match(matched) => vec![&matched.text],
+            Leaf::Text(UserInputLeaf::Literal(literal)) => vec![&literal.phrase],
+            Leaf::Text(UserInputLeaf::Set { elements, .. }) => {
+                elements.iter().map(String::as_str).collect()
+            }
+            Leaf::Text(UserInputLeaf::Exists { .. }) => return Ok(Box::new(AllQuery)),
+            Leaf::Pattern {
+                kind: PatternKind::Wildcard,
+                pattern,
+                ..
+            } if name == INDEX => vec![pattern],
+            _ => {
+                return Err(SearchError::invalid(format!(
+                    "{name}: this takes term, terms, match and exists only, and for _index wildcard"
+                )));
+            }
+        };
+        if name == ID {
+            return self.leaf(&Leaf::ids(values.into_iter()));
+        }
+        let mut values = values.into_iter();
+        let matches = values.any(|value| matches_pattern(value, self.mapper.index_name()));
+        Ok(match matches {
+            true => Box::new(AllQuery),
+            false => Box::new(EmptyQuery),
+        })
     }
 
     fn text_leaf(&mut self, leaf: &UserInputLeaf) -> Result<Box<dyn Query>, SearchError> {
@@ -326,6 +393,12 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Whether a name is not that of a field, but of what Elasticsearch knows of every document: no mapping names it.
+pub(crate) fn is_metadata(mapper: &DocMapper, name: &str) -> bool {
+    let is_it = |field: &ResolvedField<'_>| field.fast_field_name() == name;
+    matches!(name, INDEX | ID) && !mapper.fields().iter().any(is_it)
 }
 
 fn named<'a>(field: &'a Option<String>, what: &str) -> Result<&'a str, SearchError> {

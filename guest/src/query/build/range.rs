@@ -5,7 +5,9 @@ use std::ops::Bound;
 use canter_doc_mapper::config::JsonKind;
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
-use tantivy::query::{AllQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query};
+use tantivy::query::{
+    AllQuery, ConstScoreQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query,
+};
 use tantivy_query_grammar::UserInputBound;
 
 use super::literal::{find_term, has_nothing, no_such_field, not_indexed, resolve, term_query};
@@ -108,7 +110,6 @@ fn within_any(
                 field: field.field,
                 lower: lower.clone(),
                 upper: upper.clone(),
-                limit: None,
                 positions: false,
             });
             queries.push(Box::new(InvertedIndexRangeQuery::new(lower, upper)));
@@ -205,7 +206,12 @@ pub(super) fn build_exists(
             queries.push(Box::new(AllQuery));
         } else if field.is_fast() {
             builder.needs.fast_fields.insert(path.clone());
-            queries.push(Box::new(ExistsQuery::new(path, true)));
+            let exists = Box::new(ExistsQuery::new(path, true));
+            // It may come out as everything, of which tantivy loses the score.
+            queries.push(match builder.scoring {
+                true => Box::new(ConstScoreQuery::new(exists, 1.0)),
+                false => exists,
+            });
         } else if field.scanned {
             queries.push(builder.scan(ScannedField::of(&field), Wanted::Value));
         } else if let Some(term) = presence_term(builder, &field) {
@@ -259,7 +265,6 @@ fn any_term(
         field: field.field,
         lower: lower.clone(),
         upper: upper.clone(),
-        limit: None,
         positions: false,
     });
     Box::new(InvertedIndexRangeQuery::new(lower, upper))

@@ -1,5 +1,6 @@
 //! Clauses around other clauses.
 
+use canter_aggregations::check_name;
 use serde_json::Value;
 
 use super::Reader;
@@ -105,9 +106,8 @@ impl Reader<'_> {
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-nested-query>.
     pub(super) fn nested(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let path = params.text("path")?;
-        if path.is_none() {
-            return Err(wrong(&params.path, "path is missing"));
-        }
+        let path = path.ok_or_else(|| wrong(&params.path, "path is missing"))?;
+        check_name(&params.path, &path)?;
         let query = self.needed(&mut params, "query")?;
         params.choice(
             "score_mode",
@@ -119,9 +119,9 @@ impl Reader<'_> {
                 ("sum", ()),
             ],
         )?;
-        params.flag("ignore_unmapped")?;
+        let ignores_unmapped = params.flag("ignore_unmapped")?.unwrap_or(false);
         let boost = params.boost()?;
         params.finish()?;
-        Ok(query.boosted(boost))
+        Ok(QueryNode::Nested(Box::new(query), path, ignores_unmapped).boosted(boost))
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Reader;
 use super::leaf;
 use super::params::{Params, given, wrong};
-use super::settings::{fuzziness, min_should, needs_all};
+use super::settings::{fuzziness, min_should, needs_all, rewrite};
 use crate::SearchError;
 use crate::query::tree::{Fuzziness, Leaf, Match, QueryNode, Words};
 
@@ -98,7 +98,8 @@ impl Reader<'_> {
         let common = common(&mut params)?;
         let words = words(&mut params)?;
         let fuzziness = fuzziness(&mut params, "fuzzy_transpositions", None)?;
-        params.ignore(&["fuzzy_rewrite", "auto_generate_synonyms_phrase_query"]);
+        params.ignore(&["auto_generate_synonyms_phrase_query"]);
+        rewrite(&mut params, "fuzzy_rewrite")?;
         params.finish()?;
         Ok(common.leaf(field, words, fuzziness))
     }
@@ -149,7 +150,7 @@ impl Reader<'_> {
         let common = common(&mut params)?;
         let words = prefix_words(&mut params)?;
         let fuzziness = fuzziness(&mut params, "fuzzy_transpositions", None)?;
-        params.ignore(&["fuzzy_rewrite"]);
+        rewrite(&mut params, "fuzzy_rewrite")?;
         params.finish()?;
         Ok(common.leaf(field, words, fuzziness))
     }

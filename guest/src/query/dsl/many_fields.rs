@@ -3,7 +3,7 @@
 use super::Reader;
 use super::full_text::{no_slop, prefix_words, words};
 use super::params::{Params, wrong};
-use super::settings::{fuzziness, weighed};
+use super::settings::{fuzziness, rewrite, weighed};
 use crate::SearchError;
 use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, QueryNode, Words};
 
@@ -61,7 +61,8 @@ impl Reader<'_> {
         }
         let all = params.choice("zero_terms_query", &[("none", false), ("all", true)])?;
         let is_lenient = params.flag("lenient")?.unwrap_or(false);
-        params.ignore(&["fuzzy_rewrite", "auto_generate_synonyms_phrase_query"]);
+        params.ignore(&["auto_generate_synonyms_phrase_query"]);
+        rewrite(&mut params, "fuzzy_rewrite")?;
         let boost = params.boost()?;
         params.finish()?;
         let combine = match (kind, others) {

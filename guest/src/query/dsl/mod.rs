@@ -25,7 +25,7 @@ use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// All clauses, for the one who wrote another.
-const CLAUSES: &str = "bool, boosting, constant_score, dis_max, exists, fuzzy, match, match_all, match_bool_prefix, \
+const CLAUSES: &str = "bool, boosting, constant_score, dis_max, exists, fuzzy, ids, match, match_all, match_bool_prefix, \
                        match_none, match_phrase, match_phrase_prefix, multi_match, nested, prefix, query_string, \
                        range, regexp, simple_query_string, term, terms, wildcard";
 
@@ -55,7 +55,9 @@ pub(crate) fn parse_dsl(
         depth: 0,
         num_clauses: 0,
     };
-    reader.only_clause("query", query)
+    let mut node = reader.only_clause("query", query)?;
+    node.mark_metadata();
+    Ok(node)
 }
 
 /// Reads clauses.
@@ -160,6 +162,7 @@ impl Reader<'_> {
             "terms" => self.terms(params)?,
             "range" => self.range(params)?,
             "exists" => Self::exists(params)?,
+            "ids" => self.ids(params)?,
             "prefix" => Self::prefix(params)?,
             "wildcard" => Self::wildcard(params)?,
             "regexp" => Self::regexp(params)?,

@@ -8,7 +8,7 @@ use tantivy_query_grammar::{Delimiter, UserInputBound, UserInputLeaf};
 
 use super::Reader;
 use super::params::{Params, wrong};
-use super::settings::{edits, min_should, needs_all, weighed};
+use super::settings::{edits, min_should, needs_all, rewrite, weighed};
 use super::term_level::Ends;
 use crate::SearchError;
 use crate::query::grammar::parse_words;
@@ -81,6 +81,7 @@ impl Reader<'_> {
             },
             path: format!("{}.query", params.path),
         };
+        scope.ends.check_zone(&params.path)?;
         // Patterns go the way of the terms in any case, and every expression has a limit.
         params.flag("analyze_wildcard")?;
         params.count("max_determinized_states")?;
@@ -88,9 +89,9 @@ impl Reader<'_> {
         params.ignore(&[
             "auto_generate_synonyms_phrase_query",
             "enable_position_increments",
-            "rewrite",
-            "fuzzy_rewrite",
         ]);
+        rewrite(&mut params, "rewrite")?;
+        rewrite(&mut params, "fuzzy_rewrite")?;
         let is_escaped = params.flag("escape")?.unwrap_or(false);
         let boost = params.boost()?;
         params.finish()?;

@@ -7,7 +7,7 @@ use canter_aggregations::{check_name, resolve_date};
 
 use super::full_text::{OfField, of_field};
 use super::params::{Params, given, given_at, wrong};
-use super::settings::fuzziness;
+use super::settings::{fuzziness, rewrite};
 use super::{Reader, leaf};
 use crate::SearchError;
 use crate::query::tree::{
@@ -66,6 +66,23 @@ impl Reader<'_> {
         Ok(leaf(terms, boost))
     }
 
+    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-ids-query>.
+    pub(super) fn ids(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let boost = params.boost()?;
+        let path = format!("{}.values", params.path);
+        let values = match params.get("values") {
+            Some(Value::Array(values)) => values.as_slice(),
+            Some(value) => std::slice::from_ref(value),
+            None => return Err(wrong(&path, "this must be a list of ids")),
+        };
+        params.finish()?;
+        self.count(values.len())?;
+        let values = values.iter().map(|value| given_at(&path, value));
+        let values: Vec<Given> = values.collect::<Result<_, _>>()?;
+        let ids = values.iter().map(|value| value.text.as_str());
+        Ok(leaf(Leaf::ids(ids), boost))
+    }
+
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-exists-query>.
     pub(super) fn exists(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let field = params.text("field")?;
@@ -113,7 +130,7 @@ impl Reader<'_> {
         };
         let value = params.needed("value")?.text;
         let fuzziness = fuzziness(&mut params, "transpositions", Some(AUTO))?;
-        params.ignore(&["rewrite"]);
+        rewrite(&mut params, "rewrite")?;
         let (boost, path) = (params.boost()?, params.path.clone());
         params.finish()?;
         fuzzy_leaf(&path, field, value, fuzziness, boost)
@@ -134,6 +151,7 @@ impl Reader<'_> {
             format: format.as_deref(),
             time_zone: time_zone.as_deref(),
         };
+        ends.check_zone(&params.path)?;
         let lower = ends.one_of(&mut params, "gte", "gt", true)?;
         let upper = ends.one_of(&mut params, "lte", "lt", false)?;
         // The old way to write them.
@@ -168,6 +186,14 @@ pub(super) struct Ends<'a> {
 }
 
 impl Ends<'_> {
+    /// Refuses a zone that there is not, whether or not an end needs it.
+    pub(super) fn check_zone(&self, path: &str) -> Result<(), SearchError> {
+        match resolve_date("now", None, self.time_zone, 0, false) {
+            Ok(_) => Ok(()),
+            Err(what) => Err(wrong(path, format!("time_zone: {what}"))),
+        }
+    }
+
     /// An end that has two names, one of which includes it.
     fn one_of(
         &self,
@@ -284,7 +310,7 @@ fn pattern(
             if kind == PatternKind::Regexp {
                 check_flags(&mut params)?;
             }
-            params.ignore(&["rewrite"]);
+            rewrite(&mut params, "rewrite")?;
             let boost = params.boost()?;
             params.finish()?;
             (text.text, case_insensitive, boost)
@@ -315,7 +341,18 @@ fn pattern(
 }
 
 fn check_flags(params: &mut Params<'_>) -> Result<(), SearchError> {
-    params.text("flags")?;
+    const FLAGS: &str = "|ALL|ANYSTRING|COMPLEMENT|EMPTY|INTERSECTION|INTERVAL|NONE|";
+    let flags = params.text("flags")?.unwrap_or_default();
+    let mut flags = flags.split('|').filter(|flag| !flag.is_empty());
+    if let Some(other) = flags.find(|flag| !FLAGS.contains(&format!("|{flag}|"))) {
+        return Err(wrong(
+            &params.path,
+            format!(
+                "flags: {other:?} is not known; there are {}",
+                FLAGS.trim_matches('|')
+            ),
+        ));
+    }
     params.count("max_determinized_states")?;
     Ok(())
 }

@@ -121,8 +121,18 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             json!({"range": {"a": {"gte": "now", "time_zone": "Mars"}}}),
-            "query.range.a.gte",
-            "Mars",
+            "query.range.a",
+            "unknown time zone \"Mars\"",
+        ),
+        (
+            json!({"range": {"a": {"gte": "2024-05-01", "time_zone": "+25:00"}}}),
+            "query.range.a",
+            "unknown time zone \"+25:00\"",
+        ),
+        (
+            json!({"regexp": {"a": {"value": "b", "flags": "BOGUS"}}}),
+            "query.regexp.a",
+            "\"BOGUS\" is not known",
         ),
         (
             json!({"regexp": {"a": "~b"}}),

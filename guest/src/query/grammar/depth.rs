@@ -12,6 +12,11 @@
 
 use std::ops::Range;
 
+use super::values::{
+    len_of_half_range, len_of_quoted, len_of_range, len_of_regex, len_of_set, len_of_word,
+    quoted_in, stand_in,
+};
+
 /// What there is to know of a query before it is parsed.
 #[derive(Debug)]
 pub(super) struct Outline {
@@ -22,7 +27,8 @@ pub(super) struct Outline {
     pub(super) num_leaves: usize,
     /// The query with a space for each whitespace character that is not in quotes, escaped or in an expression.
     /// Backslashes are gone where they only say that the next character is itself, which the grammar knows of some
-    /// characters only; [`MARK`] stands for those without which that character would be an operator.
+    /// characters only; [`MARK`] stands for those without which that character would be an operator. Ends of ranges have no
+    /// quotes, and stand-ins for characters that would end them.
     pub(super) text: String,
 }
 
@@ -55,6 +61,7 @@ fn text_of(query: &str) -> Text<'_> {
         num_leaves: 0,
         verbatim: Vec::new(),
         escapes: Vec::new(),
+        quoted_ends: Vec::new(),
     };
     while text.take_leaf().is_some() {}
     text
@@ -74,21 +81,13 @@ struct Text<'q> {
     verbatim: Vec<Range<usize>>,
     /// Backslashes that the grammar would leave, and whether a mark must stand there instead.
     escapes: Vec<(usize, bool)>,
-}
-
-/// What ends a word.
-fn ends_word(c: char) -> bool {
-    c.is_whitespace() || "^`:{}\"'[]()\\".contains(c)
+    /// Ends of ranges in quotes, with these.
+    quoted_ends: Vec<Range<usize>>,
 }
 
 /// Of these the grammar takes the backslash away itself, or it means that they are no wildcard.
 fn keeps_backslash(escaped: char) -> bool {
     escaped.is_whitespace() || "^`:{}\"'[]()\\-*?".contains(escaped)
-}
-
-/// What can be no part of a bound of a range.
-fn ends_bound(c: char) -> bool {
-    c.is_whitespace() || "{}\"[]()".contains(c)
 }
 
 impl<'q> Text<'q> {
@@ -130,8 +129,12 @@ impl<'q> Text<'q> {
         if !matches!(value, "AND" | "OR") {
             self.num_leaves += 1;
         }
-        if !value.starts_with(['[', '{', '<', '>']) {
-            let start = self.query.len() - self.rest.len();
+        let start = self.query.len() - self.rest.len();
+        if value.starts_with(['[', '{', '<', '>']) {
+            let quoted = quoted_in(value).into_iter();
+            let quoted = quoted.map(|range| start + range.start..start + range.end);
+            self.quoted_ends.extend(quoted);
+        } else {
             self.verbatim.push(start..start + len);
             if !value.starts_with('/') || len_of_regex(value).is_none() {
                 self.note_escapes(start, value);
@@ -174,7 +177,20 @@ impl<'q> Text<'q> {
         let mut cleaned = String::with_capacity(self.query.len());
         let mut kept = self.verbatim.iter().peekable();
         let mut escapes = self.escapes.iter().peekable();
+        let mut quoted = self.quoted_ends.iter().peekable();
+        let mut is_escaped = false;
         for (at, c) in self.query.char_indices() {
+            while quoted.next_if(|range| range.end <= at).is_some() {}
+            if quoted.peek().is_some_and(|range| range.start <= at) {
+                match c {
+                    '\\' | '"' if !is_escaped => is_escaped = c == '\\',
+                    c => {
+                        cleaned.push(stand_in(c));
+                        is_escaped = false;
+                    }
+                }
+                continue;
+            }
             while kept.next_if(|range| range.end <= at).is_some() {}
             let is_kept = kept.peek().is_some_and(|range| range.start <= at);
             match escapes.next_if(|(place, _)| *place == at) {
@@ -239,80 +255,13 @@ impl<'q> Text<'q> {
         let rest = self.rest;
         let first = rest.chars().next()?;
         match first {
-            '[' | '{' => {
-                let end = rest[1..].find(['[', '{', ']', '}', '(', ')', '"'])? + 1;
-                rest[end..].starts_with([']', '}']).then_some(end + 1)
-            }
-            '<' | '>' => {
-                let sign = if rest[1..].starts_with('=') { 2 } else { 1 };
-                let bound = rest[sign..].trim_start();
-                let start = rest.len() - bound.len();
-                let end = bound.find(ends_bound).unwrap_or(bound.len());
-                (end > 0).then_some(start + end)
-            }
+            '[' | '{' => len_of_range(rest),
+            '<' | '>' => len_of_half_range(rest),
             '"' | '\'' => len_of_quoted(rest, first),
             '/' => len_of_regex(rest).or_else(|| len_of_word(rest)),
             _ => len_of_set(rest).or_else(|| len_of_word(rest)),
         }
     }
-}
-
-/// From a quote to the same quote; a backslash takes the next character with it.
-fn len_of_quoted(text: &str, quote: char) -> Option<usize> {
-    let mut chars = text.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => drop(chars.next()?),
-            c if c == quote => return Some(at + 1),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// From a slash to the next that has no backslash before it, if an end of a leaf follows.
-fn len_of_regex(text: &str) -> Option<usize> {
-    let mut before = '/';
-    for (at, c) in text.char_indices().skip(1) {
-        if c == '/' && before != '\\' {
-            let after = text[at + 1..].chars().next();
-            let is_over = after.is_none_or(|c| c.is_whitespace() || c == ')' || c == '^');
-            return (is_over && at > 1).then_some(at + 1);
-        }
-        before = c;
-    }
-    None
-}
-
-/// `IN [a "b c" d]`.
-fn len_of_set(text: &str) -> Option<usize> {
-    let after = text.strip_prefix("IN")?;
-    let mut rest = after.trim_start().strip_prefix('[')?.trim_start();
-    while !rest.starts_with(']') {
-        let first = rest.chars().next()?;
-        let len = match first {
-            '"' | '\'' => len_of_quoted(rest, first)?,
-            _ => len_of_word(rest)?,
-        };
-        rest = rest[len..].trim_start();
-    }
-    Some(text.len() - rest.len() + 1)
-}
-
-fn len_of_word(text: &str) -> Option<usize> {
-    let mut end = 0;
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        end = match c {
-            '\\' => {
-                let (at, escaped) = chars.next()?;
-                at + escaped.len_utf8()
-            }
-            c if ends_word(c) => break,
-            c => at + c.len_utf8(),
-        };
-    }
-    (end > 0).then_some(end)
 }
 
 #[cfg(test)]
@@ -362,6 +311,12 @@ mod tests {
             ("a:\tb\tAND\r\n(c)", "a: b AND  (c)"),
             ("a:[1\tTO\t2]\tb", "a:[1 TO 2] b"),
             ("a:>=\t5\tb", "a:>= 5 b"),
+            (
+                "a:[\"x y\" TO \"(\\\"\"}\tb",
+                "a:[x\u{FDD1}y TO \u{FDD6}\u{FDD8}} b",
+            ),
+            ("a:>\t\"x\\y]\"\tb", "a:> xy\u{FDD5} b"),
+            ("a:>\"x\ty\nz\"\tb", "a:>x\u{FDDA}y\u{FDDB}z b"),
             ("a:\"x\ty\"\tb", "a:\"x\ty\" b"),
             ("'x\ty'\tb", "'x\ty' b"),
             ("a:/x\ty/\tb", "a:/x\ty/ b"),
@@ -381,6 +336,7 @@ mod tests {
             ("a:>=5 *", 2),
             ("a\tb\tc", 3),
             ("b [1 TO 2]b \"\"", 4),
+            ("[\"a b\" TO \"c d\"] >\"e f\"", 2),
         ] {
             assert_eq!(outline_of(query).num_leaves, num_leaves, "{query}");
         }
@@ -402,6 +358,7 @@ mod tests {
             ("a:IN [\"(\" b '('] (c)", 1),
             ("a:/(b|c)/ (d)", 1),
             ("a:>=5 (b)", 1),
+            ("a:[\"(\" TO \"((\"] (b) a:>\"((\"", 1),
             ("a/b (c) d/e", 1),
             ("a\\( \\(b", 0),
         ] {

@@ -2,12 +2,14 @@
 
 mod depth;
 mod negative;
+mod values;
 
 use canter_aggregations::check_name;
 use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, UserInputLiteral};
 
 use self::depth::{MARK, outline_of};
 use self::negative::parse_with_exponents;
+use self::values::put_back;
 use super::tree::{
     AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, InFields, Leaf, Match, QueryNode, Role,
     Words,
@@ -139,12 +141,16 @@ fn check_leaf(leaf: &UserInputLeaf) -> Result<(), SearchError> {
     name.map_or(Ok(()), |name| Ok(check_name("query", name)?))
 }
 
-/// Takes away the marks that kept characters from being operators.
+/// Takes away what kept characters from being operators.
 fn remove_marks(leaf: &mut UserInputLeaf) {
     let remove = |text: &mut String| text.retain(|c| c != MARK);
     match leaf {
         UserInputLeaf::Literal(literal) => remove(&mut literal.phrase),
         UserInputLeaf::Set { elements, .. } => elements.iter_mut().for_each(remove),
+        UserInputLeaf::Range { lower, upper, .. } => {
+            put_back(lower);
+            put_back(upper);
+        }
         _ => {}
     }
 }

@@ -8,8 +8,10 @@ mod compile;
 mod file;
 mod near;
 mod phrase;
+mod phrase_prefix;
 mod scorer;
 
 pub(crate) use compile::compile;
 pub(super) use near::count_near;
 pub(super) use phrase::PhraseOf;
+pub(super) use phrase_prefix::PhrasePrefix;

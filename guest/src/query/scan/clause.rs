@@ -3,15 +3,35 @@
 use std::ops::{Bound, RangeBounds as _};
 
 use canter_doc_mapper::ScannedField;
+use canter_split_format::DocIdentity;
 use tantivy::Term;
 
 use super::DocTerms;
 use crate::query::build::TermAutomaton;
 use crate::query::matching::count_near;
 
+/// A clause that no index of a split answers.
+#[derive(Clone, Debug)]
+pub(crate) enum Clause {
+    /// On a field that is not indexed.
+    Field(FieldClause),
+    /// The documents with these identities, which ascend.
+    Ids(Vec<DocIdentity>),
+}
+
+impl Clause {
+    /// Of a clause that documents must be looked at for.
+    pub(crate) fn of_field(&self) -> Option<&FieldClause> {
+        match self {
+            Self::Field(clause) => Some(clause),
+            Self::Ids(_) => None,
+        }
+    }
+}
+
 /// A clause on a field that is not indexed.
 #[derive(Clone, Debug)]
-pub(crate) struct Clause {
+pub(crate) struct FieldClause {
     pub(crate) field: ScannedField,
     pub(super) wanted: Wanted,
 }
@@ -36,7 +56,7 @@ pub(in crate::query) enum Wanted {
     PhrasePrefix { terms: Vec<(usize, Term)> },
 }
 
-impl Clause {
+impl FieldClause {
     /// Whether a document has what is wanted among the terms of its field.
     pub(crate) fn is_in(&self, doc: &DocTerms) -> bool {
         match &self.wanted {

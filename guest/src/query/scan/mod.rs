@@ -1,5 +1,6 @@
-//! Queries on fields that are not indexed (`strategy: none`): stored documents are looked at, and a clause finds those in
-//! which an index would have found what it looks for.
+//! What no index of a split answers. On fields that are not indexed (`strategy: none`), stored documents are looked at, and
+//! a clause finds those in which an index would have found what it looks for. Identities of documents are looked up in the
+//! file that has them all.
 //!
 //! ```text
 //!   query with clauses ──run as "may match"──▶ candidates ──leaf/scan.rs looks at them──▶ query with answers
@@ -11,7 +12,7 @@ mod clause;
 mod doc_terms;
 mod scan_query;
 
-pub(crate) use clause::Clause;
 pub(super) use clause::Wanted;
+pub(crate) use clause::{Clause, FieldClause};
 pub(crate) use doc_terms::DocTerms;
 pub(crate) use scan_query::{Answers, Scan};

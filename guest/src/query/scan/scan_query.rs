@@ -10,10 +10,10 @@ use tantivy::query::{
 use tantivy::{DocId, DocSet as _, Score, SegmentReader, TantivyError};
 use tantivy_common::BitSet;
 
-use super::{Clause, Wanted};
+use super::clause::{Clause, FieldClause, Wanted};
 use crate::query::build::Builder;
 
-/// The clauses of a query that documents must be looked at for.
+/// The clauses of a query that no index answers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
     pub(crate) clauses: Vec<Clause>,
@@ -33,9 +33,16 @@ pub(crate) enum Answers {
 }
 
 impl Scan {
-    /// Whether no document must be looked at.
+    /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.clauses.is_empty()
+    }
+
+    /// Whether that is not all: a clause is on what only documents say.
+    pub(crate) fn looks_at_documents(&self) -> bool {
+        self.clauses
+            .iter()
+            .any(|clause| clause.of_field().is_some())
     }
 
     /// Says what the clauses stand for from now on.
@@ -51,12 +58,17 @@ impl Builder<'_> {
         field: canter_doc_mapper::ScannedField,
         wanted: Wanted,
     ) -> Box<dyn Query> {
+        self.looked_up(Clause::Field(FieldClause { field, wanted }))
+    }
+
+    /// The query for what no index of a split answers.
+    pub(in crate::query) fn looked_up(&mut self, clause: Clause) -> Box<dyn Query> {
         let query = ScanQuery {
             ord: self.scan.clauses.len(),
             is_excluded: self.is_excluded,
             answers: Arc::clone(&self.scan.answers),
         };
-        self.scan.clauses.push(Clause { field, wanted });
+        self.scan.clauses.push(clause);
         Box::new(query)
     }
 }

@@ -45,16 +45,18 @@ pub(super) struct HitWriter<'a> {
 }
 
 impl HitWriter<'_> {
-    /// A document's place is who it is until its split is merged into another. Who may see some documents only must not
-    /// count those between them.
-    fn id(&self, hit: &PartialHit, split_id: &str) -> String {
-        let place = format!("{split_id}-{}", hit.doc);
+    /// Who a document is, wherever it goes. Who may see some documents only must not count those between them.
+    fn id(&self, found: &Document<'_>) -> Value {
+        let Some(identity) = found.identity else {
+            return Value::Null;
+        };
+        let id = identity.to_string();
         if self.request.forced_filter.is_none() {
-            return place;
+            return id.into();
         }
-        let mut hashed = blake3::hash(place.as_bytes()).to_hex().to_string();
+        let mut hashed = blake3::hash(id.as_bytes()).to_hex().to_string();
         hashed.truncate(HASHED_ID_LEN);
-        hashed
+        hashed.into()
     }
 
     /// A hit as JSON text.
@@ -73,7 +75,7 @@ impl HitWriter<'_> {
         let document = source::own(&document, SOURCE_FIELD).unwrap_or(&document);
         let mut parts = vec![
             entry("_index", &place.index.into()),
-            entry("_id", &self.id(hit, place.split_id).into()),
+            entry("_id", &self.id(found)),
             entry("_score", &self.score(hit)),
         ];
         if !self.shown.source.is_off {
@@ -88,7 +90,11 @@ impl HitWriter<'_> {
             if let Some((name, group)) = group {
                 fields.insert(
                     name.to_owned(),
-                    [shown(group, &usual(mapper, name))?].into(),
+                    [shown(
+                        &self.untyped(group, name, mapper),
+                        &usual(mapper, name),
+                    )?]
+                    .into(),
                 );
             }
             if !fields.is_empty() {
@@ -97,6 +103,10 @@ impl HitWriter<'_> {
         }
         if let Some(highlight) = highlight.filter(|highlight| !highlight.is_empty()) {
             parts.push(entry("highlight", &highlight.clone().into()));
+        }
+        let names = self.shown.names_of(hit.names);
+        if !names.is_empty() {
+            parts.push(entry("matched_queries", &names.into()));
         }
         if self.shown.shows_sort {
             let sort = self.sort_values(hit, place, mapper, &found.document)?;
@@ -113,6 +123,31 @@ impl HitWriter<'_> {
                 .shown
                 .score
                 .map_or(Value::Null, |score| number(f64::from(score))),
+        }
+    }
+
+    /// A value of a field without a type. Whether its column has integers or numbers with a fraction depends on all
+    /// documents: who may see some only gets an integer wherever it is one.
+    fn untyped(&self, value: &SortValue, name: &str, mapper: &DocMapper) -> SortValue {
+        const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+        let is_json = mapper
+            .resolve(name)
+            .is_some_and(|field| matches!(field.kind, FieldKind::Json(_)));
+        match value {
+            SortValue::Number(float)
+                if self.request.forced_filter.is_some()
+                    && is_json
+                    && float.fract() == 0.0
+                    && float.abs() < MOST_EXACT =>
+            {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "it is a whole number of 53 bits"
+                )]
+                let integer = *float as i64;
+                SortValue::Integer(integer.into())
+            }
+            value => value.clone(),
         }
     }
 
@@ -144,6 +179,10 @@ impl HitWriter<'_> {
                     time_of(mapper, document)
                 }
                 _ => computed.next().cloned().unwrap_or(SortValue::Missing),
+            };
+            let value = match &key.target {
+                SortTarget::Field(name) => self.untyped(&value, name, mapper),
+                _ => value,
             };
             let format = match (format, &key.target) {
                 (None | Some(DateFormat::Usual), SortTarget::Field(name)) => usual(mapper, name),

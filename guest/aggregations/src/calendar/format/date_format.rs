@@ -14,6 +14,15 @@ const USUAL_LEN: usize = 32;
 /// The format of what names none, compiled once.
 static DEFAULT: LazyLock<DateFormat> = LazyLock::new(DateFormat::default);
 
+/// The same with milliseconds at least.
+static WITH_MILLISECONDS: LazyLock<DateFormat> = LazyLock::new(|| {
+    let usual = DateFormat::default();
+    match named::form("strict_date_optional_time") {
+        Some(first) => DateFormat { first, ..usual },
+        None => usual,
+    }
+});
+
 /// How times are written and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DateFormat {
@@ -46,6 +55,11 @@ impl DateFormat {
     /// The format of what names none.
     pub(crate) fn usual() -> &'static DateFormat {
         &DEFAULT
+    }
+
+    /// The format of what names none in Elasticsearch's API: it reads the same, and always writes milliseconds.
+    pub(crate) fn with_milliseconds() -> &'static DateFormat {
+        &WITH_MILLISECONDS
     }
 
     /// Reads a `format`.

@@ -30,6 +30,27 @@ fn read(format: &str, text: &str) -> Result<i64, String> {
 }
 
 #[test]
+fn elasticsearchs_default_always_has_milliseconds() {
+    let format = DateFormat::with_milliseconds();
+    for (time, name, expect) in [
+        ("2016-04-13T00:00:00Z", "UTC", "2016-04-13T00:00:00.000Z"),
+        (
+            "2016-04-12T22:00:00Z",
+            "Europe/Berlin",
+            "2016-04-13T00:00:00.000+02:00",
+        ),
+        (
+            "2016-04-13T00:00:00.000001Z",
+            "UTC",
+            "2016-04-13T00:00:00.000001Z",
+        ),
+    ] {
+        assert_eq!(format.format(at(time), &zone(name)), expect);
+        assert_eq!(format.read(expect, &Zone::utc(), false), Ok(at(time)));
+    }
+}
+
+#[test]
 fn the_default_is_rfc_3339_with_no_more_digits_than_it_takes() {
     let format = DateFormat::default();
     for (time, name, expect) in [

@@ -19,24 +19,31 @@ use super::keyed::{Counted, Keyed, TermChoice};
 use super::mapping::{
     ByFilter, ByMissing, ByRange, ByValue, ToCode, check_places, is_histogram_value,
 };
-use super::metrics::{Distinct, OfField, Strings, Top, TopOf, Weighted};
+use super::metrics::{Distinct, Nothing, OfField, Strings, Top, TopOf, Weighted};
 use super::tuples::{Page, Tuples};
 use crate::check::{after_key, missing_key};
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
 use crate::request::{
     Aggregation, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric, MetricOf,
-    Range, RangeOf, Source, TopHits,
+    Range, RangeOf, RateOf, Source, TopHits,
 };
 use crate::respond::tuple_order;
 use crate::{Error, Result};
 
-pub(super) fn build(aggregation: &Aggregation, split: &Split<'_>) -> Result<Box<dyn Collect>> {
-    Builder { split }.one(aggregation, true)
+pub(super) fn build(
+    aggregation: &Aggregation,
+    split: &Split<'_>,
+    is_filtered: bool,
+) -> Result<Box<dyn Collect>> {
+    Builder { split, is_filtered }.one(aggregation, true)
 }
 
 struct Builder<'a> {
     split: &'a Split<'a>,
+    /// Whether documents are hidden from the caller. A column has their values too, so that then nothing is refused for
+    /// what is in a column.
+    is_filtered: bool,
 }
 
 impl Builder<'_> {
@@ -88,7 +95,16 @@ impl Builder<'_> {
                 let field = self.open(&histogram.source.field, |column_type| {
                     column_type == ColumnType::DateTime
                 })?;
-                Box::new(AutoDates::new(path, histogram, field, inside()?)?)
+                let mapped = self.split.mapper.resolve(&histogram.source.field);
+                let may_have_several =
+                    self.is_filtered && mapped.is_none_or(|field| field.multi_valued);
+                Box::new(AutoDates::new(
+                    path,
+                    histogram,
+                    field,
+                    may_have_several,
+                    inside()?,
+                )?)
             }
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, inside()?)?,
             Kind::Range(range) => Box::new(Keyed::new(
@@ -166,7 +182,7 @@ impl Builder<'_> {
         } = histogram;
         let is_date = self.is_date(&source.field);
         let field = self.numbers(path, &source.field, is_date)?;
-        check_places(path, &field, *interval)?;
+        self.check_places(path, &field, *interval)?;
         // What stands in for a value is looked at as one.
         let is_in = |value: f64| {
             let bounds = row.hard_bounds;
@@ -187,6 +203,14 @@ impl Builder<'_> {
         Ok(ByValue::new(field, to_code, missing))
     }
 
+    fn check_places(&self, path: &str, field: &Field, interval: f64) -> Result<()> {
+        match self.is_filtered {
+            // Buckets that floating point numbers do not tell apart become one.
+            true => Ok(()),
+            false => check_places(path, field, interval),
+        }
+    }
+
     /// Columns of numbers, or of dates where the field is mapped as such: what dates that are not mapped count would
     /// be milliseconds in one split and nothing in the next.
     fn numbers(&self, path: &str, name: &str, is_date: bool) -> Result<Field> {
@@ -194,8 +218,9 @@ impl Builder<'_> {
         let kind = self.split.mapper.kind_of(name);
         let is_untyped = kind.is_none_or(|kind| matches!(kind, FieldKind::Json(_)));
         let field = self.open(name, |column_type| {
+            let may_be_date = is_untyped && !self.is_filtered;
             is_histogram_value(column_type, is_date)
-                || (is_untyped && column_type == ColumnType::DateTime)
+                || (may_be_date && column_type == ColumnType::DateTime)
         })?;
         let has_dates = field
             .columns
@@ -318,7 +343,7 @@ impl Builder<'_> {
                 }
                 CompositeBy::Histogram { interval } => {
                     let field = self.numbers(path, &source.field, self.is_date(&source.field))?;
-                    check_places(path, &field, *interval)?;
+                    self.check_places(path, &field, *interval)?;
                     let to_code = ToCode::Interval {
                         interval: *interval,
                         offset: 0.0,
@@ -389,6 +414,11 @@ impl Builder<'_> {
                 let missing = self.missing(&metric.source);
                 Box::new(Distinct::new(values()?, missing, is_top)?)
             }
+            MetricOf::Rate(rate) => match rate.of {
+                RateOf::Documents => Box::new(Nothing),
+                RateOf::Sum => Box::new(OfField::<Stats>::new(numbers()?, missing)),
+                RateOf::Values => Box::new(OfField::<u64>::new(values()?, missing)),
+            },
             MetricOf::TopHits(hits) => Box::new(self.top(hits, TopOf::Hits)?),
             MetricOf::TopMetrics(hits) => Box::new(self.top(hits, TopOf::Metrics)?),
             MetricOf::StringStats { .. } => {

@@ -61,13 +61,16 @@ impl AutoDates {
         path: &str,
         request: &AutoDateHistogram,
         field: Field,
+        may_have_several: bool,
         inside: Vec<Box<dyn Collect>>,
     ) -> Result<Self> {
         // A document with two times counts once in a bucket that has both: whether one has is known too late.
-        if field.columns.len() > 1 || field.columns.iter().any(|column| column.is_multivalued()) {
+        let has_several =
+            field.columns.len() > 1 || field.columns.iter().any(|column| column.is_multivalued());
+        if has_several || may_have_several {
             let name = &request.source.field;
             let what = format!(
-                "the field {name:?} has documents with several values: use date_histogram with an interval"
+                "the field {name:?} may have several values in a document: use date_histogram with an interval"
             );
             return Err(Error::invalid(path, &what));
         }

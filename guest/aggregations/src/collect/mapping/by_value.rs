@@ -222,7 +222,7 @@ fn to_codes(column: &Column, to_code: &ToCode, codes: &mut [u64]) -> bool {
 pub(in crate::collect) fn place_of(value: f64, interval: f64, offset: f64) -> i64 {
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "the columns were checked to stay within the range"
+        reason = "saturates far outside the range, which columns were checked to stay within where they may be looked at"
     )]
     let place = ((value - offset) / interval).floor() as i64;
     place

@@ -1,11 +1,13 @@
 //! Numbers, texts and first documents of each bucket.
 
 mod distinct;
+mod nothing;
 mod strings;
 mod top;
 mod weighted;
 
 pub(in crate::collect) use distinct::Distinct;
+pub(in crate::collect) use nothing::Nothing;
 pub(in crate::collect) use strings::Strings;
 pub(in crate::collect) use top::{Top, TopOf};
 pub(in crate::collect) use weighted::Weighted;

@@ -106,6 +106,7 @@ impl Collect for Top {
             let Some(state) = states.get_mut(group as usize) else {
                 continue;
             };
+            state.num_docs = state.num_docs.saturating_add(1);
             let mut sort_keys = Vec::with_capacity(sort.len());
             for (field, is_descending) in sort.iter() {
                 sort_keys.push(sort_key(field, *is_descending, doc, codes)?);

@@ -1,0 +1,98 @@
+//! Lists of names: `logs-*,-logs-old,metrics`.
+
+use crate::pattern::matches_pattern;
+
+/// Stands for every name.
+const ALL: &str = "_all";
+
+/// Which parts of a list may stand for no name at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MayBeAbsent {
+    /// None.
+    Nothing,
+    /// Those with `*` in them.
+    Patterns,
+    /// All.
+    Everything,
+}
+
+/// Those of `known` that a list of names and patterns stands for, each once, in the order of the list; those of one pattern
+/// in the order of `known`. `-name` leaves out what is found by then.
+///
+/// # Errors
+/// The part of the list that stands for no name and must.
+pub fn listed_names<'l>(
+    list: &'l str,
+    known: &[String],
+    may_be_absent: MayBeAbsent,
+) -> Result<Vec<String>, &'l str> {
+    let mut found: Vec<String> = Vec::new();
+    for part in list.split(',').map(str::trim) {
+        if part.is_empty() {
+            continue;
+        }
+        if let Some(excluded) = part.strip_prefix('-')
+            && !found.is_empty()
+        {
+            found.retain(|name| !matches_pattern(excluded, name));
+            continue;
+        }
+        let pattern = if part == ALL { "*" } else { part };
+        let mut is_absent = true;
+        for name in known {
+            if matches_pattern(pattern, name) {
+                is_absent = false;
+                if !found.contains(name) {
+                    found.push(name.clone());
+                }
+            }
+        }
+        let may_be = match may_be_absent {
+            MayBeAbsent::Nothing => false,
+            MayBeAbsent::Patterns => pattern.contains('*'),
+            MayBeAbsent::Everything => true,
+        };
+        if is_absent && !may_be {
+            return Err(part);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(list: &str, may_be_absent: MayBeAbsent, expect: Result<&[&str], &str>) {
+        let known = ["a", "b-1", "b-2", "c"].map(str::to_owned);
+        let found = listed_names(list, &known, may_be_absent);
+        let expect = expect.map(|names| names.iter().map(ToString::to_string).collect());
+        assert_eq!(found, expect, "{list} {may_be_absent:?}");
+    }
+
+    #[test]
+    fn a_list_stands_for_names_in_its_order() {
+        for may_be_absent in [
+            MayBeAbsent::Nothing,
+            MayBeAbsent::Patterns,
+            MayBeAbsent::Everything,
+        ] {
+            check("c,a,c", may_be_absent, Ok(&["c", "a"]));
+            check("b-*, a", may_be_absent, Ok(&["b-1", "b-2", "a"]));
+            check("_all,-b-*", may_be_absent, Ok(&["a", "c"]));
+            check("*,-b-1,", may_be_absent, Ok(&["a", "b-2", "c"]));
+            // Only what is found by then is left out.
+            check("b-*,-*,b-2", may_be_absent, Ok(&["b-2"]));
+            check("a,-a", may_be_absent, Ok(&[]));
+        }
+    }
+
+    #[test]
+    fn what_stands_for_no_name_is_wrong_unless_it_may() {
+        check("x*", MayBeAbsent::Nothing, Err("x*"));
+        check("x*,a", MayBeAbsent::Patterns, Ok(&["a"]));
+        check("a,x", MayBeAbsent::Patterns, Err("x"));
+        check("-a", MayBeAbsent::Patterns, Err("-a"));
+        check("x,a", MayBeAbsent::Everything, Ok(&["a"]));
+    }
+}

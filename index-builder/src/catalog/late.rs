@@ -1,0 +1,251 @@
+//! Tests of who is late: what others do between a look at the list of indexes and the swap that follows from it, or between a
+//! swap and its answer, which is lost.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use canter_doc_mapper::IndexConfig;
+use futures_util::stream::BoxStream;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+
+use super::tests::{HOUR_MS, config, created, folders, new, over};
+use super::{Catalog, Creation, NewIndex};
+use crate::blocking;
+use crate::error::ErrorKind;
+
+/// What others do.
+type Meanwhile = Box<dyn FnOnce() + Send>;
+
+/// The store as one client sees it: at one of its swaps of the list, others do something.
+struct Interrupted {
+    inner: Arc<InMemory>,
+    /// Which swap, from 0.
+    nth: u64,
+    num_swaps: AtomicU64,
+    /// Whether they do it before the swap, or behind it. Then its answer is lost, and the client library, which sends it again,
+    /// is told of a conflict.
+    is_before: bool,
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+impl Interrupted {
+    fn do_meanwhile(&self) {
+        let meanwhile = self.meanwhile.lock().unwrap().take();
+        meanwhile.expect("they do it once")();
+    }
+}
+
+impl fmt::Debug for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Interrupted({})", self.inner)
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Interrupted {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
+        let is_swap = location.as_ref().ends_with("indexes.json");
+        let is_it = is_swap && self.num_swaps.fetch_add(1, Ordering::SeqCst) == self.nth;
+        if is_it && self.is_before {
+            self.do_meanwhile();
+        }
+        let put = self.inner.put_opts(location, payload, options).await?;
+        if is_it && !self.is_before {
+            self.do_meanwhile();
+            return Err(Error::Precondition {
+                path: location.to_string(),
+                source: "it was swapped already".into(),
+            });
+        }
+        Ok(put)
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.inner.put_multipart_opts(location, options).await
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        self.inner.get_opts(location, options).await
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        self.inner.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}
+
+/// A root, and one who is interrupted there at the `nth` swap.
+struct Bench {
+    memory: Arc<InMemory>,
+    others: Catalog,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let memory = Arc::new(InMemory::new());
+        Self {
+            others: over(Arc::clone(&memory) as Arc<dyn ObjectStore>),
+            memory,
+        }
+    }
+
+    fn interrupted(
+        &self,
+        nth: u64,
+        is_before: bool,
+        meanwhile: impl FnOnce(&Catalog) + Send + 'static,
+    ) -> Catalog {
+        let others = self.others.clone();
+        over(Arc::new(Interrupted {
+            inner: Arc::clone(&self.memory),
+            nth,
+            num_swaps: AtomicU64::new(0),
+            is_before,
+            meanwhile: Mutex::new(Some(Box::new(move || meanwhile(&others)))),
+        }))
+    }
+
+    /// Where the index of that name is, which is whole.
+    fn folder_of(&self, name: &str) -> Option<String> {
+        let entry = self.others.indexes().unwrap().remove(name)?;
+        let index = self.others.store_of(&entry).unwrap();
+        assert_eq!(index.load_config().unwrap(), config());
+        Some(entry.folder)
+    }
+
+    /// What is left behind a sweep long after.
+    fn rest(&self) -> Vec<String> {
+        self.others.sweep(9 * HOUR_MS, HOUR_MS).unwrap();
+        folders(&self.memory).into_iter().collect()
+    }
+}
+
+/// An index that is complete but for its last swap.
+fn begun<'c>(catalog: &Catalog, config: &'c IndexConfig) -> NewIndex<'c> {
+    let new = new("logs", "a1", config);
+    let refusal = blocking::run(catalog.reserve(&new, "logs/a1")).unwrap();
+    assert_eq!(refusal, None);
+    let store = catalog.store.below("logs/a1").unwrap();
+    store.create_manifest(config).unwrap();
+    new
+}
+
+#[test]
+fn a_sweep_takes_nothing_of_an_index_that_is_completed_while_it_looks() {
+    let bench = Bench::new();
+    begun(&bench.others, &config());
+    let sweeping = bench.interrupted(0, true, |others| {
+        let config = config();
+        let new = new("logs", "a1", &config);
+        created(blocking::run(others.settle(&new, "logs/a1")));
+    });
+    assert_eq!(sweeping.sweep(9 * HOUR_MS, HOUR_MS).unwrap(), 0);
+    assert_eq!(bench.folder_of("logs").as_deref(), Some("logs/a1"));
+    assert_eq!(bench.rest(), ["logs/a1"]);
+}
+
+#[test]
+fn an_index_that_is_condemned_is_not_completed_any_more() {
+    let bench = Bench::new();
+    let config = config();
+    let new = begun(&bench.others, &config);
+    let condemned = blocking::run(bench.others.condemn(9 * HOUR_MS)).unwrap();
+    assert_eq!(condemned, ["logs/a1"]);
+    let late = blocking::run(bench.others.settle(&new, "logs/a1")).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::Unavailable);
+    assert_eq!(bench.folder_of("logs"), None);
+    // A sweep that was stopped here is taken up by the next one, however early that is.
+    assert_eq!(bench.others.sweep(HOUR_MS, HOUR_MS).unwrap(), 1);
+    assert_eq!(bench.rest(), Vec::<String>::new());
+}
+
+#[test]
+fn a_removal_whose_answer_was_lost_leaves_what_was_made_since_alone() {
+    let bench = Bench::new();
+    let config = config();
+    let first = created(bench.others.create(&new("logs", "a1", &config)));
+    let removing = bench.interrupted(0, false, |others| {
+        created(others.create(&new("logs", "a2", &self::config())));
+    });
+    assert_eq!(removing.remove("logs", HOUR_MS).unwrap(), Some(first));
+    assert_eq!(bench.folder_of("logs").as_deref(), Some("logs/a2"));
+    assert_eq!(bench.rest(), ["logs/a2"]);
+}
+
+#[test]
+fn an_index_that_was_made_and_deleted_is_not_made_again_because_an_answer_was_lost() {
+    for replaces in [false, true] {
+        let bench = Bench::new();
+        // The first swap reserves its folder, and the second makes it.
+        let making = bench.interrupted(1, false, |others| {
+            let entry = others.remove("logs", HOUR_MS).unwrap().unwrap();
+            others.remove_objects(&entry).unwrap();
+        });
+        let config = config();
+        let asked = NewIndex {
+            replaces,
+            ..new("logs", "a1", &config)
+        };
+        let creation = making.create(&asked).unwrap();
+        assert!(matches!(creation, Creation::Created { replaced: None, .. }));
+        assert_eq!(bench.folder_of("logs"), None);
+        assert_eq!(bench.rest(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn an_index_that_took_the_place_of_another_keeps_it() {
+    let bench = Bench::new();
+    let making = bench.interrupted(1, false, |others| {
+        let config = config();
+        let over = NewIndex {
+            replaces: true,
+            ..new("logs", "a2", &config)
+        };
+        created(others.create(&over));
+    });
+    let config = config();
+    let asked = NewIndex {
+        replaces: true,
+        ..new("logs", "a1", &config)
+    };
+    assert_eq!(created(making.create(&asked)).folder, "logs/a1");
+    assert_eq!(bench.folder_of("logs").as_deref(), Some("logs/a2"));
+    assert_eq!(bench.rest(), ["logs/a2"]);
+}

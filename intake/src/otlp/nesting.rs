@@ -1,0 +1,123 @@
+//! Values that are nested too deep or too widely to be read: their records are rejected, and all others are kept.
+//!
+//! Readers of JSON and of protobuf give up at one value that is nested deeper than they go, and take hundreds of bytes for one
+//! of two bytes. So each record, resource and scope is looked through before it is read.
+
+/// How deep the reader of JSON goes.
+const MAX_DEPTH: usize = 127;
+/// Arrays and objects around a resource: the request, `resourceLogs` and its element.
+pub(super) const AROUND_RESOURCE: usize = 3;
+/// Around a scope: `scopeLogs` and its element, too.
+pub(super) const AROUND_SCOPE: usize = 5;
+/// Around a record: `logRecords`, too.
+pub(super) const AROUND_RECORD: usize = 6;
+
+/// Most keys and values of one record, resource or scope. Read, they take less than 100 MB.
+pub(super) const MAX_VALUES: usize = 100_000;
+
+/// Why a record is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// It is nested deeper than readers go.
+    TooDeep,
+    /// It would take too much memory.
+    TooManyValues,
+}
+
+impl Problem {
+    /// What is said of each record that is left out.
+    pub(super) fn message(self) -> String {
+        match self {
+            Self::TooDeep => "the log record, or its resource or scope, is nested too deep: some 25 maps inside one another \
+                              are taken, so flatten its attributes or body"
+                .to_owned(),
+            Self::TooManyValues => format!(
+                "the log record, or its resource or scope, has too many attributes: {MAX_VALUES} keys and values are \
+                 taken, so send it in parts"
+            ),
+        }
+    }
+}
+
+/// Whether JSON can be read that has so many arrays and objects around it.
+pub(super) fn check(json: &[u8], num_around: usize) -> Result<(), Problem> {
+    let nesting = nesting_of(json);
+    if nesting.depth > MAX_DEPTH - num_around {
+        return Err(Problem::TooDeep);
+    }
+    match nesting.num_values > MAX_VALUES {
+        true => Err(Problem::TooManyValues),
+        false => Ok(()),
+    }
+}
+
+/// What stands in a value.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Nesting {
+    /// How many arrays and objects stand inside one another, at most.
+    depth: usize,
+    /// How many arrays and objects there are, and elements and members behind the first of each.
+    num_values: usize,
+}
+
+fn nesting_of(json: &[u8]) -> Nesting {
+    let mut nesting = Nesting::default();
+    let mut depth = 0_usize;
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => skip_string(&mut bytes),
+            b'[' | b'{' => {
+                depth += 1;
+                nesting.depth = nesting.depth.max(depth);
+                nesting.num_values += 1;
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' => nesting.num_values += 1,
+            _ => {}
+        }
+    }
+    nesting
+}
+
+/// Goes on behind the quote that ends a string.
+fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => {
+                bytes.next();
+            }
+            b'"' => return,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_strings_is_not_nested() {
+        for (json, depth, num_values) in [
+            ("", 0, 0),
+            ("7", 0, 0),
+            ("[]", 1, 1),
+            (r#"{"a": [1, {"b": 2}], "c": [[]]}"#, 3, 7),
+            (r#"["[[[\"[[[,", "\\", [1]]"#, 2, 4),
+            ("]]][", 1, 1),
+            (r#"["[[["#, 1, 1),
+        ] {
+            let expect = Nesting { depth, num_values };
+            assert_eq!(nesting_of(json.as_bytes()), expect, "{json}");
+        }
+    }
+
+    #[test]
+    fn the_reader_of_json_goes_as_deep_as_is_said() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let read = |depth: usize| serde_json::from_str::<serde_json::Value>(&nested(depth));
+        assert!(read(MAX_DEPTH).is_ok());
+        assert!(read(MAX_DEPTH + 1).is_err());
+    }
+}

@@ -1,0 +1,244 @@
+//! Requests in protobuf, whose records are found without anything being read that stands in them.
+//! <https://protobuf.dev/programming-guides/encoding/>
+
+use std::borrow::Cow;
+
+use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
+use prost::{DecodeError, Message};
+use serde::Serialize;
+
+use super::LogsError;
+use super::documents::{Documents, Part, Shared};
+use super::nesting::{AROUND_RECORD, AROUND_RESOURCE, AROUND_SCOPE, MAX_VALUES, Problem, check};
+
+/// `ExportLogsServiceRequest.resource_logs`.
+const RESOURCE_LOGS: u32 = 1;
+/// `ResourceLogs.resource`, and `ScopeLogs.scope`.
+const OWNER: u32 = 1;
+/// `ResourceLogs.scope_logs`, and `ScopeLogs.log_records`.
+const OWNED: u32 = 2;
+
+/// How deep the reader of protobuf goes.
+const MAX_DEPTH: usize = 100;
+
+impl From<DecodeError> for LogsError {
+    fn from(error: DecodeError) -> Self {
+        Self::malformed(error)
+    }
+}
+
+/// Reads a request.
+///
+/// # Errors
+/// If it is none, or too much.
+pub(super) fn read(body: &[u8], documents: &mut Documents<'_>) -> Result<(), LogsError> {
+    for resource_logs in named(body, RESOURCE_LOGS) {
+        read_resource(resource_logs?, documents)?;
+    }
+    Ok(())
+}
+
+fn read_resource(resource_logs: &[u8], documents: &mut Documents<'_>) -> Result<(), LogsError> {
+    let mut resource = None;
+    for scope_logs in named(resource_logs, OWNED) {
+        let scope_logs = scope_logs?;
+        // A scope without records takes two bytes. There may be millions, and nothing becomes of them.
+        if named(scope_logs, OWNED).next().transpose()?.is_none() {
+            continue;
+        }
+        let resource = match &mut resource {
+            Some(resource) => resource,
+            none => none.insert(part::<Resource>(
+                Kind::Resource,
+                resource_logs,
+                AROUND_RESOURCE,
+            )?),
+        };
+        let scope = part::<InstrumentationScope>(Kind::Scope, scope_logs, AROUND_SCOPE)?;
+        let mut shared = Shared::new(resource, &scope);
+        for record in named(scope_logs, OWNED) {
+            let record = record?;
+            documents.add(&mut shared, record.len(), |request| {
+                let pieces = std::iter::once(Ok(record));
+                write_json::<LogRecord>(Kind::Record, pieces, AROUND_RECORD, request)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The resource or the scope of what has one.
+fn part<M: Message + Default + Serialize>(
+    kind: Kind,
+    owner: &[u8],
+    num_around: usize,
+) -> Result<Part<'static>, LogsError> {
+    let mut json = Vec::new();
+    let written = write_json::<M>(kind, named(owner, OWNER), num_around, &mut json)?;
+    Ok(written.map(|()| Cow::Owned(json)))
+}
+
+/// Writes a message as JSON, unless there is a problem. A message may stand in pieces, each of which adds to those before.
+fn write_json<'b, M: Message + Default + Serialize>(
+    kind: Kind,
+    pieces: impl Iterator<Item = Result<&'b [u8], LogsError>>,
+    num_around: usize,
+    json: &mut Vec<u8>,
+) -> Result<Result<(), Problem>, LogsError> {
+    let mut message = M::default();
+    let mut num_values = 0;
+    for piece in pieces {
+        let piece = piece?;
+        count_values(kind, piece, MAX_DEPTH, &mut num_values)?;
+        if num_values > MAX_VALUES {
+            return Ok(Err(Problem::TooManyValues));
+        }
+        match message.merge(piece) {
+            Ok(()) => {}
+            // The reader has no other way to say that than in words.
+            Err(error) if error.to_string().ends_with("recursion limit reached") => {
+                return Ok(Err(Problem::TooDeep));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut value = serde_json::to_value(&message).map_err(LogsError::malformed)?;
+    drop(message);
+    if let Some(object) = value.as_object_mut() {
+        // In protobuf a number that was not set is 0, and in its JSON it is not there.
+        for name in ["droppedAttributesCount", "severityNumber", "flags"] {
+            if object.get(name).is_some_and(|number| *number == 0) {
+                object.shift_remove(name);
+            }
+        }
+    }
+    let start = json.len();
+    serde_json::to_writer(&mut *json, &value).map_err(LogsError::malformed)?;
+    Ok(check(&json[start..], num_around))
+}
+
+/// Messages that may have many others in them.
+#[derive(Clone, Copy)]
+enum Kind {
+    Resource,
+    Scope,
+    Record,
+    KeyValue,
+    KeyValueList,
+    AnyValue,
+    ArrayValue,
+    EntityRef,
+}
+
+impl Kind {
+    /// What a field of such a message is, if it is such a message, too.
+    fn of_field(self, number: u32) -> Option<Self> {
+        match (self, number) {
+            (Self::Record, 5) | (Self::KeyValue, 2) | (Self::ArrayValue, 1) => Some(Self::AnyValue),
+            (Self::Record, 6)
+            | (Self::Resource, 1)
+            | (Self::Scope, 3)
+            | (Self::KeyValueList, 1) => Some(Self::KeyValue),
+            (Self::AnyValue, 5) => Some(Self::ArrayValue),
+            (Self::AnyValue, 6) => Some(Self::KeyValueList),
+            (Self::Resource, 3) => Some(Self::EntityRef),
+            _ => None,
+        }
+    }
+}
+
+/// Counts what will be read of a message, as far as it may be, before it is: an empty attribute takes two bytes here, and
+/// hundreds as JSON.
+fn count_values(
+    kind: Kind,
+    message: &[u8],
+    max_depth: usize,
+    num_values: &mut usize,
+) -> Result<(), LogsError> {
+    for field in Fields::of(message) {
+        let Field { number, content } = field?;
+        let Some(content) = content else {
+            continue;
+        };
+        *num_values += 1;
+        if *num_values > MAX_VALUES || max_depth == 0 {
+            return Ok(());
+        }
+        if let Some(kind) = kind.of_field(number) {
+            count_values(kind, content, max_depth - 1, num_values)?;
+        }
+    }
+    Ok(())
+}
+
+/// The messages that stand in a field of another.
+fn named(message: &[u8], number: u32) -> impl Iterator<Item = Result<&[u8], LogsError>> {
+    Fields::of(message).filter_map(move |field| match field {
+        Ok(field) if field.number != number => None,
+        Ok(Field {
+            content: Some(content),
+            ..
+        }) => Some(Ok(content)),
+        Ok(_) => Some(Err(LogsError::malformed(format!(
+            "field {number} of a message is a number, and not a message"
+        )))),
+        Err(error) => Some(Err(error)),
+    })
+}
+
+/// A field of a message.
+struct Field<'b> {
+    number: u32,
+    /// What stands in a message, a string, or bytes; nothing of others.
+    content: Option<&'b [u8]>,
+}
+
+/// The fields of a message, one after another. None is left after an error.
+struct Fields<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Fields<'b> {
+    fn of(message: &'b [u8]) -> Self {
+        Self { rest: message }
+    }
+
+    fn read(&mut self) -> Result<Field<'b>, LogsError> {
+        let (number, wire_type) = decode_key(&mut self.rest)?;
+        if wire_type != WireType::LengthDelimited {
+            skip_field(wire_type, number, &mut self.rest, DecodeContext::default())?;
+            let content = None;
+            return Ok(Field { number, content });
+        }
+        let len = decode_varint(&mut self.rest)?;
+        let cut = usize::try_from(len).ok();
+        let cut = cut.and_then(|len| self.rest.split_at_checked(len));
+        let Some((content, rest)) = cut else {
+            return Err(LogsError::malformed(format!(
+                "field {number} of a message has {len} bytes, and {} are left",
+                self.rest.len()
+            )));
+        };
+        self.rest = rest;
+        let content = Some(content);
+        Ok(Field { number, content })
+    }
+}
+
+impl<'b> Iterator for Fields<'b> {
+    type Item = Result<Field<'b>, LogsError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let field = self.read();
+        if field.is_err() {
+            self.rest = &[];
+        }
+        Some(field)
+    }
+}
