@@ -1,4 +1,4 @@
-//! The command lines of `serve/` are such as `canter serve` takes.
+//! The command lines of `serve/` are such as `canter serve` takes, and systemd understands the unit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,6 +41,31 @@ fn the_unit_starts_what_there_is() {
         .lines()
         .find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/canter "));
     check(&line.unwrap().split_whitespace().collect::<Vec<_>>());
+}
+
+/// What systemd does not understand it leaves out with a warning.
+#[test]
+fn systemd_understands_the_unit() {
+    let works = |args: &[&str]| Command::new("systemd-analyze").args(args).output();
+    if !works(&["--version"]).is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED systemd_understands_the_unit: there is no systemd-analyze");
+        return;
+    }
+    let program = canter();
+    let unit = read("canter.service").replace("/usr/local/bin/canter", program.to_str().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let check = |unit: &str| {
+        let path = folder.path().join("canter.service");
+        std::fs::write(&path, unit).unwrap();
+        let output = works(&["verify", "--man=no", path.to_str().unwrap()]).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_ours = |line: &&str| line.contains("canter.service");
+        let said: Vec<&str> = said.lines().filter(is_ours).collect();
+        (output.status.success(), said.join("\n"))
+    };
+    assert_eq!(check(&unit), (true, String::new()));
+    let (_, said) = check(&unit.replace("NoNewPrivileges=", "NoNewPrivilege="));
+    assert!(said.contains("NoNewPrivilege"), "{said}");
 }
 
 #[test]

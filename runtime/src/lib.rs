@@ -45,6 +45,6 @@ pub use limits::{Budget, Limits};
 pub use observe::Metrics;
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
 pub use searcher::{
-    Api, Caller, HttpAnswer, LeafAnswer, LeafRunner, SearchResponse, SearchText, Searcher,
-    SearcherBuilder,
+    Api, Caller, HttpAnswer, InvalidMediaType, LeafAnswer, LeafRunner, MediaTypes, SearchResponse,
+    SearchText, Searcher, SearcherBuilder,
 };

@@ -22,6 +22,7 @@ use crate::{Interrupt, Limits, Profile, SearchError};
 mod builder;
 mod http;
 mod leaves;
+mod media;
 mod refusal;
 pub(crate) mod request;
 mod text;
@@ -29,6 +30,7 @@ mod text;
 pub use builder::SearcherBuilder;
 pub use http::{Caller, HttpAnswer};
 pub use leaves::{LeafAnswer, LeafRunner};
+pub use media::{InvalidMediaType, MediaTypes};
 pub use refusal::Api;
 pub use text::SearchText;
 

@@ -9,6 +9,7 @@ mod following;
 mod hosts;
 mod identity;
 mod managing;
+mod media;
 mod openapi;
 mod page;
 mod refusal;

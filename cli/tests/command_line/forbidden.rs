@@ -3,13 +3,18 @@
 //! Two indexes are served: one with the documents of two tenants, and one with those of the first alone. Whatever the
 //! first tenant asks, both must answer alike: what differs would tell of the second.
 
+mod attempts;
+
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::serve::Server;
+use self::attempts::{Attempt, Attempts};
+use crate::serve::{Answer, Server};
 use crate::serve_tokens::key;
 use crate::support::run;
 
@@ -32,13 +37,16 @@ search_settings:
 "#;
 
 /// What only documents of the second tenant have.
-const MARKS: [&str; 6] = [
+const MARKS: [&str; 9] = [
     "zebra",
     "mallory",
     "FATAL",
     "secret_key",
     "66.6.6.6",
     "987654",
+    "madness",
+    "gold",
+    "q003x",
 ];
 
 /// Documents of the first tenant, and between them, before and behind, those of the second if `with_forbidden`.
@@ -53,18 +61,29 @@ fn documents(with_forbidden: bool) -> String {
                 "client": format!("10.0.0.{}", nth % 20),
                 "body": format!("request {nth} took a while in room {}", nth % 11),
                 "shape": {"colour": (["red", "green"][nth as usize / 2 % 2])},
+                "mixed": nth % 7, "times": "2023-11-15T00:00:00Z",
             }),
             true if !with_forbidden => continue,
             true => json!({
                 "ts": 1_700_000_000 + nth * 60, "tenant_id": 8, "level": "FATAL", "user": "mallory",
                 "latency": 987_654.5, "client": "66.6.6.6",
-                "body": format!("zebra crossing request in room {}", nth % 11),
+                "body": format!("zebra crossing request {} in room {}", many_words(nth), nth % 11),
                 "shape": {"colour": "red", "secret_key": nth},
+                "mixed": ([json!("madness"), json!(1.5), json!(true), json!(1e300), json!("2023-11-15T00:00:00Z")]
+                    [nth as usize % 5]),
+                "plan": (if nth % 2 == 0 { json!("gold") } else { json!(nth) }),
+                "times": ["2023-11-15T00:00:00Z", "2023-11-16T00:00:00Z"],
             }),
         };
         writeln!(lines, "{document}").unwrap();
     }
     lines
+}
+
+/// Words that begin alike and of which each document has its own: a split has far more than a thousand.
+fn many_words(nth: u32) -> String {
+    let words = (0..60).map(|word| format!("q{nth:03}x{word:02}"));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn build(folder: &Path, name: &str, lines: &str) {
@@ -98,225 +117,6 @@ fn build(folder: &Path, name: &str, lines: &str) {
     );
 }
 
-/// Requests: method, path, and body or nothing.
-fn attempts() -> Vec<(Method, String, String)> {
-    let mut all = Vec::new();
-    let mut add = |method: Method, path: &str, body: &Value| {
-        let body = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
-        };
-        all.push((method, path.to_owned(), body));
-    };
-    // Queries that name what is forbidden, or try to get out of the filter: each in three APIs.
-    for query in [
-        "*",
-        "tenant_id:8",
-        "tenant_id:7 OR tenant_id:8",
-        "NOT tenant_id:7",
-        "-tenant_id:7",
-        "tenant_id:[0 TO 100]",
-        "tenant_id:>7",
-        "tenant_id:IN [7 8]",
-        "zebra",
-        "zeb*",
-        "body:zebra",
-        "body:\"zebra crossing\"",
-        "body:\"zebra cros\"*",
-        "zebr~1",
-        "level:FATAL",
-        "user:mallory",
-        "user:mal*",
-        "latency:>1000",
-        "client:66.6.6.6",
-        "client:[60.0.0.0 TO 70.0.0.0]",
-        "shape.secret_key:*",
-        "shape.secret_key:>0",
-        "shape.colour:red",
-        "ts:<1700001200",
-        "ts:>1700022800",
-        ") OR tenant_id:8 OR (",
-        "*) OR (tenant_id:8",
-        "tenant_id:8)",
-        "(tenant_id:8",
-        "room OR zebra",
-        "room NOT zebra",
-        "request AND NOT user:mallory",
-        "NOT (NOT zebra)",
-        "_exists_:shape.secret_key",
-        "body:/zeb.*/",
-    ] {
-        let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
-        add(
-            Method::GET,
-            &format!("/api/v1/logs/search?query={encoded}&max_hits=50"),
-            &Value::Null,
-        );
-        add(
-            Method::GET,
-            &format!("/logs/_search?q={encoded}&size=50"),
-            &Value::Null,
-        );
-        add(
-            Method::POST,
-            "/logs/_count",
-            &json!({"query": {"query_string": {"query": query}}}),
-        );
-    }
-    // What aggregations could tell.
-    for aggs in [
-        json!({"terms": {"field": "tenant_id"}}),
-        json!({"terms": {"field": "user", "size": 100}}),
-        json!({"terms": {"field": "user", "min_doc_count": 0, "size": 100}}),
-        json!({"terms": {"field": "level", "min_doc_count": 0, "order": {"_key": "asc"}}}),
-        json!({"terms": {"field": "level", "missing": "none"}}),
-        json!({"terms": {"field": "shape.secret_key"}}),
-        json!({"terms": {"field": "shape.colour"}, "aggs": {"l": {"max": {"field": "latency"}}}}),
-        json!({"terms": {"field": "client", "include": ["66.6.6.6"]}}),
-        json!({"missing": {"field": "shape.secret_key"}}),
-        json!({"filter": {"term": {"tenant_id": 8}}}),
-        json!({"filters": {"filters": {"a": {"match_all": {}}, "b": {"term": {"level": "FATAL"}}}}}),
-        json!({"filters": {"other_bucket": true, "filters": {"b": {"term": {"tenant_id": 7}}}}}),
-        json!({"histogram": {"field": "latency", "interval": 100_000, "min_doc_count": 0}}),
-        json!({"histogram": {"field": "latency", "interval": 1, "min_doc_count": 1}}),
-        json!({"date_histogram": {"field": "ts", "fixed_interval": "1h", "min_doc_count": 0}}),
-        json!({"date_histogram": {"field": "ts", "fixed_interval": "1m"}}),
-        json!({"date_range": {"field": "ts", "ranges": [{"to": 1_700_001_200_000_i64}]}}),
-        json!({"range": {"field": "latency", "ranges": [{"from": 1000}]}}),
-        json!({"ip_range": {"field": "client", "ranges": [{"mask": "66.0.0.0/8"}]}}),
-        json!({"composite": {"size": 100, "sources": [{"u": {"terms": {"field": "user"}}}]}}),
-        json!({"max": {"field": "latency"}}),
-        json!({"min": {"field": "ts"}}),
-        json!({"max": {"field": "ts"}}),
-        json!({"extended_stats": {"field": "latency"}}),
-        json!({"percentiles": {"field": "latency"}}),
-        json!({"cardinality": {"field": "user"}}),
-        json!({"value_count": {"field": "shape.secret_key"}}),
-        json!({"top_hits": {"size": 3, "sort": [{"latency": "desc"}]}}),
-        json!({"global": {}, "aggs": {"n": {"value_count": {"field": "tenant_id"}}}}),
-    ] {
-        let body = json!({"size": 0, "aggs": {"a": aggs}});
-        add(Method::POST, "/logs/_search", &body);
-        add(
-            Method::POST,
-            "/api/v1/logs/search",
-            &json!({"query": "*", "max_hits": 0, "aggs": {"a": aggs}}),
-        );
-    }
-    // Order, scores, pages, highlights, explanations.
-    for body in [
-        json!({"sort": [{"latency": "desc"}], "size": 5}),
-        json!({"sort": [{"user": "asc"}], "size": 5}),
-        json!({"sort": [{"ts": "asc"}], "size": 1}),
-        json!({"sort": [{"ts": "desc"}], "size": 1}),
-        json!({"sort": [{"latency": "desc"}], "search_after": [100.0], "size": 5}),
-        json!({"query": {"match": {"body": "room request"}}, "size": 20}),
-        json!({"query": {"match": {"body": "zebra room"}}, "size": 20}),
-        json!({"query": {"match_phrase_prefix": {"body": "zebra cr"}}}),
-        json!({"query": {"fuzzy": {"user": "mallor"}}}),
-        json!({"query": {"prefix": {"user": "mall"}}}),
-        json!({"query": {"wildcard": {"user": "m*y"}}}),
-        json!({"query": {"regexp": {"user": "mal.*"}}}),
-        json!({"query": {"exists": {"field": "shape.secret_key"}}}),
-        json!({"query": {"bool": {"should": [{"term": {"tenant_id": 8}}], "minimum_should_match": 0}}}),
-        json!({"query": {"bool": {"must_not": [{"term": {"tenant_id": 7}}]}}}),
-        json!({"query": {"constant_score": {"filter": {"term": {"tenant_id": 8}}}}}),
-        json!({"query": {"dis_max": {"queries": [{"term": {"level": "FATAL"}}, {"match": {"body": "room"}}]}}, "size": 3}),
-        json!({"query": {"boosting": {"positive": {"match": {"body": "room"}}, "negative": {"match": {"body": "zebra"}}, "negative_boost": 0.5}}, "size": 3}),
-        json!({"query": {"match": {"body": "room"}}, "highlight": {"fields": {"body": {}}}, "size": 3}),
-        json!({"query": {"match": {"body": "zebra"}}, "highlight": {"fields": {"*": {}}}}),
-        json!({"docvalue_fields": ["user", "shape.secret_key"], "size": 400}),
-        json!({"fields": ["*"], "size": 400}),
-        json!({"_source": ["shape.*"], "size": 400}),
-        json!({"explain": true, "size": 1}),
-        json!({"profile": true, "size": 1}),
-        json!({"post_filter": {"term": {"tenant_id": 8}}}),
-        json!({"min_score": 0.0, "query": {"match": {"body": "zebra"}}}),
-        json!({"from": 290, "size": 100}),
-        json!({"size": 1, "track_total_hits": 5}),
-        json!({"forced_filter": "tenant_id:8"}),
-        json!({"query": {"match_all": {}}, "query": {"term": {"tenant_id": 8}}}),
-        json!({"query": {"ids": {"values": ["1"]}}}),
-        json!({"runtime_mappings": {"tenant_id": {"type": "long"}}}),
-        json!({"suggest": {"s": {"text": "zebr", "term": {"field": "body"}}}}),
-    ] {
-        add(Method::POST, "/logs/_search", &body);
-    }
-    for more in [
-        "sort_by=-latency&max_hits=3",
-        "sort_by=_score&max_hits=9",
-        "snippet_fields=body&max_hits=400",
-        "profile=true",
-        "explain=true",
-        "forced_filter=tenant_id:8",
-        "count_all=false&max_hits=1",
-        "start_offset=295&max_hits=50",
-        "search_field=user&max_hits=3",
-        "end_timestamp=1700001200",
-        "start_timestamp=1700022800",
-        "format=json&budget=1",
-    ] {
-        add(
-            Method::GET,
-            &format!("/api/v1/logs/search?query=room+OR+zebra&{more}"),
-            &Value::Null,
-        );
-    }
-    // Everything that tells of an index without searching it, and other indexes.
-    for path in [
-        "/",
-        "/_cat/indices",
-        "/_cat/indices?format=json",
-        "/_cat/indices/logs",
-        "/_stats",
-        "/logs/_stats",
-        "/logs",
-        "/logs/_mapping",
-        "/_mapping",
-        "/logs/_mapping/field/shape.secret_key",
-        "/logs/_field_caps?fields=*",
-        "/_field_caps?fields=shape.*",
-        "/_resolve/index/*",
-        "/_cluster/health",
-        "/_nodes/http",
-        "/_cat/health",
-        "/logs/_validate/query?q=tenant_id:8&explain=true",
-        "/api/v1/indexes",
-        "/api/v1/indexes/logs",
-        "/api/v1/indexes/logs/search?query=zebra",
-        "/api/v1/_elastic/logs/_search?q=zebra",
-        "/logs/_search?scroll=1m&size=400",
-        "/other/_search",
-        "/oth*/_search",
-        "/logs,other/_search",
-        "/_all/_search",
-        "/*/_search",
-        "/_search",
-        "/api/v1/other/search?query=*",
-        "/api/v1/indexes/other",
-        "/other",
-        "/other/_mapping",
-        "/_resolve/index/other",
-        "/api/v1/logs/../other/search?query=*",
-        "/api/v1/logs%2F..%2Fother/search?query=*",
-        "//other//_search",
-        "/logs/_search?q=zebra&request_cache=true",
-        "/logs/_search?q=room&filter_path=hits.total",
-        "/logs/_search?q=zebra&ignore_unavailable=true",
-        "/metrics",
-        "/health/readyz",
-    ] {
-        add(Method::GET, path, &Value::Null);
-    }
-    let many = |search: Value| format!("{}\n{search}\n", json!({"index": "logs"}));
-    let many = many(json!({"query": {"term": {"tenant_id": 8}}}))
-        + &many(json!({"size": 1}))
-        + &format!("{}\n{}\n", json!({"index": "other"}), json!({}));
-    all.push((Method::POST, "/_msearch".to_owned(), many));
-    all
-}
-
 /// What of an answer is the request's own, and not the documents'.
 fn without_the_moment(answer: &mut Value) {
     match answer {
@@ -338,25 +138,52 @@ fn without_the_moment(answer: &mut Value) {
     }
 }
 
-#[test]
-fn whatever_is_asked_the_answer_is_as_if_forbidden_documents_were_not_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    build(folder, "mixed", &documents(true));
-    build(folder, "alone", &documents(false));
-    build(folder, "other", &documents(true));
-    let token = key(
-        folder,
-        &[
+/// The indexes, and tokens for them.
+struct Indexes {
+    folder: TempDir,
+    /// For the first tenant's documents.
+    narrow: String,
+    /// For all documents.
+    wide: String,
+}
+
+impl Indexes {
+    /// Those that another test has at hand, or new ones.
+    fn shared() -> Arc<Self> {
+        static SHARED: Mutex<Weak<Indexes>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let indexes = Arc::new(Self::build());
+            *shared = Arc::downgrade(&indexes);
+            indexes
+        })
+    }
+
+    fn build() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        build(path, "mixed", &documents(true));
+        build(path, "alone", &documents(false));
+        build(path, "other", &documents(true));
+        let of_first = [
             "--id",
             "seven",
             "--index",
             "logs",
             "--filter",
             "tenant_id:7",
-        ],
-    );
-    let serve = |index: &str| {
+        ];
+        let narrow = key(path, &of_first);
+        let wide = key(path, &["--id", "wide", "--index", "logs"]);
+        Self {
+            folder,
+            narrow,
+            wide,
+        }
+    }
+
+    /// A server that calls this index `logs`, and has another that neither token is for.
+    fn serve(&self, index: &str, more: &[&str]) -> Server {
         let index = format!("logs={index}");
         let args = [
             "--index",
@@ -366,61 +193,206 @@ fn whatever_is_asked_the_answer_is_as_if_forbidden_documents_were_not_there() {
             "--api-keys",
             "keys.toml",
         ];
-        Server::of(folder, &args)
-    };
-    let (mixed, alone) = (serve("mixed"), serve("alone"));
-    let header = format!("Bearer {token}");
-    let attempts = attempts();
-    assert!(attempts.len() >= 120, "{}", attempts.len());
+        Server::of(self.folder.path(), &[&args, more].concat())
+    }
+}
+
+const UNCACHED: [&str; 1] = ["--no-cache"];
+
+fn ask(server: &Server, token: &str, attempt: &Attempt) -> Answer {
+    let bearer = format!("Bearer {token}");
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+    ];
+    let Attempt { method, path, body } = attempt;
+    server.send(method.clone(), path, &headers, body.clone())
+}
+
+/// Asks for all of it with and without the forbidden documents; with `wide` first by who may see those.
+fn check(attempts: &Attempts, engine: &str, cache: &[&str], wide: bool) {
+    let indexes = Indexes::shared();
+    let engine = ["--engine", engine];
+    let mixed = indexes.serve("mixed", &[&engine, cache].concat());
+    let alone = indexes.serve("alone", &[&engine[..], &UNCACHED].concat());
     let mut leaks = Vec::new();
-    for (method, path, body) in &attempts {
-        let ask = |server: &Server| {
-            let headers = [
-                ("authorization", header.as_str()),
-                ("content-type", "application/json"),
-            ];
-            let answer = server.send(method.clone(), path, &headers, body.clone());
-            let costs = [
-                "server-timing",
-                "x-canter-requests",
-                "x-canter-bytes",
-                "x-canter-waves",
-            ];
-            assert!(
-                costs.iter().all(|cost| answer.header(cost).is_none()),
-                "{path} tells its cost"
-            );
-            let text = answer.text.clone();
-            let mut value = value_of(&text);
-            without_the_moment(&mut value);
-            (answer.status, value, text)
-        };
-        let (status, value, text) = ask(&mixed);
-        let (expected_status, expected, _) = ask(&alone);
-        // What the request says itself may come back in an error.
-        let places = ids(&value_of(&text))
-            .into_iter()
-            .filter(|id| id.len() != 32 || id.contains('-'));
-        let places: Vec<String> = places.collect();
-        assert!(places.is_empty(), "{path} tells places: {places:?}");
-        let request = format!("{}{body}", urlencoding(path));
-        let shown = MARKS
-            .iter()
-            .filter(|mark| text.contains(**mark) && !request.contains(**mark));
-        let shown: Vec<_> = shown.collect();
-        if status != expected_status || value != expected || !shown.is_empty() {
-            leaks.push(format!(
-                "{method} {path} {body}: {status}, {shown:?}\n  with:    {value}\n  without: {expected}\n"
-            ));
+    for attempt in &attempts.0 {
+        if wide {
+            ask(&mixed, &indexes.wide, attempt);
         }
+        let (found, expected) = (
+            ask(&mixed, &indexes.narrow, attempt),
+            ask(&alone, &indexes.narrow, attempt),
+        );
+        leaks.extend(leak(attempt, &found, &expected));
     }
     assert!(
         leaks.is_empty(),
         "{} of {}:\n{}",
         leaks.len(),
-        attempts.len(),
+        attempts.0.len(),
         leaks.concat()
     );
+}
+
+/// What tells of forbidden documents in an answer; `expected` is the one without them.
+fn leak(attempt: &Attempt, found: &Answer, expected: &Answer) -> Option<String> {
+    let Attempt { method, path, body } = attempt;
+    let costs = [
+        "server-timing",
+        "x-canter-requests",
+        "x-canter-bytes",
+        "x-canter-waves",
+    ];
+    let costs = costs.iter().filter(|cost| found.header(cost).is_some());
+    let costs: Vec<_> = costs.collect();
+    // What the request says itself may come back in an error.
+    let request = format!("{}{body}", decoded(path));
+    let shown = MARKS
+        .iter()
+        .filter(|mark| found.text.contains(**mark) && !request.contains(**mark));
+    let shown: Vec<_> = shown.collect();
+    let (mut value, mut without) = (value_of(&found.text), value_of(&expected.text));
+    let places = ids(&value)
+        .into_iter()
+        .filter(|id| id.len() != 32 || id.contains('-'));
+    let places: Vec<String> = places.collect();
+    without_the_moment(&mut value);
+    without_the_moment(&mut without);
+    let is_same = (found.status, &value) == (expected.status, &without);
+    let is_sound = is_same && shown.is_empty() && costs.is_empty() && places.is_empty();
+    (!is_sound).then(|| {
+        format!(
+            "{method} {path} {body}: {} and {}, tells {shown:?} {costs:?} {places:?}\n  with:    {value}\n  \
+             without: {without}\n",
+            found.status, expected.status
+        )
+    })
+}
+
+#[test]
+fn queries_find_nothing_forbidden() {
+    check(&attempts::queries(), "native", &UNCACHED, false);
+}
+
+#[test]
+fn aggregations_count_nothing_forbidden() {
+    check(&attempts::aggregations(), "native", &UNCACHED, false);
+}
+
+#[test]
+fn what_types_forbidden_values_have_makes_no_difference() {
+    check(&attempts::fields(), "native", &UNCACHED, false);
+}
+
+#[test]
+fn order_scores_and_pages_do_not_depend_on_forbidden_documents() {
+    check(&attempts::searches(), "native", &UNCACHED, false);
+}
+
+#[test]
+fn what_is_said_of_an_index_tells_nothing_of_forbidden_documents() {
+    check(&attempts::other_paths(), "native", &UNCACHED, false);
+}
+
+#[test]
+fn webassembly_tells_nothing_of_forbidden_documents() {
+    check(&attempts::all(), "wasm", &UNCACHED, false);
+}
+
+#[test]
+fn what_others_were_answered_before_makes_no_difference() {
+    let cache = tempfile::tempdir().unwrap();
+    let cache = cache.path().to_str().unwrap();
+    for cache in [&UNCACHED[..], &["--cache", cache]] {
+        check(&attempts::all(), "native", cache, true);
+    }
+}
+
+/// The objects of the splits of an index.
+fn splits(folder: &Path, index: &str) -> Vec<PathBuf> {
+    let objects = std::fs::read_dir(folder.join(index).join("splits")).unwrap();
+    let mut objects: Vec<PathBuf> = objects.map(|object| object.unwrap().path()).collect();
+    objects.sort();
+    objects
+}
+
+/// The parts of an answer that say where something is.
+fn places_in(answer: &Answer, splits: &[PathBuf]) -> Vec<String> {
+    let ids = splits
+        .iter()
+        .map(|split| split.file_stem().unwrap().to_str().unwrap().to_owned());
+    let words = ["splits/", ".split", "bytes "].map(str::to_owned);
+    ids.chain(words)
+        .filter(|place| answer.text.contains(place))
+        .collect()
+}
+
+fn attempt(method: Method, path: &str, body: &Value) -> Attempt {
+    Attempt {
+        method,
+        path: path.to_owned(),
+        body: body.to_string(),
+    }
+}
+
+#[test]
+fn what_went_wrong_is_told_without_saying_where() {
+    let indexes = Indexes::build();
+    let folder = indexes.folder.path();
+    let splits = splits(folder, "mixed");
+    assert!(splits.len() > 2, "{splits:?}");
+    std::fs::remove_file(&splits[0]).unwrap();
+    let len = std::fs::metadata(&splits[1]).unwrap().len();
+    std::fs::write(&splits[1], vec![7; usize::try_from(len).unwrap()]).unwrap();
+    let room = json!({"match": {"body": "room"}});
+    let attempts = [
+        attempt(Method::POST, "/logs/_search", &json!({"query": room})),
+        attempt(Method::POST, "/logs/_count", &json!({"query": room})),
+        attempt(
+            Method::POST,
+            "/api/v1/logs/search",
+            &json!({"query": "body:room", "aggs": {"n": {"terms": {"field": "user"}}}}),
+        ),
+    ];
+    for engine in ["native", "wasm"] {
+        let server = indexes.serve("mixed", &["--no-cache", "--engine", engine]);
+        for attempt in &attempts {
+            let path = &attempt.path;
+            let wide = ask(&server, &indexes.wide, attempt);
+            assert!(
+                !places_in(&wide, &splits).is_empty(),
+                "{path}: {}",
+                wide.text
+            );
+            let narrow = ask(&server, &indexes.narrow, attempt);
+            let places = places_in(&narrow, &splits);
+            assert!(places.is_empty(), "{path}: {places:?} in {}", narrow.text);
+            let is_said = narrow.text.contains("a part of the index was not searched");
+            assert!(is_said, "{path}: {}", narrow.text);
+        }
+    }
+}
+
+#[test]
+fn what_time_did_not_reach_for_is_told_without_saying_where() {
+    let indexes = Indexes::shared();
+    let splits = splits(indexes.folder.path(), "mixed");
+    for engine in ["native", "wasm"] {
+        let server = indexes.serve("mixed", &["--no-cache", "--engine", engine]);
+        for deadline_ms in 1..10 {
+            let body = json!({"query": "body:room", "budget": {"deadline_ms": deadline_ms}});
+            let timeout = json!({"timeout": format!("{deadline_ms}ms"), "sort": [{"user": "asc"}]});
+            for attempt in [
+                attempt(Method::POST, "/api/v1/logs/search", &body),
+                attempt(Method::POST, "/logs/_search", &timeout),
+            ] {
+                let answer = ask(&server, &indexes.narrow, &attempt);
+                let places = places_in(&answer, &splits);
+                assert!(places.is_empty(), "{places:?} in {}", answer.text);
+            }
+        }
+    }
 }
 
 fn value_of(text: &str) -> Value {
@@ -437,11 +409,11 @@ fn ids(answer: &Value) -> Vec<String> {
     ids.map(str::to_owned).collect()
 }
 
-fn urlencoding(path: &str) -> String {
-    let decoded = path
+fn decoded(path: &str) -> String {
+    let parts = path
         .split(['?', '&'])
         .flat_map(|part| url::form_urlencoded::parse(part.as_bytes()));
-    decoded
+    parts
         .map(|(name, value)| format!("{name}={value};"))
         .collect()
 }

@@ -18,6 +18,7 @@ mod serve_hosts;
 mod serve_limits;
 mod serve_managing;
 mod serve_managing_api;
+mod serve_media;
 mod serve_openapi;
 mod serve_page;
 mod serve_tokens;

@@ -34,8 +34,12 @@ impl Server {
 
     /// A server whose log goes somewhere.
     pub(crate) fn that_logs(folder: &Path, more: &[&str], log: impl Into<Stdio>) -> Self {
-        let args = ["serve", "--listen", "127.0.0.1:0", "--engine", "native"];
-        let args = [&args[..], more].concat();
+        let args = ["serve", "--listen", "127.0.0.1:0"];
+        let engine: &[&str] = match more.contains(&"--engine") {
+            true => &[],
+            false => &["--engine", "native"],
+        };
+        let args = [&args[..], engine, more].concat();
         let mut child = canter(folder, &args)
             .stdout(Stdio::piped())
             .stderr(log)

@@ -497,3 +497,39 @@ fn indexes_that_were_named_stay_and_without_a_root_none_is_made() {
         refused.text
     );
 }
+
+#[test]
+fn opentelemetry_s_logs_make_the_index_that_they_are_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(folder.path(), &["--auto-create-index", "auto*"]);
+    let logs = json!({"resourceLogs": [{
+        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
+        "scopeLogs": [{"logRecords": [
+            {"timeUnixNano": "1714557600000000001", "severityText": "INFO", "body": {"stringValue": "hello there"}},
+        ]}],
+    }]});
+    let send_to = |index: &str| {
+        let headers = [
+            ("content-type", "application/json"),
+            ("qw-otel-logs-index", index),
+        ];
+        server.send(Method::POST, "/v1/logs", &headers, logs.to_string())
+    };
+    for _ in 0..2 {
+        let answer = send_to("auto-otel.logs");
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    }
+    assert_eq!(count(&server, "auto-otel.logs"), 2);
+    let found = server.get("/auto-otel.logs/_count?q=service_name:shop+AND+body.message:there");
+    assert_eq!(found.json()["count"], 2, "{}", found.text);
+    let mapping = server.get("/auto-otel.logs/_mapping").text;
+    assert!(mapping.contains("timestamp_nanos"), "{mapping}");
+    for (index, status, said) in [
+        ("other", 404, "--preset otel-logs"),
+        ("auto/x", 400, "auto/x"),
+    ] {
+        let answer = send_to(index);
+        assert_eq!(answer.status, status, "{}", answer.text);
+        assert!(answer.text.contains(said), "{}", answer.text);
+    }
+}

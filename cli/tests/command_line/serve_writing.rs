@@ -404,6 +404,14 @@ fn a_query_deletes_what_it_finds() {
         (count(&server, "logs", "*"), count(&server, "more", "*")),
         (18, 18)
     );
+    // Both have the same name in their configs; what counts is the one by which they are served.
+    let of_more = json!({"query": {"bool": {"filter": [{"match": {"text": "number7"}}], "must_not": [{"term": {"_index": "logs"}}]}}});
+    let answer = delete("/logs,more/_delete_by_query", &of_more);
+    assert_eq!(answer.json()["deleted"], 1, "{}", answer.text);
+    assert_eq!(
+        (count(&server, "logs", "*"), count(&server, "more", "*")),
+        (18, 17)
+    );
     assert_eq!(
         delete(
             "/lo*/_delete_by_query",
@@ -414,7 +422,7 @@ fn a_query_deletes_what_it_finds() {
     );
     assert_eq!(
         (count(&server, "logs", "*"), count(&server, "more", "*")),
-        (0, 18)
+        (0, 17)
     );
     assert_eq!(
         delete(
@@ -508,5 +516,43 @@ fn a_server_that_only_reads_says_so() {
             "{path}: {}",
             answer.text
         );
+    }
+}
+
+#[test]
+fn the_id_that_a_document_is_acknowledged_with_finds_it() {
+    let folder = empty();
+    let server = writable(folder.path(), &[]);
+    let bad = json!({"time": "never"});
+    let mut ids: Vec<(u32, String)> = Vec::new();
+    for (n, refresh) in [(0, "wait_for"), (10, "true"), (20, "false")] {
+        let body = [document(n), bad.clone(), document(n + 1), document(n + 2)];
+        let body = body
+            .into_iter()
+            .flat_map(|document| [json!({"create": {}}), document]);
+        let body: Vec<Value> = body.collect();
+        let answer = send(
+            &server,
+            &format!("/logs/_bulk?refresh={refresh}"),
+            lines(&body),
+        );
+        let items = answer.json()["items"].as_array().unwrap().clone();
+        let taken = items.iter().map(|item| &item["create"]);
+        let taken = taken.filter(|item| item["status"] == 201);
+        let taken = taken.map(|item| item["_id"].as_str().unwrap().to_owned());
+        ids.extend((n..).zip(taken));
+    }
+    let one = send(&server, "/logs/_doc", document(30).to_string());
+    assert_eq!(one.status, 201, "{}", one.text);
+    ids.push((30, one.json()["_id"].as_str().unwrap().to_owned()));
+    assert_eq!(send(&server, "/logs/_refresh", String::new()).status, 200);
+    assert_eq!(ids.len(), 10, "{ids:?}");
+    for (n, id) in &ids {
+        let query = json!({"query": {"ids": {"values": [id]}}});
+        let found = server.post_json("/logs/_search", &query).json();
+        let hits = found["hits"]["hits"].as_array().unwrap();
+        assert_eq!(hits.len(), 1, "{n} {id}: {found}");
+        assert_eq!(hits[0]["_id"], id.as_str());
+        assert_eq!(hits[0]["_source"]["text"], format!("number{n} some"));
     }
 }

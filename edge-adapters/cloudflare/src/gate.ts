@@ -24,14 +24,14 @@ export async function admit(
   if (access === undefined || pathname === HEALTH_PATH) return {};
   const checked = await access.check(request.headers.get("authorization"));
   if ("denied" in checked) {
-    const response = refusal(401, DENIALS[checked.denied], pathname);
+    const response = refusal(401, DENIALS[checked.denied], request);
     for (const challenge of challenges(request.headers)) {
       response.headers.append("www-authenticate", challenge);
     }
     return response;
   }
   const { indexes: patterns, rights, filter } = checked.grant;
-  if (!rights.includes("read")) return refusal(403, "this token does not allow that", pathname);
+  if (!rights.includes("read")) return refusal(403, "this token does not allow that", request);
   return {
     // Those that it does not name are not there for its holder.
     ...(patterns === undefined
@@ -49,7 +49,8 @@ function challenges(headers: Headers): readonly string[] {
   return isScript ? CHALLENGES.slice(0, -1) : CHALLENGES;
 }
 
-function refusal(status: number, message: string, path: string): Response {
-  const { headers, body } = SERVING.refuse(new CanterError("invalid", message, status), path);
+function refusal(status: number, message: string, { url, headers: asked }: Request): Response {
+  const error = new CanterError("invalid", message, status);
+  const { headers, body } = SERVING.refuse(error, new URL(url).pathname, asked);
   return new Response(body, { status, headers: [...headers] });
 }

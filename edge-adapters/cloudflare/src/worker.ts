@@ -131,7 +131,7 @@ function toItsEnd<T>(ctx: Pick<ExecutionContext, "waitUntil">, search: Promise<T
   return search;
 }
 
-function asResponse(error: CanterError, { url }: Request): Response {
-  const { status, headers, body } = SERVING.refuse(error, new URL(url).pathname);
+function asResponse(error: CanterError, { url, headers: asked }: Request): Response {
+  const { status, headers, body } = SERVING.refuse(error, new URL(url).pathname, asked);
   return new Response(body, { status, headers: [...headers] });
 }

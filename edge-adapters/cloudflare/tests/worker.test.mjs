@@ -120,6 +120,27 @@ test("bodies may be compressed, and are refused in the form of the API that was 
   }
 });
 
+test("clients of Elasticsearch are answered in their media type", async (t) => {
+  const worker = await started(t);
+  const own = "application/vnd.elasticsearch+json;compatible-with=8";
+  for (const [path, status] of [
+    ["/logs/_count", 200],
+    ["/_sql", 400],
+    ["/_alias", 400],
+  ]) {
+    const answer = await worker.fetch(path, { headers: { accept: own } });
+    assert.equal(answer.status, status, path);
+    assert.equal(answer.headers.get("content-type"), own, path);
+    assert.equal(answer.headers.get("x-elastic-product"), "Elasticsearch", path);
+  }
+  const listed = await worker.fetch("/_cat/indices", { headers: { accept: "application/json" } });
+  assert.equal((await listed.json())[0].index, "logs");
+  const headers = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
+  const refused = await worker.fetch("/logs/_count", { headers });
+  assert.equal(refused.status, 400);
+  assert.equal((await refused.json()).error.type, "media_type_header_exception");
+});
+
 test("browsers of allowed origins may ask, and no others", async (t) => {
   const worker = await started(t);
   const ask = (origin, init = {}) =>

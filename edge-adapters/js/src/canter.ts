@@ -5,7 +5,7 @@
 import { BlockCache } from "./cache/blocks.js";
 import { drive, run, tooLate } from "./driver.js";
 import { CanterError, FetchFailure } from "./errors.js";
-import { errorOf, PLAIN, plainAnswer, responseOf } from "./http.js";
+import { errorOf, type Manner, PLAIN, plainAnswer, responseOf } from "./http.js";
 import {
   GivenUp,
   guestSource,
@@ -150,24 +150,31 @@ class Host implements Canter {
   async fetch(request: Request, options: CallOptions = {}): Promise<Response> {
     const url = new URL(request.url);
     const { http: manners = PLAIN, maxBodyBytes = MAX_BODY_BYTES } = this.options;
+    let manner: Manner | undefined;
     let body: Uint8Array;
     try {
+      manner = manners.mannerOf?.(url.pathname, request.headers);
       body = await manners.readBody(request, maxBodyBytes);
     } catch (error) {
       const failure =
         error instanceof CanterError ? error : new CanterError("invalid", "the body broke off");
-      return responseOf(manners.refuse(failure, url.pathname), newReport());
+      return responseOf(manners.refuse(failure, url.pathname, request.headers), newReport());
     }
     const { method } = request;
     const signal = options.signal ?? request.signal;
-    const http = { method, path: url.pathname, query: url.search.replace(/^\?/, ""), body };
-    const answer = await this.handle(http, { ...options, signal });
-    return responseOf(answer.response, answer.report, !this.isFiltered(options));
+    const given = url.search.replace(/^\?/, "");
+    const query = manner?.query(given) ?? given;
+    const answer = await this.handle(
+      { method, path: url.pathname, query, body },
+      { ...options, signal },
+    );
+    const response = manner?.shape(answer.response) ?? answer.response;
+    return responseOf(response, answer.report, !this.isFiltered(options));
   }
 
   async handle(request: HttpRequest, options: CallOptions = {}): Promise<Answer> {
     const report = newReport();
-    const settings = JSON.stringify(this.settings(options));
+    const settings = this.settings(options);
     const { fanOut } = this.options;
     const maxLeaves = options.dividesSearches === false ? 1 : (fanOut?.maxLeaves ?? 1);
     try {
@@ -208,23 +215,24 @@ class Host implements Canter {
 
   /** Whether a caller sees a part of the documents only. */
   private isFiltered(options: CallOptions): boolean {
-    return (this.options.forcedFilter ?? options.forcedFilter) !== undefined;
+    return this.filtersOf(options).length > 0;
   }
 
-  private settings(options: CallOptions): Record<string, unknown> {
-    const filters = [this.options.forcedFilter, options.forcedFilter].filter(
-      (filter) => filter !== undefined,
-    );
-    const settings: Record<string, unknown> = {
+  /** What every hit must match: the filter of the host, that of the call, or both. */
+  private filtersOf(options: CallOptions): string[] {
+    const filters = [this.options.forcedFilter, options.forcedFilter];
+    return filters.filter((filter) => filter !== undefined);
+  }
+
+  private settings(options: CallOptions): string {
+    const filters = this.filtersOf(options);
+    return JSON.stringify({
       indexes: this.indexesOf(options),
       limits: this.options.limits ?? {},
       keeps_partial_results: this.shared.cache !== undefined,
       now_ms: Date.now(),
-    };
-    if (filters.length === 1) settings["forced_filter"] = filters[0];
-    else if (filters.length > 1)
-      settings["forced_filter"] = filters.map((f) => `(${f})`).join(" AND ");
-    return settings;
+      ...(filters.length === 0 ? {} : { forced_filter: filters }),
+    });
   }
 
   /** Runs a search, and again if another breaks the instance that it runs on. */

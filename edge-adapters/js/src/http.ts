@@ -72,8 +72,21 @@ export function responseOf(
 export interface HttpManners {
   /** Reads a body of at most so many bytes. Rejects with a `CanterError` that has the status to answer. */
   readBody(request: Request, maxBytes: number): Promise<Uint8Array>;
-  /** The answer to a request for `path` that is refused. */
-  refuse(error: CanterError, path: string): HttpResponse;
+  /** The answer to a request for `path` that is refused; its headers, where they are known, may ask for a media type. */
+  refuse(error: CanterError, path: string, headers?: Headers): HttpResponse;
+  /**
+   * What the headers of a request for `path` ask of the form of its answer, of which the guest sees nothing. Throws a
+   * `CanterError` for what no answer can have.
+   */
+  mannerOf?(path: string, headers: Headers): Manner | undefined;
+}
+
+/** What a request's headers ask of the form of its answer. */
+export interface Manner {
+  /** The query string with which the guest is asked. */
+  query(query: string): string;
+  /** The answer in that form. */
+  shape(response: HttpResponse): HttpResponse;
 }
 
 /** For whoever asks within a page: bodies as they are, errors as the search API has them. */

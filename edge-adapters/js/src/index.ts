@@ -6,7 +6,7 @@ export { createCanter } from "./canter.js";
 export type { Answer, CallOptions, Canter, SearchRequest, SearchResponse } from "./canter.js";
 export type { BudgetOptions, CanterOptions, FanOutOptions, ThreadOptions } from "./options.js";
 export { plainAnswer, responseOf } from "./http.js";
-export type { HttpManners } from "./http.js";
+export type { HttpManners, Manner } from "./http.js";
 export { CanterError, FetchFailure } from "./errors.js";
 export { guestSource } from "./guest.js";
 export type { GuestSource, Log, MadeGuest, ModuleSource } from "./guest.js";

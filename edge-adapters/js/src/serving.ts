@@ -1,10 +1,11 @@
 /*
- * What hosts do that serve others over HTTP: they take compressed bodies, and refuse requests in the form of the API that
- * was asked, as `canter serve` does. A page that searches by itself loads none of this.
+ * What hosts do that serve others over HTTP: they take compressed bodies, answer in the media type that was asked for, and
+ * refuse requests in the form of the API that was asked, as `canter serve` does. A page that searches by itself loads none of this.
  */
 
 import { CanterError } from "./errors.js";
 import { collect, type HttpManners, plainAnswer, tooLong } from "./http.js";
+import { InvalidMediaType, isElasticsearchs, mannerOf } from "./media.js";
 import type { HttpResponse } from "./protocol.js";
 
 /** Of a compressed body, so many bytes more than it has uncompressed: for one that cannot be compressed. */
@@ -12,9 +13,6 @@ const GZIP_OVERHEAD_BYTES = 4096;
 
 /** Bodies that are too long by no more than so many times the limit are read to their end before they are refused. */
 const DROPPED_SHARE = 3;
-
-/** First parts of paths that are not Elasticsearch's. */
-const OTHERS = ["api", "health", "metrics", "openapi.json", "v1"];
 
 /** What Elasticsearch calls errors by their status. */
 const KINDS: Readonly<Record<number, string>> = {
@@ -25,29 +23,27 @@ const KINDS: Readonly<Record<number, string>> = {
   429: "es_rejected_execution_exception",
   500: "exception",
   503: "unavailable_shards_exception",
+  504: "timeout_exception",
 };
 
 /** For servers. */
-export const SERVING: HttpManners = { readBody, refuse };
+export const SERVING: HttpManners = { readBody, refuse, mannerOf };
 
 /** Clients of Elasticsearch's API read errors in another place than those of the search API. */
-function refuse(error: CanterError, path: string): HttpResponse {
+function refuse(error: CanterError, path: string, headers = new Headers()): HttpResponse {
   const plain = plainAnswer(error);
   if (!isElasticsearchs(path)) return plain;
-  const type = KINDS[error.status] ?? "illegal_argument_exception";
+  const ownType = error instanceof InvalidMediaType ? error.type : undefined;
+  const type = ownType ?? KINDS[error.status] ?? "illegal_argument_exception";
   const cause = { type, reason: error.message };
   const body = { error: { root_cause: [cause], ...cause }, status: error.status };
-  return {
-    status: error.status,
-    // Clients believe nobody else.
-    headers: [...plain.headers, ["x-elastic-product", "Elasticsearch"]],
-    body: new TextEncoder().encode(JSON.stringify(body)),
-  };
-}
-
-function isElasticsearchs(path: string): boolean {
-  const [first = "", second, third] = path.split("/").filter((segment) => segment !== "");
-  return !OTHERS.includes(first) || (first === "api" && second === "v1" && third === "_elastic");
+  const answer = { ...plain, body: new TextEncoder().encode(JSON.stringify(body)) };
+  try {
+    return mannerOf(path, headers)?.shape(answer) ?? answer;
+  } catch {
+    // Who asks for what no answer can have is told so in plain JSON.
+    return mannerOf(path, new Headers())?.shape(answer) ?? answer;
+  }
 }
 
 /** The limit is on what a body says, however short it comes. */

@@ -456,7 +456,7 @@ test("settings reach the guest: indexes, limits, filters", async () => {
     indexes: ["logs"],
     limits: { max_hits: 5 },
     keeps_partial_results: false,
-    forced_filter: "(a:1) AND (b:2)",
+    forced_filter: ["a:1", "b:2"],
   });
 });
 

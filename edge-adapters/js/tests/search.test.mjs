@@ -144,6 +144,56 @@ test("a filter that the guest refuses is the guest's own error, and disturbs no 
   assert.equal(numMade, 1);
 });
 
+test("the filter of a call cannot lift that of the host", async () => {
+  const canter = canterOn({ forcedFilter: "status:500" });
+  const count = async (query, forcedFilter) => {
+    const { response } = await canter.search({ query, max_hits: 0 }, { forcedFilter });
+    return response.num_hits;
+  };
+  assert.equal(await count("*", "status:[400 TO 599]"), withStatus(500));
+  assert.equal(await count("*", "status:404"), 0);
+  assert.equal(await count("*", "status:404 OR status:500"), withStatus(500));
+  for (const forcedFilter of [
+    "status:404) OR (status:404",
+    "status:404) OR status:404 OR (status:404",
+    "*) OR (*",
+    '*") OR ("*',
+    "status:404)",
+    "(status:404",
+    "status:404) OR (*",
+    "status:404 OR 7",
+    "",
+  ]) {
+    for (let time = 0; time < 2; time++) {
+      await assert.rejects(count("*", forcedFilter), (error) => {
+        assert.deepEqual([error.kind, error.status], ["invalid", 400], forcedFilter);
+        assert.match(error.message, /^forced_filter: /);
+        return true;
+      });
+    }
+  }
+  // A word that begins with a slash is whole by itself, and would be an expression if another followed in one text.
+  const slash = canterOn({ forcedFilter: "status:/x" });
+  for (const forcedFilter of ["status:b/ OR status:*", "status:*"]) {
+    const found = await slash.search({ query: "*", max_hits: 0 }, { forcedFilter }).catch((error) => {
+      assert.equal(error.status, 400, forcedFilter);
+      return { response: { num_hits: 0 } };
+    });
+    assert.equal(found.response.num_hits, 0, forcedFilter);
+  }
+  // Nor can a query, which the guest reads by itself.
+  for (const query of ["*) OR (*", 'a") OR ("b', "status:404) OR (status:404", "*) //", "\\"]) {
+    for (const forcedFilter of [undefined, "status:[400 TO 599]"]) {
+      const found = await count(query, forcedFilter).catch((error) => {
+        assert.equal(error.status, 400, query);
+        return 0;
+      });
+      assert.equal(found, 0, query);
+    }
+  }
+  assert.equal(await count("* OR status:404"), withStatus(500));
+});
+
 test("what is wrong with a request is said, with the API's status", async () => {
   const canter = canterOn();
   const check = async (request, kind, status, message) => {

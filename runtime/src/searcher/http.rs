@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::refusal::Api;
 use super::request::NOW;
 use super::{SearchEnd, Searcher};
 use crate::observe::{Answered, observe_query};
@@ -75,6 +76,7 @@ impl Searcher {
     /// `limits`. Otherwise as [`Searcher::search`].
     pub async fn http(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpAnswer {
         let started = self.shared.clock.now();
+        let api = Api::of(&request.path);
         // The host's, until the request is read, which may ask for an earlier one.
         let deadline_ms = AtomicU64::new(limits.deadline_ms);
         let answer = observe_query(
@@ -88,7 +90,7 @@ impl Searcher {
             let deadline_ms = deadline_ms.load(Ordering::Relaxed);
             let is_late = elapsed.as_millis() >= u128::from(deadline_ms);
             HttpAnswer {
-                response: error_response(&error, is_late),
+                response: api.response(status_of(&error, is_late), &error.message),
                 profile: Profile::default(),
                 elapsed,
                 shows_cost: caller.forced_filter.is_none(),
@@ -160,25 +162,13 @@ impl Searcher {
     }
 }
 
-/// The response to a failure that ended a search from outside the guest, in the API's form. `is_late` says
-/// that the search's time was up.
-fn error_response(error: &SearchError, is_late: bool) -> HttpResponse {
-    let status = match error.kind {
+/// The status of a failure that ended a search from outside the guest. `is_late` says that the search's time was up.
+fn status_of(error: &SearchError, is_late: bool) -> u16 {
+    match error.kind {
         ErrorKind::Limit if is_late => 504,
         ErrorKind::Invalid | ErrorKind::Limit => 400,
         ErrorKind::NotFound => 404,
         ErrorKind::Unavailable => 503,
         ErrorKind::Data | ErrorKind::Internal => 500,
-    };
-    let headers = [
-        ("content-type", "application/json"),
-        ("cache-control", "no-store"),
-    ];
-    HttpResponse {
-        status,
-        headers: headers
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into(),
-        body: json!({"message": error.message}).to_string().into_bytes(),
     }
 }

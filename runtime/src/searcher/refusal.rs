@@ -36,6 +36,7 @@ impl Api {
             408 => "receive_timeout_transport_exception",
             401 | 403 => "security_exception",
             503 => "unavailable_shards_exception",
+            504 => "timeout_exception",
             500 => "exception",
             _ => "illegal_argument_exception",
         }
@@ -121,6 +122,7 @@ mod tests {
         let elastic = body(Api::Elasticsearch);
         assert_eq!(elastic["status"], 403);
         assert_eq!(elastic["error"]["type"], "security_exception");
+        assert_eq!(Api::kind_of(504), "timeout_exception");
         let headers: Vec<_> = Api::Elasticsearch.headers().collect();
         assert!(headers.contains(&("x-elastic-product", "Elasticsearch")));
         assert_eq!(Api::Quickwit.headers().count(), 2);

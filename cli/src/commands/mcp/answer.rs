@@ -135,6 +135,15 @@ impl Answer {
     ) -> Result<(), Failure> {
         let splits = |key: &str| json[key].as_array().map_or(&[][..], Vec::as_slice);
         let (failed, skipped) = (splits("failed_splits"), splits("skipped_splits"));
+        // Behind a filter nothing is said of which splits there are, and how many.
+        let is_hidden = skipped
+            .iter()
+            .chain(failed)
+            .any(|split| split["split_id"] == "");
+        let counted = |num: usize| match is_hidden {
+            true => "a part of the index".to_owned(),
+            false => numbers::counted(num as u64, "split"),
+        };
         let limit = match json["budget_exhausted"].as_str() {
             None if json["timed_out"] == true => Some("deadline_ms"),
             limit => limit,
@@ -142,6 +151,7 @@ impl Answer {
         if let Some(limit) = limit {
             let lacks = match skipped.len() as u64 {
                 0 => "the answer may lack something".to_owned(),
+                _ if is_hidden => "a part of the index is not in the answer".to_owned(),
                 1 => "1 split was skipped and is not in the answer".to_owned(),
                 num => format!(
                     "{} splits were skipped and are not in the answer",
@@ -153,11 +163,11 @@ impl Answer {
                 advice(limit, asked, most)
             ));
         } else if !skipped.is_empty() {
-            let num = numbers::counted(skipped.len() as u64, "split");
+            let num = counted(skipped.len());
             self.lacks(format!("{num} skipped, and so not in the answer."));
         }
         if !failed.is_empty() {
-            let num = numbers::counted(failed.len() as u64, "split");
+            let num = counted(failed.len());
             self.lacks(format!(
                 "{num} could not be read, and so not in the answer; `failed_splits` says why."
             ));

@@ -1,6 +1,10 @@
 //! Who asks: tokens, and what each allows of the indexes that are served.
 
+mod line;
+
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
@@ -9,20 +13,35 @@ use canter_access::{Access, Credentials, Denied, Grant, Right, challenges};
 use canter_runtime::Caller;
 use tokio::sync::Semaphore;
 
+use self::line::Line;
 use super::following::follow;
 use super::refusal::{Api, Refuse};
 
 /// Secrets that are hashed at once: each takes a core and some megabytes, and who guesses must not have all of them.
 const MAX_CHECKS: usize = 2;
 
-/// Requests that wait for that.
-const MAX_WAITING_CHECKS: usize = 64;
+/// Secrets that wait for that.
+const MAX_WAITING_CHECKS: usize = 256;
+
+/// Secrets of one key that are not known to be right yet: they cannot take the places of others.
+const MAX_SECRETS_PER_KEY: u32 = 8;
+
+/// A key is refused so long after it came at the earliest, whether there is one of its name or not: it takes a fraction of that
+/// to find out that a secret is wrong, and no time at all that there is no such key.
+const REFUSAL_DELAY: Duration = Duration::from_millis(250);
+
+/// The longest delay, where the hashes of keys were made to take long.
+const MAX_REFUSAL_DELAY: Duration = Duration::from_secs(2);
 
 /// Knows who may ask.
 pub(super) struct Gate {
     access: Arc<Access>,
-    line: Semaphore,
-    checks: Semaphore,
+    line: Line,
+    /// Permits for secrets that wait for a check, or have one.
+    waiting: Semaphore,
+    checks: Arc<Semaphore>,
+    /// How long the slowest check took.
+    slowest_ms: AtomicU64,
 }
 
 /// Why a request is not answered.
@@ -37,8 +56,10 @@ impl Gate {
     pub(super) fn new(access: Access) -> Self {
         Self {
             access: Arc::new(access),
-            line: Semaphore::new(MAX_CHECKS + MAX_WAITING_CHECKS),
-            checks: Semaphore::new(MAX_CHECKS),
+            line: Line::new(MAX_SECRETS_PER_KEY as usize),
+            waiting: Semaphore::new(MAX_CHECKS + MAX_WAITING_CHECKS),
+            checks: Arc::new(Semaphore::new(MAX_CHECKS)),
+            slowest_ms: AtomicU64::new(0),
         }
     }
 
@@ -68,17 +89,60 @@ impl Gate {
             return Err(Shut::Denied(Denied::Unreadable));
         }
         let credentials = Credentials::read(header).map_err(Shut::Denied)?;
-        if let Some(checked) = self.access.check_quickly(&credentials) {
-            return checked.map_err(Shut::Denied);
+        let known = self.access.check_quickly(&credentials);
+        let place = match (&credentials, &known) {
+            (Credentials::Key { id, secret }, None | Some(Err(_))) => self.line.place(id, secret),
+            (_, known) => {
+                let checked = known.clone().unwrap_or(Err(Denied::Unknown));
+                return checked.map_err(Shut::Denied);
+            }
+        };
+        let came_at = Instant::now();
+        let place = place.ok_or(Shut::Busy)?;
+        let checked = match known {
+            Some(checked) => checked,
+            None => {
+                let check = || self.check(&place.turn, credentials);
+                place.outcome.get_or_try_init(check).await?.clone()
+            }
+        };
+        if checked.is_err() {
+            // With its place. Nothing else is held, and as many may wait as may be connected.
+            let left = self.refusal_delay().saturating_sub(came_at.elapsed());
+            tokio::time::sleep(left).await;
         }
-        let _place = self.line.try_acquire().map_err(|_| Shut::Busy)?;
-        let _turn = self.checks.acquire().await.map_err(|_| Shut::Busy)?;
+        checked.map_err(Shut::Denied)
+    }
+
+    /// Hashes the secret when it is its turn. A hash cannot be broken off: the turn and the check are held until it is done, or
+    /// who hangs up and asks again would have as many at once as they like.
+    async fn check(
+        &self,
+        turn: &Arc<Semaphore>,
+        credentials: Credentials,
+    ) -> Result<Result<Grant, Denied>, Shut> {
+        let _waiting = self.waiting.try_acquire().map_err(|_| Shut::Busy)?;
+        let turn = Arc::clone(turn).acquire_owned().await;
+        let turn = turn.map_err(|_| Shut::Busy)?;
+        let check = Arc::clone(&self.checks).acquire_owned().await;
+        let check = check.map_err(|_| Shut::Busy)?;
         let access = Arc::clone(&self.access);
-        let checking = tokio::task::spawn_blocking(move || access.check(&credentials));
-        match checking.await {
-            Ok(checked) => checked.map_err(Shut::Denied),
-            Err(_) => Err(Shut::Busy),
-        }
+        let began_at = Instant::now();
+        let checking = tokio::task::spawn_blocking(move || {
+            let _held = (turn, check);
+            access.check(&credentials)
+        });
+        let checked = checking.await.map_err(|_| Shut::Busy)?;
+        let ms = u64::try_from(began_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.slowest_ms.fetch_max(ms, Ordering::Relaxed);
+        Ok(checked)
+    }
+
+    /// Longer than all secrets of a key take, one after the other: a refusal behind a check comes when one without it does.
+    fn refusal_delay(&self) -> Duration {
+        let slowest = Duration::from_millis(self.slowest_ms.load(Ordering::Relaxed));
+        let all = slowest.saturating_mul(MAX_SECRETS_PER_KEY + 1);
+        all.clamp(REFUSAL_DELAY, MAX_REFUSAL_DELAY)
     }
 
     /// Uses what the files say whenever they change, for as long as it is polled.
@@ -123,3 +187,6 @@ impl Shut {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

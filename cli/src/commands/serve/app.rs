@@ -29,6 +29,7 @@ use super::body::Bodies;
 use super::hosts::{AllowedHosts, check_host};
 use super::identity::identify;
 use super::managing::{self, Manage, Root, manage_of};
+use super::media::speak_as_asked;
 use super::openapi::document;
 use super::page;
 use super::refusal::{Api, Refuse};
@@ -67,7 +68,8 @@ pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Result<Router> {
         .route("/openapi.json", get(openapi))
         .merge(page::routes())
         .fallback(search)
-        .with_state(app);
+        .with_state(app)
+        .layer(from_fn(speak_as_asked));
     let router = match args.cors_origins.is_empty() {
         true => router,
         false => router.layer(cors(&args.cors_origins)?),

@@ -131,13 +131,16 @@ async function answer(
   signal: AbortSignal,
 ): Promise<Response> {
   const { method = "GET", url = "/", headers } = incoming;
-  const encoding = headers["content-encoding"];
+  // What says how to read the request, and how to answer.
+  const passed = ["accept", "content-encoding", "content-type"]
+    .map((name) => [name, headers[name]] as const)
+    .filter((header): header is readonly [string, string] => typeof header[1] === "string");
   const hasBody = method !== "GET" && method !== "HEAD";
   try {
     // Only path and query are looked at; the host is whatever reached us.
     const request = new Request(new URL(url, "http://localhost"), {
       method,
-      headers: encoding === undefined ? {} : { "content-encoding": encoding },
+      headers: Object.fromEntries(passed),
       ...(hasBody ? { body: Readable.toWeb(incoming), duplex: "half" } : {}),
     } as RequestInit);
     return await canter.fetch(request, { signal });

@@ -49,7 +49,8 @@ class Session {
   }
 
   static http(request, settings, maxLeaves) {
-    const session = new this(decode(request.body));
+    // A host asks for nothing when it has settings looked at.
+    const session = new this(request.body.length === 0 ? { waves: [] } : decode(request.body));
     session.settings = JSON.parse(settings);
     if (maxLeaves > 1 && session.script.leaves !== undefined) session.kind = "plan";
     return session;

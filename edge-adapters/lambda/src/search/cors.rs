@@ -64,7 +64,7 @@ pub(crate) fn preflight_headers() -> Vec<(String, String)> {
         ("access-control-allow-methods", "GET, POST"),
         (
             "access-control-allow-headers",
-            "authorization, content-type",
+            "authorization, content-encoding, content-type",
         ),
         ("access-control-max-age", "86400"),
     ]

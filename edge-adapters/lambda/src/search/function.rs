@@ -10,7 +10,10 @@ use canter_runtime::cache::{DiskCache, MemoryCache, TieredCache};
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::session::{HttpRequest, HttpResponse};
-use canter_runtime::{Api, Caller, Engine, HttpAnswer, Limits, RangeCache, SearchError, Searcher};
+use canter_runtime::{
+    Api, Caller, Engine, HttpAnswer, InvalidMediaType, Limits, MediaTypes, RangeCache, SearchError,
+    Searcher,
+};
 use futures_util::FutureExt;
 use lambda_runtime::{Context, Diagnostic, LambdaEvent};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -19,6 +22,7 @@ use tracing::{error, info};
 
 use super::access::Gate;
 use super::answer::{MAX_PAYLOAD_BYTES, shaped};
+use super::body::decoded;
 use super::config::SearchConfig;
 use super::cors::{Cors, preflight_headers};
 use super::event::{Event, UnknownEvent};
@@ -181,19 +185,63 @@ impl SearchFunction {
         } else if let Some(page) = page::answer(&request, headers) {
             page
         } else {
-            // Who may invoke the function may do all that it can.
-            let is_open = is_direct || request.path == HEALTH_PATH;
-            let caller = match is_open {
-                true => Ok(Caller::default()),
-                false => self.gate.caller(headers, &self.indexes).await,
-            };
-            match caller {
-                Ok(caller) => self.ask(request, &caller, limits).await,
-                Err(shut) => shut.response(&request.path, headers),
-            }
+            self.respond_in_form(request, headers, is_direct, limits)
+                .await
         };
         response.headers.extend(self.cors.headers(headers));
         response
+    }
+
+    /// The answer of the API, in the media type that the headers ask for.
+    async fn respond_in_form(
+        &self,
+        request: HttpRequest,
+        headers: &BTreeMap<String, String>,
+        is_direct: bool,
+        limits: &Limits,
+    ) -> HttpResponse {
+        let text = |name: &str| headers.get(name).map(String::as_str);
+        let media = MediaTypes::read(&request.path, text("accept"), text("content-type"));
+        let media = match media {
+            Ok(media) => media,
+            Err(invalid) => return refused(&invalid),
+        };
+        let request = HttpRequest {
+            query: media.query(&request.path, &request.query).into_owned(),
+            ..request
+        };
+        let mut response = self.admit(request, headers, is_direct, limits).await;
+        media.add_to(&mut response.headers);
+        response
+    }
+
+    /// The answer to who may ask, and to everybody else why not.
+    async fn admit(
+        &self,
+        request: HttpRequest,
+        headers: &BTreeMap<String, String>,
+        is_direct: bool,
+        limits: &Limits,
+    ) -> HttpResponse {
+        // Who may invoke the function may do all that it can.
+        let is_open = is_direct || request.path == HEALTH_PATH;
+        let caller = match is_open {
+            true => Ok(Caller::default()),
+            false => self.gate.caller(headers, &self.indexes).await,
+        };
+        let caller = match caller {
+            Ok(caller) => caller,
+            Err(shut) => return shut.response(&request.path, headers),
+        };
+        let api = Api::of(&request.path);
+        let encoding = headers.get("content-encoding").map(String::as_str);
+        match decoded(request.body, encoding) {
+            Ok(body) => {
+                let request = HttpRequest { body, ..request };
+                self.ask(request, &caller, limits).await
+            }
+            Err(unread) => api.response(unread.status, &unread.message),
+        }
     }
 
     /// A direct search: the answer by itself, and a failed invocation if there is none.
@@ -261,6 +309,16 @@ impl SearchFunction {
         let cost = cost.map(|(name, value)| (name.to_owned(), value));
         response.headers.extend(cost);
         response
+    }
+}
+
+/// The answer to who asks for a media type that no answer can have.
+fn refused(invalid: &InvalidMediaType) -> HttpResponse {
+    let api = Api::Elasticsearch;
+    let error = api.error(400, InvalidMediaType::KIND, &invalid.to_string());
+    HttpResponse {
+        body: error.to_string().into_bytes(),
+        ..api.response(400, "")
     }
 }
 

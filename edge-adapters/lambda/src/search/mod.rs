@@ -1,13 +1,15 @@
 //! The search function: events in, requests to the search API through, answers out in the same shape.
 //!
 //! ```text
-//!   event.rs ──▶ access.rs ──▶ Searcher::http ──▶ answer.rs
-//!   what came    who may ask   the search         in the shape it was asked in
-//!            └──▶ page.rs ────────────────────────▲
+//!   event.rs ──▶ access.rs ──▶ body.rs ──▶ Searcher::http ──▶ answer.rs
+//!   what came    who may ask   undone      the search         in the shape it was asked in
+//!            │                 of gzip                        ▲
+//!            └──▶ page.rs ────────────────────────────────────┘
 //! ```
 
 mod access;
 mod answer;
+mod body;
 mod config;
 mod cors;
 mod event;

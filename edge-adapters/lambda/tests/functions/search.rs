@@ -1,6 +1,7 @@
 //! The search function: every kind of event, what it refuses, its caches and its limits.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Error, Result};
@@ -8,6 +9,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use canter_access::{NewKey, Right, add_key};
 use canter_tests::LambdaFunction;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::shared::{NUM_DOCS, SEARCH, body_of, index, search_function, url_event, without_time};
@@ -240,7 +243,60 @@ fn tokens_say_who_may_see_what() -> Result<()> {
     let answer = function.invoke_json(&preflight)?;
     assert_eq!(answer["statusCode"], 204);
     let allowed = &answer["headers"]["access-control-allow-headers"];
-    assert_eq!(allowed, "authorization, content-type");
+    assert_eq!(allowed, "authorization, content-encoding, content-type");
+    Ok(())
+}
+
+#[test]
+fn headers_say_how_a_body_is_compressed() -> Result<()> {
+    let (index, folder) = index()?;
+    let function = search_function(folder.path(), &[])?;
+    let expect = without_time(index.search(&term_query())?.json);
+    let ask = |body: &[u8], encoding: &str| -> Result<Value> {
+        let mut event = url_event("POST", SEARCH_PATH, "", None);
+        event["headers"] = json!({"content-encoding": encoding});
+        event["body"] = STANDARD.encode(body).into();
+        event["isBase64Encoded"] = true.into();
+        function.invoke_json(&event)
+    };
+    let gzipped = |bytes: &[u8]| -> Result<Vec<u8>> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes)?;
+        Ok(encoder.finish()?)
+    };
+    let body = term_query().to_string();
+    let answer = ask(&gzipped(body.as_bytes())?, "gzip")?;
+    assert_eq!(without_time(body_of(&answer, 200)), expect);
+    let unread = body_of(&ask(body.as_bytes(), "br")?, 415);
+    assert!(unread["message"].as_str().unwrap().contains("send gzip"));
+    let bomb = gzipped(&vec![b' '; 64 << 20])?;
+    let unread = body_of(&ask(&bomb, "gzip")?, 413);
+    assert!(unread["message"].as_str().unwrap().contains("longer than"));
+    Ok(())
+}
+
+#[test]
+fn clients_of_elasticsearch_are_answered_in_their_media_type() -> Result<()> {
+    let (_, folder) = index()?;
+    let function = search_function(folder.path(), &[])?;
+    let ask = |path: &str, headers: Value| -> Result<Value> {
+        let mut event = url_event("GET", path, "", None);
+        event["headers"] = headers;
+        function.invoke_json(&event)
+    };
+    let own = "application/vnd.elasticsearch+json;compatible-with=8";
+    for (path, status) in [("/hdfs-logs/_count", 200), ("/_sql", 400)] {
+        let answer = ask(path, json!({"accept": own}))?;
+        body_of(&answer, status);
+        assert_eq!(answer["headers"]["content-type"], own, "{path}");
+        let product = &answer["headers"]["x-elastic-product"];
+        assert_eq!(product, "Elasticsearch", "{path}");
+    }
+    let listed = ask("/_cat/indices", json!({"accept": "application/json"}))?;
+    assert_eq!(body_of(&listed, 200)[0]["index"], "hdfs-logs");
+    let other = "application/vnd.elasticsearch+json; compatible-with=7";
+    let refused = body_of(&ask("/hdfs-logs/_count", json!({"accept": other}))?, 400);
+    assert_eq!(refused["error"]["type"], "media_type_header_exception");
     Ok(())
 }
 

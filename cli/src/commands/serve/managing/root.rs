@@ -15,8 +15,9 @@ use anyhow::{Result, bail};
 use axum::http::StatusCode;
 use canter_access::matches_any;
 use canter_doc_mapper::IndexConfig;
+use canter_formats::presets::preset;
 use canter_index_builder::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
-use canter_intake::{IndexParts, TemplateSet, Templated, index_config};
+use canter_intake::{IndexParts, TemplateSet, Templated, index_config, index_id_of};
 use canter_runtime::Searcher;
 use canter_runtime::fetch::OpenOptions;
 use tokio::sync::Mutex as TurnMutex;
@@ -124,6 +125,29 @@ impl Root {
         self: &Arc<Self>,
         name: &str,
     ) -> Result<(), Problem> {
+        self.make_for(name, |name| {
+            index_config(name, &[], false).map_err(Problem::from)
+        })
+        .await
+    }
+
+    /// The same for OpenTelemetry's logs, whose fields are known if no template names them.
+    ///
+    /// # Errors
+    /// As [`Root::make_for_documents`].
+    pub(in crate::commands::serve) async fn make_for_logs(
+        self: &Arc<Self>,
+        name: &str,
+    ) -> Result<(), Problem> {
+        self.make_for(name, logs_config).await
+    }
+
+    /// Makes an index that is missing; `untold` says what it is to be if no template does.
+    async fn make_for(
+        self: &Arc<Self>,
+        name: &str,
+        untold: impl FnOnce(&str) -> Result<IndexConfig, Problem> + Send + 'static,
+    ) -> Result<(), Problem> {
         let name = name.to_owned();
         self.work(move |root| {
             root.look(false)?;
@@ -137,9 +161,7 @@ impl Root {
                     let config = templated.index_config(&name, None)?;
                     (config, templated.is_data_stream)
                 }
-                None if matches_any(&root.auto_create, &name) => {
-                    (index_config(&name, &[], false)?, false)
-                }
+                None if matches_any(&root.auto_create, &name) => (untold(&name)?, false),
                 _ => return Err(Problem::no_index(&name)),
             };
             match root.make(&name, &config, is_data_stream, false) {
@@ -359,6 +381,15 @@ fn exists(name: &str) -> Problem {
         kind: EXISTS,
         reason: format!("index [{name}] already exists"),
     }
+}
+
+/// What the preset for OpenTelemetry's logs says, for an index of this name.
+fn logs_config(name: &str) -> Result<IndexConfig, Problem> {
+    let preset = preset("otel-logs").map_err(Problem::internal)?;
+    let mut config = IndexConfig::from_yaml(preset.yaml, |_| None)
+        .map_err(|error| Problem::internal(error.to_string()))?;
+    config.index_id = index_id_of(name);
+    Ok(config)
 }
 
 /// The templates, for who understands them.

@@ -4,6 +4,7 @@
 //! every request of the conformance test here, so that neither knows of a path or parameter that the other does not.
 
 mod indexes;
+mod params;
 mod routes;
 mod writes;
 

@@ -21,7 +21,10 @@ const MAX_NEW: usize = 64;
 const TOO_MANY_NEW: &str =
     "the body names more than 64 indexes that there are not: send their documents in several";
 
-/// Documents get no ids: nobody could look for them by one.
+/// What became of a document: its id, or why it was not taken.
+type Added = Result<String, Problem>;
+
+/// Documents get the ids that their places give them, and no others.
 const NO_IDS: &str = "documents are only added here, and never replaced: leave [_id] out";
 
 /// `POST /_bulk`.
@@ -54,10 +57,13 @@ pub(super) async fn bulk(
         let message = "an action names no index: give it an [_index], or name one in the path";
         return request.api.refusal(StatusCode::BAD_REQUEST, message);
     };
-    let mut problems: Vec<Option<Problem>> = actions.iter().map(undoable).collect();
+    let undoable = actions.iter().map(undoable);
+    let mut outcomes: Vec<Added> = undoable
+        .map(|problem| problem.map_or(Ok(String::new()), Err))
+        .collect();
     let mut by_index: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (ord, index) in indexes.iter().enumerate() {
-        if problems[ord].is_none() {
+        if outcomes[ord].is_ok() {
             by_index.entry(index).or_default().push(ord);
         }
     }
@@ -72,33 +78,32 @@ pub(super) async fn bulk(
             .collect();
         if is_too_many && writers.writer(index, request).is_none() {
             let problem = Problem::illegal(TOO_MANY_NEW);
-            return (ords, vec![Some(problem); documents.len()]);
+            return (ords, vec![Err(problem); documents.len()]);
         }
         let added = add_to(writers, request, index, &documents, acknowledge).await;
         (ords, added)
     });
     for (ords, added) in futures_util::future::join_all(adding).await {
-        for (ord, problem) in ords.into_iter().zip(added) {
-            problems[ord] = problem;
+        for (ord, outcome) in ords.into_iter().zip(added) {
+            outcomes[ord] = outcome;
         }
     }
-    let is_busy = |problem: &Option<Problem>| {
-        problem
-            .as_ref()
-            .is_some_and(|problem| problem.status == StatusCode::TOO_MANY_REQUESTS)
+    let is_busy = |outcome: &Added| {
+        let problem = outcome.as_ref().err();
+        problem.is_some_and(|problem| problem.status == StatusCode::TOO_MANY_REQUESTS)
     };
-    if let (true, Some(Some(problem))) = (problems.iter().all(is_busy), problems.first()) {
+    if let (true, Some(Err(problem))) = (outcomes.iter().all(is_busy), outcomes.first()) {
         // Nothing was taken: clients that look at the status alone send all of it again.
         return request
             .api
             .refusal(StatusCode::TOO_MANY_REQUESTS, &problem.reason);
     }
-    let items = actions.iter().zip(&indexes).zip(&problems);
+    let items = actions.iter().zip(&indexes).zip(&outcomes);
     let items: Vec<Value> = items
-        .map(|((action, index), problem)| {
-            let item = match problem {
-                None => created(index),
-                Some(problem) => json!({
+        .map(|((action, index), outcome)| {
+            let item = match outcome {
+                Ok(id) => created(index, id),
+                Err(problem) => json!({
                     "_index": index, "_id": action.id, "status": problem.status.as_u16(), "error": problem.body(),
                 }),
             };
@@ -107,7 +112,7 @@ pub(super) async fn bulk(
         .collect();
     let answer = json!({
         "took": millis(started),
-        "errors": problems.iter().any(Option::is_some),
+        "errors": outcomes.iter().any(Result::is_err),
         "items": items,
     });
     respond(request, &params, StatusCode::OK, answer)
@@ -125,16 +130,17 @@ pub(super) async fn document(
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    let problem = match id {
-        Some(_) => Some(Problem::illegal(NO_IDS)),
-        None => {
-            let added = add_to(writers, request, index, &[body], acknowledge).await;
-            added.into_iter().next().flatten()
+    if id.is_some() {
+        return fail(request, &Problem::illegal(NO_IDS));
+    }
+    let added = add_to(writers, request, index, &[body], acknowledge).await;
+    match added.into_iter().next() {
+        Some(Err(problem)) => fail(request, &problem),
+        outcome => {
+            let id = outcome.and_then(Result::ok).unwrap_or_default();
+            let answer = created(index, &id);
+            respond(request, &params, StatusCode::CREATED, answer)
         }
-    };
-    match problem {
-        None => respond(request, &params, StatusCode::CREATED, created(index)),
-        Some(problem) => fail(request, &problem),
     }
 }
 
@@ -252,21 +258,22 @@ fn undoable(action: &Action<'_>) -> Option<Problem> {
     )))
 }
 
-/// Adds documents to an index, which is made if a template says so, and says of each why not.
+/// Adds documents to an index, which is made if a template says so, and says of each what became of it.
 async fn add_to(
     writers: &Writers,
     request: &Request<'_>,
     index: &str,
     documents: &[&[u8]],
     acknowledge: Acknowledge,
-) -> Vec<Option<Problem>> {
-    let all = |problem: &Problem| vec![Some(problem.clone()); documents.len()];
+) -> Vec<Added> {
+    let all = |problem: &Problem| vec![Err(problem.clone()); documents.len()];
     let lane = match lane_of(writers, request, index).await {
         Ok(lane) => lane,
         Err(problem) => return all(&problem),
     };
     let added = add(&lane, documents, acknowledge).await;
-    let is_gone = added.iter().flatten().any(Problem::is_no_index);
+    let mut problems = added.iter().filter_map(|outcome| outcome.as_ref().err());
+    let is_gone = problems.any(Problem::is_no_index);
     let Some(root) = request.root.filter(|_| is_gone) else {
         return added;
     };
@@ -297,16 +304,11 @@ async fn lane_of(
     lane.ok_or_else(|| Problem::no_index(index))
 }
 
-/// Adds documents, and says of each why not.
-async fn add(lane: &Lane, documents: &[&[u8]], acknowledge: Acknowledge) -> Vec<Option<Problem>> {
+/// Adds documents, and says of each who it is, or why it was not taken.
+async fn add(lane: &Lane, documents: &[&[u8]], acknowledge: Acknowledge) -> Vec<Added> {
     // Analysis takes a core for some milliseconds, and the config may have to be read.
     let found = tokio::task::block_in_place(|| lane.problems(documents.iter().copied()));
-    let all = |refusal: &Refusal| {
-        documents
-            .iter()
-            .map(|_| Some(Problem::refused(refusal)))
-            .collect()
-    };
+    let all = |refusal: &Refusal| vec![Err(Problem::refused(refusal)); documents.len()];
     let found = match found {
         Ok(found) => found,
         Err(refusal) => return all(&refusal),
@@ -319,26 +321,33 @@ async fn add(lane: &Lane, documents: &[&[u8]], acknowledge: Acknowledge) -> Vec<
         .map(|(document, _)| *document)
         .collect();
     let added = match good.is_empty() {
-        true => Ok(()),
+        true => Ok(None),
         false => lane.add(&good, acknowledge).await,
     };
-    let of_document = |problem: canter_index_builder::DocumentProblem| {
-        Problem::invalid("document_parsing_exception", problem.message)
+    let mut places = 0..;
+    let mut outcome_of_good = || match &added {
+        Ok(ids) => {
+            let place = places.next().unwrap_or_default();
+            Ok(ids.map_or_else(String::new, |ids| ids.nth(place)))
+        }
+        Err(refusal) => Err(Problem::refused(refusal)),
     };
-    let refused = |refusal: &Refusal| Some(Problem::refused(refusal));
     found
         .into_iter()
         .map(|problem| match problem {
-            Some(problem) => Some(of_document(problem)),
-            None => added.as_ref().err().and_then(refused),
+            Some(problem) => Err(Problem::invalid(
+                "document_parsing_exception",
+                problem.message,
+            )),
+            None => outcome_of_good(),
         })
         .collect()
 }
 
-/// What is said of a document that was taken.
-fn created(index: &str) -> Value {
+/// What is said of a document that was taken. Its id is the one that searches show.
+fn created(index: &str, id: &str) -> Value {
     json!({
-        "_index": index, "_id": null, "_version": 1, "result": "created",
+        "_index": index, "_id": id, "_version": 1, "result": "created",
         "_shards": {"total": 1, "successful": 1, "failed": 0},
         "_seq_no": 0, "_primary_term": 1, "status": 201,
     })

@@ -43,7 +43,7 @@ pub(super) async fn delete(
         }
         let search = json!({
             "query": query, "max_hits": 0, "list_documents": true,
-            "forced_filter": request.caller.forced_filter,
+            "forced_filter": request.caller.forced_filter, "index_name": name,
         });
         let engine = Arc::clone(&writers.engine);
         let deleted = tokio::task::spawn_blocking(move || -> anyhow::Result<DeleteReport> {

@@ -1,11 +1,16 @@
 //! OpenTelemetry's logs over HTTP.
 
+use std::sync::Arc;
+
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use canter_intake::{Acknowledge, LogsEncoding, read_logs, write_logs_answer, write_logs_error};
+use canter_intake::{
+    Acknowledge, Lane, LogsEncoding, LogsError, read_logs, write_logs_answer, write_logs_error,
+};
 
 use super::super::refusal::{RETRY_AFTER_SECONDS, Refuse};
+use super::problem::Problem;
 use super::writers::{Request, Writers, status_of};
 
 /// Names the index, as for Quickwit.
@@ -37,21 +42,25 @@ pub(super) async fn logs(writers: &Writers, request: &Request<'_>, body: &[u8]) 
             known.unwrap_or(DEFAULT_INDEXES[1])
         }
     };
-    let Some(lane) = writers.find(index, request).await else {
-        let message = format!(
-            "there is no index {index:?}: name one with a {INDEX} header, or with --otel-index on the server"
-        );
-        return fail(StatusCode::NOT_FOUND, &message);
+    let lane = match lane_of(writers, request, index).await {
+        Ok(lane) => lane,
+        Err(problem) => return fail(problem.status, &problem.reason),
     };
     let read = tokio::task::block_in_place(|| {
-        let logs = read_logs(body, encoding)?;
+        let logs = read_logs(body, encoding, &lane.logs_limits())?;
         let problems = lane.problems(logs.documents.iter().map(Vec::as_slice));
-        Ok::<_, String>((logs, problems))
+        Ok::<_, LogsError>((logs, problems))
     });
     let (logs, problems) = match read {
         Ok((logs, Ok(problems))) => (logs, problems),
         Ok((_, Err(refusal))) => return fail(status_of(&refusal), &refusal.to_string()),
-        Err(message) => return fail(StatusCode::BAD_REQUEST, &message),
+        Err(error) => {
+            let status = match error.is_too_large() {
+                true => StatusCode::PAYLOAD_TOO_LARGE,
+                false => StatusCode::BAD_REQUEST,
+            };
+            return fail(status, &error.to_string());
+        }
     };
     let pairs = || logs.documents.iter().zip(&problems);
     let good = pairs().filter(|(_, problem)| problem.is_none());
@@ -66,6 +75,32 @@ pub(super) async fn logs(writers: &Writers, request: &Request<'_>, body: &[u8]) 
     let message = bad.first().map_or("", |message| message.as_str());
     let answer = write_logs_answer(encoding, bad.len() as u64, message);
     ([(CONTENT_TYPE, encoding.content_type())], answer).into_response()
+}
+
+/// The lane of an index, which is made if it is not there and may be.
+async fn lane_of(
+    writers: &Writers,
+    request: &Request<'_>,
+    index: &str,
+) -> Result<Arc<Lane>, Problem> {
+    if let Some(lane) = writers.find(index, request).await {
+        return Ok(lane);
+    }
+    if let Some(root) = request.root.filter(|_| request.allows(index))
+        && let Err(problem) = root.make_for_logs(index).await
+        && !problem.is_no_index()
+    {
+        return Err(problem);
+    }
+    let writer = writers.writer(index, request);
+    writer.map(|writer| writer.lane).ok_or_else(|| Problem {
+        reason: format!(
+            "there is no index {index:?}: make it with `canter index create --preset otel-logs`, name another with a \
+             {INDEX} header or with --otel-index on the server, or have the server make it (--indexes-in and \
+             --auto-create-index)"
+        ),
+        ..Problem::no_index(index)
+    })
 }
 
 /// An error as exporters read it: they send again what may work later, after the time that is named.

@@ -1,0 +1,129 @@
+//! The line in which secrets wait to be checked: some places for each key, so that who guesses at one keeps out nobody but
+//! those who send another secret of that key for the first time.
+//!
+//! ```text
+//!   key ──▶ one turn ─┬─▶ secret ──▶ one check, whose outcome all have who sent the same
+//!                     └─▶ secret …   as many as there are places
+//! ```
+//!
+//! Names of keys that there are not have places too. Were they answered without, who asks much at once could tell.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use canter_access::{Denied, Grant};
+use tokio::sync::{OnceCell, Semaphore};
+
+/// What a check says, once it is done.
+type Outcome = Arc<OnceCell<Result<Grant, Denied>>>;
+
+/// Secrets that wait, by the names of their keys.
+pub(super) struct Line {
+    max_secrets: usize,
+    keys: Mutex<HashMap<String, OfKey>>,
+}
+
+/// What is known of a key while somebody holds a place.
+struct OfKey {
+    /// One secret of a key is checked at a time: the other core is for other keys.
+    turn: Arc<Semaphore>,
+    secrets: HashMap<String, OfSecret>,
+}
+
+struct OfSecret {
+    num_requests: usize,
+    outcome: Outcome,
+}
+
+/// A request's place, until it is dropped.
+pub(super) struct Place<'l> {
+    line: &'l Line,
+    key: String,
+    secret: String,
+    /// To be held while the secret is checked.
+    pub(super) turn: Arc<Semaphore>,
+    /// To be filled by the first that holds it.
+    pub(super) outcome: Outcome,
+}
+
+impl Line {
+    /// A line with places for so many secrets of each key.
+    pub(super) fn new(max_secrets: usize) -> Self {
+        Self {
+            max_secrets,
+            keys: Mutex::default(),
+        }
+    }
+
+    /// A place for a request with this secret; nothing if all are taken.
+    pub(super) fn place(&self, key: &str, secret: &str) -> Option<Place<'_>> {
+        let mut keys = self.keys();
+        let of_key = keys.entry(key.to_owned()).or_insert_with(|| OfKey {
+            turn: Arc::new(Semaphore::new(1)),
+            secrets: HashMap::new(),
+        });
+        let is_there = of_key.secrets.contains_key(secret);
+        if !is_there && of_key.secrets.len() >= self.max_secrets {
+            return None;
+        }
+        let of_secret = of_key.secrets.entry(secret.to_owned());
+        let of_secret = of_secret.or_insert_with(|| OfSecret {
+            num_requests: 0,
+            outcome: Arc::default(),
+        });
+        of_secret.num_requests += 1;
+        Some(Place {
+            line: self,
+            key: key.to_owned(),
+            secret: secret.to_owned(),
+            turn: Arc::clone(&of_key.turn),
+            outcome: Arc::clone(&of_secret.outcome),
+        })
+    }
+
+    fn keys(&self) -> MutexGuard<'_, HashMap<String, OfKey>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut keys = self.line.keys();
+        let Some(of_key) = keys.get_mut(&self.key) else {
+            return;
+        };
+        if let Some(of_secret) = of_key.secrets.get_mut(&self.secret) {
+            of_secret.num_requests -= 1;
+            if of_secret.num_requests == 0 {
+                of_key.secrets.remove(&self.secret);
+            }
+        }
+        if of_key.secrets.is_empty() {
+            keys.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_places_of_its_own_and_gives_them_back() {
+        let line = Line::new(2);
+        let first = line.place("a", "1").unwrap();
+        let second = line.place("a", "2").unwrap();
+        assert!(line.place("a", "3").is_none());
+        let other = line.place("b", "3").unwrap();
+        // The same secret has its place already, until all have gone who sent it.
+        let again = line.place("a", "1").unwrap();
+        assert!(Arc::ptr_eq(&first.outcome, &again.outcome));
+        drop(first);
+        assert!(line.place("a", "3").is_none());
+        drop(again);
+        let third = line.place("a", "3").unwrap();
+        assert!(line.place("a", "1").is_none());
+        drop((second, third, other));
+        assert!(line.keys().is_empty());
+    }
+}
