@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{clients, conformance, guest, npm, python};
+use crate::{clients, conformance, guest, manifests, npm, python};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -57,6 +57,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     npm::test(workspace)?;
     python::test(workspace)?;
     clients::test(workspace)?;
+    manifests::test(workspace)?;
     for manifest in [
         "split-format/fuzz/Cargo.toml",
         "formats/fuzz/Cargo.toml",

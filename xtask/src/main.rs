@@ -8,6 +8,7 @@ mod commands;
 mod conformance;
 mod guest;
 mod lambda;
+mod manifests;
 mod npm;
 mod peers;
 mod python;

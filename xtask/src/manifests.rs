@@ -1,0 +1,37 @@
+//! The examples' manifests for Kubernetes, against its own schemas: a field that there is not is an error.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::step::run;
+use crate::tools;
+use crate::workspace::Workspace;
+
+/// What the check needs; its folder names the environment.
+const REQUIREMENTS: &str = "examples/serve/requirements.txt";
+
+const MANIFESTS: [&str; 2] = [
+    "examples/serve/kubernetes.yaml",
+    "examples/indexed-job/job.yaml",
+];
+
+/// The check as a step of all tests. Without Python it is skipped, but not in CI.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    let python = match tools::python(workspace, REQUIREMENTS) {
+        Ok(python) => python,
+        Err(error) if env::var_os("CI").is_none() => {
+            eprintln!("   SKIPPED the manifests for Kubernetes: {error:#}");
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let manifests = MANIFESTS.map(|manifest| workspace.root.join(manifest));
+    run(
+        "test: manifests for Kubernetes",
+        Command::new(python.with_file_name("kubernetes-validate"))
+            .args(["--strict", "--quiet"])
+            .args(manifests),
+    )
+}
