@@ -50,7 +50,6 @@ def test_a_scroll_without_a_sort_goes_through_all_hits(client, docs, query, size
     assert sorted(sum(pages, [])) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="a scroll says only how many hits there are in the splits that it read")
 def test_a_scroll_says_how_many_hits_there_are(client, docs):
     total, pages = scroll(client, size=300, sort=["_doc"])
     assert sum(map(len, pages)) == len(docs)
