@@ -65,7 +65,11 @@ export function mannerOf(path: string, headers: Headers): Manner | undefined {
   const wanted = heaviest(accepted);
   const wantedJson = heaviest(accepted.filter(isJson));
   const jsonType = jsonNameOf(wantedJson ?? sent);
-  const prefersJson = wanted !== undefined && isJson(wanted);
+  // As Elasticsearch does: its client for JavaScript says both of all requests, and shows tables.
+  const takesText = accepted.some(
+    (other) => other.name === "text/plain" && wanted !== undefined && other.weight >= wanted.weight,
+  );
+  const prefersJson = wanted !== undefined && isJson(wanted) && !takesText;
   return {
     query: (query) => (prefersJson && isCat(path) ? withFormat(query) : query),
     shape: (response) => shaped(response, jsonType),

@@ -76,6 +76,8 @@ test("cat answers in JSON to who wants that most", () => {
     [JSON_TYPE, "/_cat/indices", "h=index&format=txt", "h=index&format=txt"],
     [JSON_TYPE, "/_cat/indices", "format", "format"],
     ["text/plain,application/json", "/_cat/indices", "", ""],
+    ["application/json, text/plain, */*", "/_cat/indices", "", ""],
+    [`${EIGHT},text/plain`, "/_cat/indices", "v=true", "v=true"],
     ["text/plain;q=0.5, application/json;q=0.9", "/_cat/indices", "", "format=json"],
     ["application/json;q=0", "/_cat/indices", "", ""],
     ["*/*", "/_cat/indices", "", ""],

@@ -25,7 +25,7 @@ const MAX_SHOWN_CHARS: usize = 100;
 pub struct MediaTypes {
     /// Whether the request is for Elasticsearch's API. Otherwise nothing is asked.
     is_elastic: bool,
-    /// Whether JSON is what is wanted most.
+    /// Whether JSON is wanted more than text.
     prefers_json: bool,
     /// What JSON is called in the answer, if not as usual.
     json: Option<&'static str>,
@@ -91,9 +91,14 @@ impl MediaTypes {
             Some(media) => media.json_name(),
             None => sent.as_ref().and_then(MediaType::json_name),
         };
+        // As Elasticsearch does: its client for JavaScript says both of all requests, and shows tables.
+        let takes_text = |json: &MediaType<'_>| {
+            let mut others = accepted.iter();
+            others.any(|other| other.name == "text/plain" && other.weight >= json.weight)
+        };
         Ok(Self {
             is_elastic: true,
-            prefers_json: wanted.is_some_and(MediaType::is_json),
+            prefers_json: wanted.is_some_and(|wanted| wanted.is_json() && !takes_text(wanted)),
             json,
         })
     }
@@ -313,6 +318,13 @@ mod tests {
             ),
             (JSON, "/_cat/indices", "format", "format"),
             ("text/plain,application/json", "/_cat/indices", "", ""),
+            ("application/json, text/plain, */*", "/_cat/indices", "", ""),
+            (
+                "application/vnd.elasticsearch+json; compatible-with=9,text/plain",
+                "/_cat/indices",
+                "v=true",
+                "v=true",
+            ),
             (
                 "text/plain;q=0.5, application/json;q=0.9",
                 "/_cat/indices",
