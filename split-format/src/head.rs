@@ -14,10 +14,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::{Reader, Writer};
 use crate::version::{
-    BLOCK_CHECKSUMS, ComponentKind, FILE_TABLE, HEAD_PREFIX_LEN, HOTCACHE, IDENTITIES_FILE,
-    METADATA, METADATA_WITH_IDENTITIES, ROLLUP, SPLIT_MAGIC, SPLIT_VERSION, TIME_INDEX, checksum64,
+    BLOCK_CHECKSUMS, CO_OCCURRENCE, ComponentKind, FILE_TABLE, HEAD_PREFIX_LEN, HOTCACHE,
+    IDENTITIES_FILE, METADATA, METADATA_WITH_IDENTITIES, ROLLUP, SPLIT_MAGIC, SPLIT_VERSION,
+    TIME_INDEX, checksum64,
 };
-use crate::{BlockChecksums, FileTable, FormatError, Hotcache, IdentityRange, Rollup, TimeIndex};
+use crate::{
+    BlockChecksums, CoOccurrence, FileTable, FormatError, Hotcache, IdentityRange, Rollup,
+    TimeIndex,
+};
 
 const PREFIX: &str = "split head";
 
@@ -74,6 +78,8 @@ pub struct Head {
     pub time_index: Option<TimeIndex>,
     /// Counts per time bucket and value; absent without a timestamp field.
     pub rollup: Option<Rollup>,
+    /// Which frequent terms meet; absent if that is known of no two.
+    pub co_occurrence: Option<CoOccurrence>,
     /// Checksums of the body.
     pub block_checksums: BlockChecksums,
 }
@@ -127,6 +133,9 @@ impl Head {
         }
         if let Some(rollup) = &self.rollup {
             put(ROLLUP, &rollup.write());
+        }
+        if let Some(co_occurrence) = &self.co_occurrence {
+            put(CO_OCCURRENCE, &co_occurrence.write());
         }
         put(BLOCK_CHECKSUMS, &self.block_checksums.write());
         put(HOTCACHE, &self.hotcache.write());
@@ -210,6 +219,7 @@ impl Head {
         Ok(Self {
             hotcache: Hotcache::open(need(HOTCACHE)?, &files)?,
             rollup,
+            co_occurrence: find(CO_OCCURRENCE).map(CoOccurrence::open).transpose()?,
             metadata,
             files,
             time_index,
@@ -266,6 +276,7 @@ fn find_components(bytes: &[u8]) -> Result<Vec<Component<'_>>, FormatError> {
             FILE_TABLE,
             TIME_INDEX,
             ROLLUP,
+            CO_OCCURRENCE,
             BLOCK_CHECKSUMS,
             HOTCACHE,
         ];

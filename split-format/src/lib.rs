@@ -18,6 +18,7 @@
 )]
 
 mod block_checksums;
+mod co_occurrence;
 mod codec;
 mod condemned;
 mod deletes;
@@ -39,6 +40,7 @@ mod time_index;
 mod version;
 
 pub use block_checksums::BlockChecksums;
+pub use co_occurrence::{CoOccurrence, TermPlace};
 pub use condemned::{Condemned, ObjectKind, ObjectName, Sentence};
 pub use deletes::{DeletedDocs, DeletesRef, ListedSplit};
 pub use documents::{
@@ -64,7 +66,7 @@ pub use rollup::{FieldRollup, Rollup};
 pub use sources::{
     LinesHash, SourceEntries, SourceProgress, Sources, SourcesRef, WrittenSources, add_sources,
 };
-pub use split::{WrittenSplit, write_split};
+pub use split::{Summaries, WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE,

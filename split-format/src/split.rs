@@ -2,8 +2,8 @@
 
 use crate::version::object_id;
 use crate::{
-    BlockChecksums, FileTable, FormatError, Head, Hotcache, Rollup, SplitMetadata, TimeIndex,
-    checksum64,
+    BlockChecksums, CoOccurrence, FileTable, FormatError, Head, Hotcache, Rollup, SplitMetadata,
+    TimeIndex, checksum64,
 };
 
 /// A finished split in memory.
@@ -22,6 +22,17 @@ pub struct WrittenSplit {
 /// More than most heads have beside their hot ranges.
 const HEAD_ROOM_NUM_BYTES: usize = 256 << 10;
 
+/// What a head says of a split's documents so that queries need not look at them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summaries {
+    /// Which document starts each time bucket.
+    pub time_index: Option<TimeIndex>,
+    /// Counts per time bucket and value.
+    pub rollup: Option<Rollup>,
+    /// Which frequent terms meet.
+    pub co_occurrence: Option<CoOccurrence>,
+}
+
 /// Assembles a split from its files.
 ///
 /// `files` are `(name, bytes)` in body order; each is given up as soon as the split has it. `hot_ranges`
@@ -33,8 +44,7 @@ pub fn write_split<B: AsRef<[u8]>>(
     metadata: SplitMetadata,
     files: Vec<(&str, B)>,
     hot_ranges: Vec<(u32, u64, Vec<u8>)>,
-    time_index: Option<TimeIndex>,
-    rollup: Option<Rollup>,
+    summaries: Summaries,
 ) -> Result<WrittenSplit, FormatError> {
     let table = FileTable::lay_out(
         files
@@ -52,8 +62,9 @@ pub fn write_split<B: AsRef<[u8]>>(
         metadata,
         files: table,
         hotcache: Hotcache::from_ranges(hot_ranges),
-        time_index,
-        rollup,
+        time_index: summaries.time_index,
+        rollup: summaries.rollup,
+        co_occurrence: summaries.co_occurrence,
         block_checksums: BlockChecksums::of_body(&bytes),
     }
     .write()?;

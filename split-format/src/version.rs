@@ -174,6 +174,7 @@ pub(crate) const FILE_TABLE: ComponentKind = component(*b"FILE", 1, "file table"
 pub(crate) const HOTCACHE: ComponentKind = component(*b"HOTC", 1, "hotcache");
 pub(crate) const TIME_INDEX: ComponentKind = component(*b"TIME", 1, "time index");
 pub(crate) const ROLLUP: ComponentKind = component(*b"ROLL", 1, "rollup");
+pub(crate) const CO_OCCURRENCE: ComponentKind = component(*b"COOC", 1, "co-occurrence");
 pub(crate) const BLOCK_CHECKSUMS: ComponentKind = component(*b"BLKS", 1, "block checksums");
 
 const fn component(tag: [u8; 4], version: u32, name: &'static str) -> ComponentKind {

@@ -6,10 +6,12 @@ mod sample;
 use canter_split_format::{Head, ManifestFile, checksum64, head_len_of};
 use proptest::prelude::*;
 
-const TAGS: [&[u8; 4]; 6] = [b"META", b"FILE", b"TIME", b"ROLL", b"BLKS", b"HOTC"];
+const TAGS: [&[u8; 4]; 7] = [
+    b"META", b"FILE", b"TIME", b"ROLL", b"COOC", b"BLKS", b"HOTC",
+];
 
 fn head() -> Vec<u8> {
-    let split = sample::split();
+    let split = sample::split_with_co_occurrence();
     split.bytes[..split.head_len as usize].to_vec()
 }
 

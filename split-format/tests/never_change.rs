@@ -133,6 +133,12 @@ fn the_components_of_a_head() {
     assert!(metadata.contains(identities), "{metadata}");
     assert!(metadata.contains(r#"},"num_sources":2},"index_config":{"#));
     assert!(head.windows(4).any(|bytes| bytes == b"\x03ids"));
+
+    // Which terms meet stands between the rollup and the checksums.
+    let split = sample::split_with_co_occurrence();
+    let head = &split.bytes[..split.head_len as usize];
+    let table: (&str, u32, &[u8]) = ("COOC", 1, &[2, 1, 2, 0, 6, 4, 1, 0xac, 0x02, 0b110]);
+    assert_eq!(components(head)[4], table);
 }
 
 #[test]

@@ -62,28 +62,34 @@ impl Candidate {
         self.filters.iter().flatten().chain(&self.named)
     }
 
-    /// Whether its dictionaries have the terms that every match needs. Of a split that lacks one nothing else is read.
+    /// Why no document of it can match, if that is known before documents are looked at: terms that every match needs
+    /// never meet, or its dictionaries lack one of them. Nothing else is read of it then.
     ///
-    /// No wave is lost by it: the lists of these terms are found in the dictionaries, and can be read no earlier.
-    /// Where other parts of dictionaries are wanted too, nothing waits for these, and so they say nothing; and columns
-    /// of a few bytes come sooner and in fewer reads beside the dictionary than beside postings.
-    pub(super) async fn may_match(&self) -> Result<bool, SearchError> {
+    /// No wave is lost by asking the dictionaries first: the lists of these terms are found in them, and can be read no
+    /// earlier. Where other parts of dictionaries are wanted too, nothing waits for these, and so they say nothing; and
+    /// columns of a few bytes come sooner and in fewer reads beside the dictionary than beside postings.
+    pub(super) async fn excluded(&self) -> Result<Option<&'static str>, SearchError> {
         let needs = &self.built.needs;
         let required = required_terms(self.built.query.as_ref(), MAX_REQUIRED_TERMS);
-        if !required.requires_something()
-            || !needs.term_ranges.is_empty()
-            || !needs.automata.is_empty()
-        {
-            return Ok(true);
+        if !required.requires_something() {
+            return Ok(None);
         }
         let split = self.split.as_ref();
+        if !split.may_have_together(&required) {
+            return Ok(Some(
+                "its head says that terms which every hit has never meet, so nothing else is read",
+            ));
+        }
+        if !needs.term_ranges.is_empty() || !needs.automata.is_empty() {
+            return Ok(None);
+        }
         let columns = needs.fast_fields.iter();
         let columns = columns.filter_map(|field| column_len(split.segment(), field));
         let num_bytes = columns.fold(0, u64::saturating_add);
         // Nobody waits for what was missed here.
         split.body.take_wanted();
         if !needs.fast_fields.is_empty() && num_bytes < MIN_COLUMN_BYTES {
-            return Ok(true);
+            return Ok(None);
         }
         let terms = canter_sorting::set_of(required.terms());
         let lookups = terms.into_iter().map(async |term| {
@@ -94,7 +100,9 @@ impl Candidate {
         let absent = try_join_all(lookups).await;
         let absent = absent.map_err(|error| split.error(error))?;
         let absent = canter_sorting::set_of(absent.into_iter().flatten());
-        Ok(required.may_be_had(&|term| !absent.contains(term)))
+        let may_match = required.may_be_had(&|term| !absent.contains(term));
+        Ok((!may_match)
+            .then_some("its dictionary lacks a term that every hit has, so nothing else is read"))
     }
 
     /// How many documents match, for shapes that are countable. Which documents a term is in is read only where
@@ -127,7 +135,7 @@ impl Candidate {
     async fn count_live(&self, term: &Term) -> Result<u64, SearchError> {
         let split = self.split.as_ref();
         let error = |error: tantivy::TantivyError| split.error(error);
-        let needs = warm_up(split.segment(), &self.built.needs).await;
+        let needs = warm_up(split, &self.built.needs).await;
         needs.map_err(error)?;
         rerun_on_gaps(split, &self.interrupt, || {
             let inverted_index = split.segment().inverted_index(term.field())?;

@@ -131,17 +131,17 @@ async fn explain_counted(
     (fates, num_matches.min(window as u64))
 }
 
-/// Splits that must all be searched, but for those whose dictionaries say that they cannot hold a hit.
+/// Splits that must all be searched, but for those of which it is known before that they cannot hold a hit.
 async fn explain_searched(
     search: &mut LeafSearch<'_>,
     candidates: &[Candidate],
 ) -> (BTreeMap<u32, SplitFate>, u64) {
-    let may_match = join_all(candidates.iter().map(Candidate::may_match)).await;
+    let excluded = join_all(candidates.iter().map(Candidate::excluded)).await;
     let mut fates = BTreeMap::new();
-    for (candidate, may_match) in candidates.iter().zip(may_match) {
-        match may_match {
-            Ok(may_match) => {
-                fates.insert(candidate.split_ord, fate_of(candidate, may_match));
+    for (candidate, excluded) in candidates.iter().zip(excluded) {
+        match excluded {
+            Ok(excluded) => {
+                fates.insert(candidate.split_ord, fate_of(candidate, excluded));
             }
             Err(error) => search.fail(candidate, error),
         }
@@ -154,16 +154,15 @@ async fn explain_searched(
     (fates, max_documents)
 }
 
-fn fate_of(candidate: &Candidate, may_match: bool) -> SplitFate {
-    match candidate.built.shape {
-        QueryShape::Nothing => SplitFate::new(Decision::Head, "no document can match this query"),
+fn fate_of(candidate: &Candidate, excluded: Option<&str>) -> SplitFate {
+    match (&candidate.built.shape, excluded) {
+        (QueryShape::Nothing, _) => {
+            SplitFate::new(Decision::Head, "no document can match this query")
+        }
         _ if candidate.order.needs_scores() => {
             SplitFate::new(Decision::Search, "hits are scored over all splits")
         }
-        _ if !may_match => SplitFate::new(
-            Decision::Head,
-            "its dictionary lacks a term that every hit has, so nothing else is read",
-        ),
+        (_, Some(reason)) => SplitFate::new(Decision::Head, reason),
         _ => {
             let num_docs = candidate.split.num_live(candidate.within.most());
             let reason = match candidate.needs_scan() {

@@ -277,7 +277,7 @@ impl<'a> LeafSearch<'a> {
     /// First the dictionaries of all splits, for statistics that hold for all of them; then the rest.
     async fn run_scored(&mut self, candidates: &[Candidate]) -> Result<(), SearchError> {
         let warmups = candidates.iter().map(|candidate| async {
-            warm_up(candidate.split.segment(), &candidate.built.needs)
+            warm_up(&candidate.split, &candidate.built.needs)
                 .await
                 .map_err(|error| candidate.split.error(error))
         });
@@ -371,10 +371,10 @@ impl<'a> LeafSearch<'a> {
     ) -> Result<SplitResult, SearchError> {
         let split = candidate.split.as_ref();
         self.interrupt.check()?;
-        if work.statistics.is_none() && !candidate.may_match().await? {
+        if work.statistics.is_none() && candidate.excluded().await?.is_some() {
             return Ok(SplitResult::default());
         }
-        warm_up(split.segment(), &candidate.built.needs)
+        warm_up(split, &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
         let mut docs = candidate.within.docs(split).await?;

@@ -43,7 +43,11 @@ impl<'a> LeafSearch<'a> {
         candidates
     }
 
-    fn prepare(&self, split_ord: u32, split: OpenSplit) -> Result<Candidate, SearchError> {
+    fn prepare(&self, split_ord: u32, mut split: OpenSplit) -> Result<Candidate, SearchError> {
+        if self.leaf.request.forced_filter.is_some() {
+            // It is of all documents, and what a search reads would tell of those that are not the caller's.
+            split.co_occurrence = None;
+        }
         let order = HitOrder::of_request(&self.leaf.request, split.metadata.sort_field.as_deref());
         let mut built = build_query(
             &self.prepared.ast,

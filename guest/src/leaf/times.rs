@@ -125,7 +125,7 @@ pub(super) async fn timestamps(split: &OpenSplit) -> Result<Column<DateTime>, Se
         fast_fields: [name.to_owned()].into(),
         ..Needs::default()
     };
-    warm_up(split.segment(), &needs)
+    warm_up(split, &needs)
         .await
         .map_err(|error| split.error(error))?;
     split

@@ -17,7 +17,7 @@ pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query, is_me
 pub(crate) use dsl::parse_dsl;
 pub(crate) use grammar::parse_query;
 pub(crate) use matching::compile;
-pub(crate) use needs::Needs;
+pub(crate) use needs::{Needs, TermRange};
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
 pub(crate) use scan::{Answers, Clause, DocTerms, FieldClause, Scan};

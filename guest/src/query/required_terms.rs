@@ -90,6 +90,37 @@ impl RequiredTerms {
         }
     }
 
+    /// Whether a document may have what is required, where `never_meet` says of two terms that none has both.
+    pub(crate) fn may_be_met(&self, never_meet: &dyn Fn(&Term, &Term) -> bool) -> bool {
+        self.may_be_beside(&[], never_meet)
+    }
+
+    /// The same of a document that has these terms, too.
+    fn may_be_beside(&self, beside: &[&Term], never_meet: &dyn Fn(&Term, &Term) -> bool) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Term(term) => !beside.iter().any(|other| never_meet(term, other)),
+            Self::Any(parts) => {
+                let mut parts = parts.iter();
+                parts.any(|part| part.may_be_beside(beside, never_meet))
+            }
+            Self::All(parts) => {
+                let mut beside = beside.to_vec();
+                for part in parts {
+                    if let Self::Term(term) = part {
+                        if !part.may_be_beside(&beside, never_meet) {
+                            return false;
+                        }
+                        beside.push(term);
+                    }
+                }
+                let is_term = |part: &&Self| matches!(part, Self::Term(_));
+                let mut others = parts.iter().filter(|part| !is_term(part));
+                others.all(|part| part.may_be_beside(&beside, never_meet))
+            }
+        }
+    }
+
     /// Every term.
     pub(crate) fn terms(&self) -> Vec<&Term> {
         match self {
@@ -211,6 +242,41 @@ mod tests {
             };
             check(query, 9, expect);
         }
+    }
+
+    #[test]
+    fn terms_that_never_meet_exclude_each_other() {
+        let limits = Limits::default();
+        let mapper = mapper();
+        let check = |query: &str, expect: bool| {
+            let ast = parse_query(query, &limits).unwrap();
+            let built = build_query(&ast, &mapper, &[], false, &limits).unwrap();
+            let required = required_terms(built.query.as_ref(), 64);
+            let value =
+                |term: &Term| String::from_utf8_lossy(term.serialized_value_bytes()).into_owned();
+            let never_meet = |one: &Term, other: &Term| {
+                matches!(
+                    (&*value(one), &*value(other)),
+                    ("lost", "block") | ("block", "lost")
+                )
+            };
+            assert_eq!(required.may_be_met(&never_meet), expect, "{query}");
+        };
+        check("body:lost AND body:block", false);
+        check("body:\"lost block\"", false);
+        check("id:lost AND body:block", false);
+        check("body:lost AND (body:block OR body:block)", false);
+        check("body:lost AND (body:block OR body:found)", true);
+        check(
+            "body:found AND body:lost AND (size:>4 AND body:block)",
+            false,
+        );
+        check("body:\"lost and\" AND body:block", false);
+        check("body:lost OR body:block", true);
+        check("body:lost AND body:found", true);
+        check("body:lost AND NOT body:block", true);
+        check("body:lost", true);
+        check("*", true);
     }
 
     #[test]

@@ -20,6 +20,9 @@ use crate::session::protocol::ByteClass;
 /// The id that every packaged segment carries, as it stands in file names.
 const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
 
+const POSTINGS: &str = "idx";
+const POSITIONS: &str = "pos";
+
 /// One split's files.
 #[derive(Clone)]
 pub(crate) struct SplitDirectory {
@@ -38,7 +41,10 @@ impl SplitDirectory {
     fn find(&self, path: &Path) -> Option<SplitFile> {
         let name = path.to_str()?;
         let name = name.strip_prefix(SEGMENT_PREFIX).unwrap_or(name);
-        let (file_ord, entry) = self.files.find(name)?;
+        let found = self.files.find(name);
+        // Positions stand beside postings, but in older splits.
+        let found = found.or_else(|| self.files.find(POSTINGS).filter(|_| name == POSITIONS));
+        let (file_ord, entry) = found?;
         Some(SplitFile {
             body: Arc::clone(&self.body),
             file_ord,
@@ -53,7 +59,7 @@ impl SplitDirectory {
 fn class_of(name: &str) -> ByteClass {
     match name {
         "term" => ByteClass::Dictionary,
-        "idx" | "pos" => ByteClass::Postings,
+        POSTINGS | POSITIONS => ByteClass::Postings,
         _ => ByteClass::FastField,
     }
 }

@@ -7,6 +7,7 @@ mod documents;
 mod identities;
 mod indexes;
 mod open;
+mod together;
 
 pub(crate) use documents::Documents;
 pub(crate) use identities::{DocIdentities, find_docs};

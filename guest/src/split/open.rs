@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
-    DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata, TOO_OLD,
-    TimeIndex, split_object,
+    CoOccurrence, DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata,
+    TOO_OLD, TimeIndex, split_object,
 };
 use futures_util::future::join;
 use tantivy::schema::Schema;
@@ -40,6 +40,8 @@ pub(crate) struct OpenSplit {
     pub(crate) metadata: SplitMetadata,
     pub(crate) time_index: Option<TimeIndex>,
     pub(crate) rollup: Option<Rollup>,
+    /// Which frequent terms meet.
+    pub(crate) co_occurrence: Option<CoOccurrence>,
     pub(crate) mapper: Arc<DocMapper>,
     pub(crate) body: Arc<SplitBody>,
     pub(crate) searcher: Searcher,
@@ -239,6 +241,7 @@ fn from_head(
         metadata: head.metadata,
         time_index: head.time_index,
         rollup: head.rollup,
+        co_occurrence: head.co_occurrence,
         mapper,
         body,
         searcher,

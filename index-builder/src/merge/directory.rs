@@ -18,7 +18,7 @@ use tantivy::directory::{
 };
 
 use super::local_copy::LocalBody;
-use crate::packager::SEGMENT_ID;
+use crate::packager::{LISTS, POSITIONS, SEGMENT_ID};
 
 /// Bytes of a file that are held between two reads, unless others are asked for.
 const WINDOW_NUM_BYTES: usize = 128 << 10;
@@ -65,7 +65,10 @@ impl SplitDirectory {
             .strip_prefix(SEGMENT_ID)
             .and_then(|rest| rest.strip_prefix('.'))
             .unwrap_or(name);
-        let (_, entry) = self.files.find(name)?;
+        let found = self.files.find(name);
+        // Positions stand beside postings, but in older splits.
+        let found = found.or_else(|| self.files.find(LISTS).filter(|_| name == POSITIONS));
+        let (_, entry) = found?;
         Some(SplitFile {
             body: Arc::clone(&self.body),
             offset: entry.offset,

@@ -6,6 +6,10 @@
 //!
 //! A term that many documents hold is one that people search for, in all splits at once. Each of the most frequent
 //! stands in a block without others, which goes into the head: where its postings are is then known without a read.
+//!
+//! Lists stand as their terms do: those of a block's terms together, first all postings, then all positions. What a
+//! phrase reads of a word is then one range and not two. tantivy has postings and positions in two files, and both are
+//! the one that is written here.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,6 +25,8 @@ use tantivy::{Directory, HasLen, Index};
 use tantivy_common::{BinarySerializable, VInt};
 use tantivy_sstable::Writer;
 use tantivy_sstable::value::ValueWriter;
+
+use super::lists::ListsWriter;
 
 /// A dictionary of more data than so many blocks of tantivy's has so many longer ones. The index of 256 blocks takes
 /// about 2.5 KB, and to look through a block of 40 KB about 100 microseconds.
@@ -39,43 +45,53 @@ const NUM_BYTES_OF_COMMON_TERM: usize = 4 * 1024;
 /// A term is common if one document of so many holds it, and if it is no number: parts of addresses and times are in
 /// many documents, and nobody looks for them.
 const COMMON_IN: u32 = 1_024;
+/// How many documents a common term has at least.
+pub(super) fn least_docs_of_common(num_docs: u32) -> u32 {
+    (num_docs / COMMON_IN).max(2)
+}
+
 /// Between common terms so many others are taken along: a block of their own would take more.
 const MAX_BETWEEN: u64 = 2;
 
-/// The file of a segment's dictionaries, made anew.
-pub(super) struct Dictionaries {
-    pub(super) file: OwnedBytes,
+/// The files of a segment's inverted index, made anew.
+pub(super) struct InvertedIndex {
+    pub(super) terms: OwnedBytes,
+    /// Postings and positions.
+    pub(super) lists: OwnedBytes,
     /// A term of each block that belongs into the head.
     pub(super) hot: Vec<(Field, Vec<u8>)>,
+    pub(super) common: Vec<CommonTerm>,
+}
+
+/// A term that many documents hold, of a dictionary that is not in the head.
+pub(super) struct CommonTerm {
+    pub(super) field: Field,
+    /// Its place in the dictionary.
+    pub(super) term_ord: u64,
+    pub(super) term: Vec<u8>,
 }
 
 /// How a dictionary is to be written.
+#[derive(Default)]
 struct Layout {
     block_len: usize,
-    /// Places in the dictionary of the terms that stand in blocks without others, run by run.
-    common: Vec<Range<u64>>,
+    /// Places in the dictionary of its common terms.
+    common: Vec<u64>,
 }
 
-/// The segment's dictionaries in blocks that suit a search; `None` if they stay as they are.
+/// The segment's dictionaries in blocks that suit a search, and their lists block by block.
 ///
 /// # Errors
-/// If the dictionaries cannot be read.
-pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<Option<Dictionaries>> {
+/// If the segment cannot be read.
+pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<InvertedIndex> {
     // Not by opening the segment: one that was merged has no doc store of tantivy's.
-    let before = CompositeFile::open(&segment.open_read(SegmentComponent::Terms)?)?;
+    let open = |component| -> tantivy::Result<CompositeFile> {
+        Ok(CompositeFile::open(&segment.open_read(component)?)?)
+    };
+    let terms = open(SegmentComponent::Terms)?;
+    let postings = open(SegmentComponent::Postings)?;
+    let positions = open(SegmentComponent::Positions)?;
     let num_docs = segment.meta().max_doc();
-    let mut fields: Vec<(Field, FileSlice, Option<Layout>)> = Vec::new();
-    for (field, entry) in segment.schema().fields() {
-        if entry.is_indexed()
-            && let Some(same) = before.open_read(field)
-        {
-            let layout = Layout::of(&TermDictionary::open(same.clone())?, num_docs)?;
-            fields.push((field, same, layout));
-        }
-    }
-    if fields.iter().all(|(.., layout)| layout.is_none()) {
-        return Ok(None);
-    }
     let directory = RamDirectory::create();
     let index = Index::create(
         directory.clone(),
@@ -83,29 +99,63 @@ pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<Option<Dictionarie
         segment.index().settings().clone(),
     )?;
     let new = index.new_segment();
-    let mut file = CompositeWrite::wrap(new.open_write(SegmentComponent::Terms)?);
+    let mut new_terms = CompositeWrite::wrap(new.open_write(SegmentComponent::Terms)?);
+    let mut new_lists = CompositeWrite::wrap(new.open_write(SegmentComponent::Postings)?);
     let mut hot = Vec::new();
-    for (field, same, layout) in fields {
-        let out = file.for_field(field);
-        match layout {
-            None => out.write_all(&same.read_bytes()?)?,
-            Some(layout) => {
-                let first_terms = layout.write(&TermDictionary::open(same)?, out)?;
-                hot.extend(first_terms.into_iter().map(|term| (field, term)));
-            }
+    let mut common = Vec::new();
+    for (field, entry) in segment.schema().fields() {
+        if !entry.is_indexed() {
+            continue;
         }
+        let (Some(terms), Some(postings)) = (terms.open_read(field), postings.open_read(field))
+        else {
+            continue;
+        };
+        let positions = positions.open_read(field).unwrap_or_else(FileSlice::empty);
+        let layout = Layout::of(&TermDictionary::open(terms.clone())?, num_docs)?;
+        let terms_out = new_terms.for_field(field);
+        let lists_out = new_lists.for_field(field);
+        if layout.is_none() && positions.is_empty() {
+            terms_out.write_all(&terms.read_bytes()?)?;
+            lists_out.write_all(&postings.read_bytes()?)?;
+            continue;
+        }
+        let layout = layout.unwrap_or_default();
+        let lists = ListsWriter::start(postings, positions, lists_out)?;
+        let written = layout.write(&TermDictionary::open(terms)?, terms_out, lists)?;
+        hot.extend(written.hot.into_iter().map(|term| (field, term)));
+        let terms = layout.common.into_iter().zip(written.common);
+        common.extend(terms.map(|(term_ord, term)| CommonTerm {
+            field,
+            term_ord,
+            term,
+        }));
     }
-    file.close()?;
-    let path = new.relative_path(SegmentComponent::Terms);
-    let file = directory.get_file_handle(&path)?;
-    Ok(Some(Dictionaries {
-        file: file.read_bytes(0..file.len())?,
+    new_terms.close()?;
+    new_lists.close()?;
+    // An index's own directory would strip tantivy's footers.
+    let read = |component| -> tantivy::Result<OwnedBytes> {
+        let file = directory.get_file_handle(&new.relative_path(component))?;
+        Ok(file.read_bytes(0..file.len())?)
+    };
+    Ok(InvertedIndex {
+        terms: read(SegmentComponent::Terms)?,
+        lists: read(SegmentComponent::Postings)?,
         hot,
-    }))
+        common,
+    })
+}
+
+/// Terms of a dictionary that has been written.
+#[derive(Default)]
+struct Written {
+    /// The first of each run of common ones.
+    hot: Vec<Vec<u8>>,
+    common: Vec<Vec<u8>>,
 }
 
 impl Layout {
-    /// `None` if the dictionary is best as it is.
+    /// `None` if the dictionary's blocks are best as they are.
     fn of(dictionary: &TermDictionary, num_docs: u32) -> io::Result<Option<Self>> {
         let all: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
         let num_bytes = dictionary.file_slice_for_range(all, None).len();
@@ -114,54 +164,105 @@ impl Layout {
         }
         let max_common = MAX_COMMON_TERMS.min(num_bytes / NUM_BYTES_OF_COMMON_TERM);
         let layout = Self {
-            block_len: (num_bytes / MAX_BLOCKS).max(MIN_BLOCK_LEN),
+            block_len: num_bytes / MAX_BLOCKS,
             common: common_terms(dictionary, num_docs, max_common)?,
         };
-        let is_as_before = layout.block_len == MIN_BLOCK_LEN && layout.common.is_empty();
+        let is_as_before = layout.block_len <= MIN_BLOCK_LEN && layout.common.is_empty();
         Ok((!is_as_before).then_some(layout))
     }
 
-    /// Writes the dictionary, and gives the first term of each run of common ones.
-    fn write(&self, dictionary: &TermDictionary, out: &mut dyn Write) -> io::Result<Vec<Vec<u8>>> {
+    /// Writes the dictionary and its lists.
+    fn write(
+        &self,
+        dictionary: &TermDictionary,
+        out: &mut dyn Write,
+        mut lists: ListsWriter<'_>,
+    ) -> io::Result<Written> {
         let mut writer: Writer<&mut dyn Write, TermInfoWriter> = Writer::new(out);
-        writer.set_block_len(self.block_len);
-        let mut first_terms = Vec::with_capacity(self.common.len());
-        let mut runs = self.common.iter().peekable();
+        let block_len = self.block_len.max(MIN_BLOCK_LEN);
+        let runs = runs_of(&self.common);
+        let mut runs = runs.iter().peekable();
+        let mut common = self.common.iter().peekable();
+        let mut written = Written::default();
+        let mut block = Block::default();
         let mut terms = dictionary.stream()?;
         let mut ord = 0;
         while terms.advance() {
             let starts = runs.peek().is_some_and(|run| run.start == ord);
             let ends = runs.next_if(|run| run.end == ord).is_some();
-            if starts || ends {
-                // A block of no length ends here.
-                writer.set_block_len(0);
-                writer.flush_block_if_required()?;
-                // A run is one block, however long.
-                writer.set_block_len(match starts {
-                    true => usize::MAX,
-                    false => self.block_len,
-                });
+            // A run is one block, however long.
+            let is_in_run = runs.peek().is_some_and(|run| run.start < ord);
+            if starts || ends || (!is_in_run && block.len > block_len) {
+                block.write(&mut writer, &mut lists)?;
             }
             if starts {
-                first_terms.push(terms.key().to_vec());
+                written.hot.push(terms.key().to_vec());
             }
-            writer.insert(terms.key(), terms.value())?;
+            if common.next_if(|common| **common == ord).is_some() {
+                written.common.push(terms.key().to_vec());
+            }
+            block.add(terms.key(), terms.value());
             ord += 1;
         }
+        block.write(&mut writer, &mut lists)?;
         let mut out = writer.finish()?;
         DICTIONARY_TYPE.serialize(&mut out)?;
-        Ok(first_terms)
+        Ok(written)
     }
 }
 
-/// Places of the terms that most documents hold, and of the few between them; of two that equally many hold, the
-/// one that is first in the dictionary is taken.
-fn common_terms(
-    dictionary: &TermDictionary,
-    num_docs: u32,
-    max: usize,
-) -> io::Result<Vec<Range<u64>>> {
-    let least = (num_docs / COMMON_IN).max(2);
+/// A block of a dictionary, until it is written.
+#[derive(Default)]
+struct Block {
+    /// All keys, one behind the other.
+    keys: Vec<u8>,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+    infos: Vec<TermInfo>,
+    /// About how many bytes its keys take: each is written without what it begins with as the one before it.
+    len: usize,
+}
+
+impl Block {
+    fn add(&mut self, key: &[u8], info: &TermInfo) {
+        let mut before = self.ends.iter().rev();
+        let (end, start) = (before.next(), before.next());
+        let last = self
+            .keys
+            .get(start.copied().unwrap_or(0)..end.copied().unwrap_or(0));
+        let both = key.iter().zip(last.unwrap_or_default());
+        let num_same = both.take_while(|(one, other)| one == other).count();
+        self.len += 1 + key.len() - num_same;
+        self.keys.extend_from_slice(key);
+        self.ends.push(self.keys.len());
+        self.infos.push(info.clone());
+    }
+
+    /// Writes its lists and then the block, and begins another.
+    fn write(
+        &mut self,
+        writer: &mut Writer<&mut dyn Write, TermInfoWriter>,
+        lists: &mut ListsWriter<'_>,
+    ) -> io::Result<()> {
+        lists.write(&mut self.infos)?;
+        // Nothing ends it before its last key.
+        writer.set_block_len(usize::MAX);
+        let mut start = 0;
+        for (end, info) in self.ends.drain(..).zip(self.infos.drain(..)) {
+            writer.insert(self.keys.get(start..end).unwrap_or_default(), &info)?;
+            start = end;
+        }
+        self.keys.clear();
+        self.len = 0;
+        writer.set_block_len(0);
+        writer.flush_block_if_required()
+    }
+}
+
+/// Places of the terms that most documents hold; of two that equally many hold, the one that is first in the dictionary
+/// is taken.
+fn common_terms(dictionary: &TermDictionary, num_docs: u32, max: usize) -> io::Result<Vec<u64>> {
+    let least = least_docs_of_common(num_docs);
     let mut most: BinaryHeap<Reverse<(u32, Reverse<u64>)>> = BinaryHeap::new();
     let mut terms = dictionary.stream()?;
     let mut ord = 0;
@@ -180,14 +281,19 @@ fn common_terms(
         .map(|Reverse((_, Reverse(ord)))| ord)
         .collect();
     ords.sort_unstable();
+    Ok(ords)
+}
+
+/// Common terms that stand in one block: those with few others between them.
+fn runs_of(ords: &[u64]) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
-    for ord in ords {
+    for ord in ords.iter().copied() {
         match runs.last_mut() {
             Some(run) if ord <= run.end + MAX_BETWEEN => run.end = ord + 1,
             _ => runs.push(ord..ord + 1),
         }
     }
-    Ok(runs)
+    runs
 }
 
 /// Where postings and positions of terms stand, as tantivy's dictionaries say it.

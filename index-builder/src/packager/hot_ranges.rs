@@ -17,7 +17,7 @@ use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 use super::dictionaries::SMALL_DICTIONARY_NUM_BYTES;
 use super::hot_columns::touch_columns;
 use super::recording_directory::RecordingDirectory;
-use super::segment_files::{META, SegmentFiles};
+use super::segment_files::{META, POSITIONS, SegmentFiles};
 use crate::BuildError;
 
 /// A posting list up to this size may be kept in the head …
@@ -66,10 +66,12 @@ pub(crate) fn open_recording(
     mapper: &DocMapper,
     identities: &Identities,
 ) -> Result<Trial, BuildError> {
-    let paths: Vec<String> = files
-        .named()
-        .iter()
-        .map(|(name, _)| match *name {
+    let named = files.named();
+    let names = named.iter().map(|(name, _)| *name);
+    // tantivy asks for positions under a name of their own.
+    let paths: Vec<String> = names
+        .chain([POSITIONS])
+        .map(|name| match name {
             META => META.to_owned(),
             extension => format!("{:032x}.{extension}", 0),
         })

@@ -2,20 +2,23 @@
 //!
 //! It renames the segment's files (a segment's own name is random), lets a trial opening say which
 //! byte ranges every opening touches, and adds to the head what lets common queries read less:
-//! small dictionaries, short posting lists, the time index and rollups.
+//! small dictionaries, short posting lists, the time index, rollups, and which frequent terms never meet.
 
+mod co_occurrence;
 mod dictionaries;
 mod documents;
 mod filter;
 mod hot_columns;
 mod hot_ranges;
+mod lists;
 mod recording_directory;
 mod segment_files;
 mod summaries;
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
-    DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, split_object, write_split,
+    DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, Summaries, split_object,
+    write_split,
 };
 use tantivy::directory::RamDirectory;
 
@@ -23,7 +26,7 @@ use crate::BuildError;
 pub use documents::StoredDocuments;
 pub(crate) use documents::{DocumentsBuilder, Sample, sampled};
 use segment_files::SegmentFiles;
-pub(crate) use segment_files::{META, SEGMENT_ID};
+pub(crate) use segment_files::{LISTS, META, POSITIONS, SEGMENT_ID};
 
 /// What the packager cannot read off the segment.
 #[derive(Clone, Debug)]
@@ -116,6 +119,7 @@ pub fn package_split(
         ),
         None => (None, None),
     };
+    let co_occurrence = co_occurrence::co_occurrence_of(&trial.segment, files.common_terms())?;
     let tags = summaries::tags_of(&trial.segment, mapper)?;
     let filter = filter::filter_of(&trial.segment, mapper, files.num_bytes())?;
     let metadata = SplitMetadata {
@@ -131,7 +135,12 @@ pub fn package_split(
     let num_docs = files.num_docs();
     let hot_ranges = trial.into_hot_ranges(&files)?;
     let files = files.with_filter(filter.as_ref()).into_named();
-    let written = write_split(metadata, files, hot_ranges, time_index, rollup)
+    let summaries = Summaries {
+        time_index,
+        rollup,
+        co_occurrence,
+    };
+    let written = write_split(metadata, files, hot_ranges, summaries)
         .map_err(|error| BuildError::internal(error.to_string()))?;
     let entry = SplitEntry {
         id: written.id,

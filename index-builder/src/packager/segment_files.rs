@@ -13,15 +13,20 @@ use tantivy::schema::{Field, Schema};
 use tantivy::store::StoreWriter;
 
 use super::StoredDocuments;
-use super::dictionaries::{Dictionaries, made_anew};
+use super::dictionaries::{CommonTerm, InvertedIndex, made_anew};
 use crate::BuildError;
 
 /// The id that every packaged segment carries. Part of the split format.
 pub(crate) const SEGMENT_ID: &str = "00000000000000000000000000000000";
 
 /// Extensions in body order: what small queries touch first stands together at the front.
-const EXTENSIONS: [&str; 6] = ["fieldnorm", TERM, "idx", "pos", "fast", STORE];
+/// There is no `pos`: positions stand beside postings.
+const EXTENSIONS: [&str; 5] = ["fieldnorm", TERM, LISTS, "fast", STORE];
 const TERM: &str = "term";
+/// Postings, each block's of a dictionary with their positions.
+pub(crate) const LISTS: &str = "idx";
+/// What tantivy calls the file of positions.
+pub(crate) const POSITIONS: &str = "pos";
 const STORE: &str = "store";
 
 /// Name of tantivy's index metadata.
@@ -31,11 +36,13 @@ pub(crate) const META: &str = "meta.json";
 pub(crate) struct SegmentFiles {
     files: Vec<(&'static str, OwnedBytes)>,
     hot_terms: Vec<(Field, Vec<u8>)>,
+    common_terms: Vec<CommonTerm>,
     num_docs: u64,
 }
 
 impl SegmentFiles {
-    /// The files of the one segment in `directory`, none of them copied.
+    /// The files of the one segment in `directory`, which gives up those that are written anew. The others are not
+    /// copied.
     pub(crate) fn of_directory(
         directory: &RamDirectory,
         mapper: &DocMapper,
@@ -53,18 +60,27 @@ impl SegmentFiles {
             META,
             OwnedBytes::new(normalised_meta(directory, &segment_id, mapper)?),
         )];
-        let mut hot_terms = Vec::new();
+        let InvertedIndex {
+            terms,
+            lists,
+            hot,
+            common,
+        } = made_anew(&index.segment(segment.clone()))?;
+        for extension in [TERM, LISTS, POSITIONS] {
+            let path = format!("{segment_id}.{extension}");
+            directory
+                .delete(Path::new(&path))
+                .map_err(|error| BuildError::internal(format!("segment file {path}: {error}")))?;
+        }
         for extension in EXTENSIONS {
-            if extension == STORE {
-                files.push((extension, empty_store(mapper)?));
-                continue;
-            }
-            if extension == TERM
-                && let Some(made) = made_anew(&index.segment(segment.clone()))?
-            {
-                let Dictionaries { file, hot } = made;
-                files.push((extension, file));
-                hot_terms = hot;
+            let made = match extension {
+                STORE => Some(empty_store(mapper)?),
+                TERM => Some(terms.clone()),
+                LISTS => Some(lists.clone()),
+                _ => None,
+            };
+            if let Some(bytes) = made {
+                files.push((extension, bytes));
                 continue;
             }
             let path = format!("{segment_id}.{extension}");
@@ -80,7 +96,8 @@ impl SegmentFiles {
         }
         Ok(Self {
             files,
-            hot_terms,
+            hot_terms: hot,
+            common_terms: common,
             num_docs: u64::from(segment.max_doc()),
         })
     }
@@ -139,6 +156,10 @@ impl SegmentFiles {
             .strip_prefix(SEGMENT_ID)
             .and_then(|rest| rest.strip_prefix('.'))
             .unwrap_or(name);
+        let name = match name {
+            POSITIONS => LISTS,
+            name => name,
+        };
         (0..)
             .zip(&self.files)
             .find(|(_, (file, _))| *file == name)
@@ -148,6 +169,11 @@ impl SegmentFiles {
     /// A term of each dictionary block that belongs into the head.
     pub(super) fn hot_terms(&self) -> &[(Field, Vec<u8>)] {
         &self.hot_terms
+    }
+
+    /// Terms that many documents hold, of dictionaries that are not in the head.
+    pub(super) fn common_terms(&self) -> &[CommonTerm] {
+        &self.common_terms
     }
 
     pub(crate) fn num_docs(&self) -> u64 {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{MAX_PACKED_HEAD, PageSplit, write_page};
 use crate::{
     FilterScope, Head, IDENTITIES_FILE, ManifestFile, Needle, PageFilters, Rollup, SplitEntry,
-    SplitFilter, SplitMetadata, TimeRange, checksum64, write_split,
+    SplitFilter, SplitMetadata, Summaries, TimeRange, checksum64, write_split,
 };
 
 fn entry(number: u128, head: &[u8], time_range: Option<(i64, i64)>) -> SplitEntry {
@@ -168,8 +168,10 @@ fn head_with_rollup(times: &[i64], levels: &[usize]) -> (SplitEntry, Vec<u8>, Ro
         metadata,
         files.to_vec(),
         Vec::new(),
-        None,
-        Some(rollup.clone()),
+        Summaries {
+            rollup: Some(rollup.clone()),
+            ..Summaries::default()
+        },
     )
     .unwrap();
     let head = written.bytes[..written.head_len as usize].to_vec();

@@ -5,10 +5,10 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use canter_split_format::{
-    DeletedDocs, DocIdentity, FilterScope, IDENTITIES_FILE, Identities, IdentityRange, LedgerRef,
-    Manifest, ManifestFile, Needle, ObjectKind, ObjectName, PageSplit, Rollup, Sentence, SourceId,
-    SplitEntry, SplitFilter, SplitMetadata, TimeIndex, TimeRange, WrittenPage, WrittenSplit,
-    checksum64, write_page, write_split,
+    CoOccurrence, DeletedDocs, DocIdentity, FilterScope, IDENTITIES_FILE, Identities,
+    IdentityRange, LedgerRef, Manifest, ManifestFile, Needle, ObjectKind, ObjectName, PageSplit,
+    Rollup, Sentence, SourceId, SplitEntry, SplitFilter, SplitMetadata, Summaries, TermPlace,
+    TimeIndex, TimeRange, WrittenPage, WrittenSplit, checksum64, write_page, write_split,
 };
 use serde_json::{Value, json};
 
@@ -106,7 +106,7 @@ pub(crate) fn hot_ranges() -> Vec<(u32, u64, Vec<u8>)> {
 
 /// As the first version of the metadata says it: without identities.
 pub(crate) fn split() -> WrittenSplit {
-    written(metadata(), &files())
+    written(metadata(), &files(), None)
 }
 
 /// The same documents, which have identities.
@@ -122,10 +122,22 @@ pub(crate) fn split_v2() -> WrittenSplit {
     };
     let mut files = files().to_vec();
     files.push((IDENTITIES_FILE, ids));
-    written(metadata, &files)
+    written(metadata, &files, None)
 }
 
-fn written(metadata: SplitMetadata, files: &[(&'static str, Vec<u8>)]) -> WrittenSplit {
+/// The first version with a table of frequent terms, of which two never meet.
+pub(crate) fn split_with_co_occurrence() -> WrittenSplit {
+    let place = |field, term_ord| TermPlace { field, term_ord };
+    let terms = vec![place(1, 0), place(1, 7), place(4, 300)];
+    let table = CoOccurrence::of_terms(terms, |high, low| (high, low) != (1, 0));
+    written(metadata(), &files(), Some(table))
+}
+
+fn written(
+    metadata: SplitMetadata,
+    files: &[(&'static str, Vec<u8>)],
+    co_occurrence: Option<CoOccurrence>,
+) -> WrittenSplit {
     let timestamps = timestamps();
     let files: Vec<(&str, &[u8])> = files
         .iter()
@@ -133,8 +145,12 @@ fn written(metadata: SplitMetadata, files: &[(&'static str, Vec<u8>)]) -> Writte
         .collect();
     let mut rollup = Rollup::over(&timestamps).unwrap();
     rollup.add_field("level", LEVELS.map(str::to_owned).to_vec(), levels());
-    let time_index = TimeIndex::of_sorted(&timestamps);
-    write_split(metadata, files, hot_ranges(), time_index, Some(rollup)).unwrap()
+    let summaries = Summaries {
+        time_index: TimeIndex::of_sorted(&timestamps),
+        rollup: Some(rollup),
+        co_occurrence,
+    };
+    write_split(metadata, files, hot_ranges(), summaries).unwrap()
 }
 
 /// Two splits: the sample with its head inlined, and an older one without time, tags or head.

@@ -1,6 +1,7 @@
 //! What is read of a split: what a query is known to need, what a search missed, and documents for fields that are not
 //! indexed.
 
+mod lists;
 mod rerun;
 mod scan;
 mod warmup;

@@ -1,23 +1,21 @@
 //! The warmup: brings everything a query will read, before it runs.
 
-use std::future::ready;
-use std::io;
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, try_join_all};
 use tantivy::{SegmentReader, TantivyError};
 use tantivy_fst::Automaton;
 
+use super::lists::{load_matching, load_range};
 use crate::query::{Needs, TermAutomaton};
+use crate::split::OpenSplit;
 
 /// Loads all that `needs` names, everything at once.
 ///
 /// # Errors
 /// If a range cannot be had.
-pub(in crate::leaf) async fn warm_up(
-    segment: &SegmentReader,
-    needs: &Needs,
-) -> tantivy::Result<()> {
+pub(in crate::leaf) async fn warm_up(split: &OpenSplit, needs: &Needs) -> tantivy::Result<()> {
+    let segment = split.segment();
     let mut loads: Vec<BoxFuture<'_, tantivy::Result<()>>> = Vec::new();
     for (term, positions) in &needs.terms {
         let inverted_index = segment.inverted_index(term.field())?;
@@ -30,36 +28,19 @@ pub(in crate::leaf) async fn warm_up(
         );
     }
     for range in &needs.term_ranges {
-        let inverted_index = segment.inverted_index(range.field)?;
-        loads.push(
-            async move {
-                let bounds = (range.lower.clone(), range.upper.clone());
-                inverted_index
-                    .warm_postings_range(bounds, None, range.positions)
-                    .await?;
-                Ok(())
-            }
-            .boxed(),
-        );
+        loads.push(load_range(split, range).boxed());
     }
     for (field, automaton) in &needs.automata {
-        let inverted_index = segment.inverted_index(*field)?;
         loads.push(
             async move {
-                let run = |task: Box<dyn FnOnce() -> io::Result<()> + Send>| ready(task());
-                match automaton.clone() {
+                match automaton {
                     TermAutomaton::Regex(regex) => {
-                        inverted_index
-                            .warm_postings_automaton(Shared(regex), run)
-                            .await?
+                        load_matching(split, *field, &Shared(Arc::clone(regex))).await
                     }
                     TermAutomaton::Near(near) => {
-                        inverted_index
-                            .warm_postings_automaton(Shared(near), run)
-                            .await?
+                        load_matching(split, *field, &Shared(Arc::clone(near))).await
                     }
-                };
-                Ok(())
+                }
             }
             .boxed(),
         );

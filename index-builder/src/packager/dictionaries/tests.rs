@@ -1,7 +1,7 @@
-//! A dictionary written anew has the same terms, each with the same postings.
+//! A dictionary written anew has the same terms, each with the same lists.
 
+use tantivy::TantivyDocument;
 use tantivy::schema::{STRING, TEXT};
-use tantivy::{SegmentReader, TantivyDocument};
 
 use super::*;
 
@@ -53,39 +53,95 @@ fn num_bytes_of_blocks(dictionary: &TermDictionary) -> usize {
     dictionary.file_slice_for_range(all, None).len()
 }
 
-#[test]
-fn a_long_dictionary_has_the_same_terms_and_a_shorter_index() {
-    let segment = segment(150_000);
-    let reader = SegmentReader::open(&segment).unwrap();
-    let before = CompositeFile::open(&segment.open_read(SegmentComponent::Terms).unwrap()).unwrap();
-    let made = made_anew(&segment).unwrap().unwrap();
-    let after = opened(&made.file, &RamDirectory::create());
-    for (field, entry) in segment.schema().fields() {
-        let slice = after.open_read(field).unwrap();
-        let dictionary = TermDictionary::open(slice.clone()).unwrap();
-        let inverted_index = reader.inverted_index(field).unwrap();
-        let expected = terms(inverted_index.terms());
-        assert!(terms(&dictionary) == expected, "{field:?}: other terms");
-        for (ord, (term, info)) in expected.iter().enumerate().step_by(7) {
-            assert_eq!(dictionary.get(term).unwrap().as_ref(), Some(info));
-            assert_eq!(dictionary.term_ord(term).unwrap(), Some(ord as u64));
-            assert_eq!(
-                dictionary.get([term.as_slice(), b"!"].concat()).unwrap(),
-                None
-            );
+/// A field's dictionary and lists as they are read: of tantivy's three files.
+struct FieldFiles {
+    dictionary: TermDictionary,
+    terms: FileSlice,
+    postings: FileSlice,
+    positions: FileSlice,
+}
+
+impl FieldFiles {
+    fn of(files: [&CompositeFile; 3], field: Field) -> Self {
+        let [terms, postings, positions] = files.map(|file| file.open_read(field).unwrap());
+        Self {
+            dictionary: TermDictionary::open(terms.clone()).unwrap(),
+            terms,
+            postings: postings.slice_from(8),
+            positions,
         }
-        let before = before.open_read(field).unwrap();
-        let index_len = |dictionary: &TermDictionary, file: &FileSlice| {
-            file.len() - num_bytes_of_blocks(dictionary)
-        };
-        let (long, short) = (
-            index_len(inverted_index.terms(), &before),
-            index_len(&dictionary, &slice),
-        );
+    }
+
+    fn lists(&self, info: &TermInfo) -> [OwnedBytes; 2] {
+        let read = |file: &FileSlice, range| file.read_bytes_slice(range).unwrap();
+        [
+            read(&self.postings, info.postings_range.clone()),
+            read(&self.positions, info.positions_range.clone()),
+        ]
+    }
+}
+
+/// What tantivy wrote, and what is made of it.
+fn before_and_after(segment: &Segment) -> (Vec<FieldFiles>, Vec<FieldFiles>, InvertedIndex) {
+    let open = |component| CompositeFile::open(&segment.open_read(component).unwrap()).unwrap();
+    let before = [
+        open(SegmentComponent::Terms),
+        open(SegmentComponent::Postings),
+        open(SegmentComponent::Positions),
+    ];
+    let made = made_anew(segment).unwrap();
+    let terms = opened(&made.terms, &RamDirectory::create());
+    let lists = opened(&made.lists, &RamDirectory::create());
+    let fields = || {
+        segment
+            .schema()
+            .fields()
+            .map(|(field, _)| field)
+            .collect::<Vec<_>>()
+    };
+    let [old_terms, old_postings, old_positions] = &before;
+    (
+        fields()
+            .into_iter()
+            .map(|field| FieldFiles::of([old_terms, old_postings, old_positions], field))
+            .collect(),
+        fields()
+            .into_iter()
+            .map(|field| FieldFiles::of([&terms, &lists, &lists], field))
+            .collect(),
+        made,
+    )
+}
+
+#[test]
+fn all_terms_have_the_same_lists_and_a_long_dictionary_a_shorter_index() {
+    let segment = segment(150_000);
+    let (before, after, _) = before_and_after(&segment);
+    for ((before, after), (_, entry)) in before.iter().zip(&after).zip(segment.schema().fields()) {
+        let old = terms(&before.dictionary);
+        let new = terms(&after.dictionary);
+        assert_eq!(old.len(), new.len());
+        for (ord, ((term, old), (same, new))) in old.iter().zip(&new).enumerate() {
+            assert_eq!((term, old.doc_freq), (same, new.doc_freq));
+            assert!(
+                before.lists(old) == after.lists(new),
+                "{term:?}: other lists"
+            );
+            if ord % 7 == 0 {
+                assert_eq!(after.dictionary.get(term).unwrap().as_ref(), Some(new));
+                assert_eq!(after.dictionary.term_ord(term).unwrap(), Some(ord as u64));
+                let other = [term.as_slice(), b"!"].concat();
+                assert_eq!(after.dictionary.get(other).unwrap(), None);
+            }
+        }
+        let index_len =
+            |files: &FieldFiles| files.terms.len() - num_bytes_of_blocks(&files.dictionary);
+        let (long, short) = (index_len(before), index_len(after));
         match entry.name() {
             "id" => assert!(short * 3 < long * 2, "{short} and {long}"),
             "code" => assert!(
-                slice.read_bytes().unwrap().as_slice() == before.read_bytes().unwrap().as_slice()
+                after.terms.read_bytes().unwrap().as_slice()
+                    == before.terms.read_bytes().unwrap().as_slice()
             ),
             _ => {}
         }
@@ -93,13 +149,54 @@ fn a_long_dictionary_has_the_same_terms_and_a_shorter_index() {
 }
 
 #[test]
+fn positions_of_a_block_stand_behind_its_postings() {
+    for num_docs in [200, 40_000] {
+        let segment = segment(num_docs);
+        let (_, after, _) = before_and_after(&segment);
+        let body = segment.schema().get_field("body").unwrap();
+        let body = &after[body.field_id() as usize];
+        let mut next_postings = 0;
+        let mut next_positions = None;
+        let mut num_blocks = 0;
+        for (term, info) in terms(&body.dictionary) {
+            // Positions are counted from before the number of tokens.
+            if next_positions != Some(info.positions_range.start) {
+                assert!(info.positions_range.start > next_postings + 8, "{term:?}");
+                num_blocks += 1;
+            }
+            if info.postings_range.start != next_postings {
+                // The block before ended with its positions.
+                assert_eq!(
+                    Some(info.postings_range.start + 8),
+                    next_positions,
+                    "{term:?}"
+                );
+            }
+            next_postings = info.postings_range.end;
+            next_positions = Some(info.positions_range.end);
+        }
+        // The file has nothing else.
+        assert_eq!(next_positions, Some(body.positions.len()));
+        match num_docs {
+            200 => assert_eq!(num_blocks, 1),
+            _ => assert!(num_blocks > 4, "{num_blocks} blocks"),
+        }
+    }
+}
+
+#[test]
 fn terms_of_many_documents_have_a_short_block_of_their_own() {
     let segment = segment(40_000);
-    let made = made_anew(&segment).unwrap().unwrap();
+    let (_, after, made) = before_and_after(&segment);
     let body = segment.schema().get_field("body").unwrap();
     assert_eq!(made.hot, [(body, b"common0".to_vec())]);
-    let after = opened(&made.file, &RamDirectory::create());
-    let dictionary = TermDictionary::open(after.open_read(body).unwrap()).unwrap();
+    let dictionary = &after[body.field_id() as usize].dictionary;
+    assert_eq!(made.common.len(), 7);
+    for (nth, common) in made.common.iter().enumerate() {
+        let term = format!("common{nth}").into_bytes();
+        assert_eq!((common.field, &common.term), (body, &term));
+        assert_eq!(dictionary.term_ord(&term).unwrap(), Some(common.term_ord));
+    }
     let mut blocks = (0..7).map(|nth| {
         let term = format!("common{nth}").into_bytes();
         let bounds = (Bound::Included(&term[..]), Bound::Included(&term[..]));
@@ -111,10 +208,5 @@ fn terms_of_many_documents_have_a_short_block_of_their_own() {
     let first = blocks.next().unwrap();
     assert!(first.len() < 200, "{} bytes", first.len());
     assert!(blocks.all(|block| block.as_ptr() == first.as_ptr()));
-    assert!(num_bytes_of_blocks(&dictionary) > 4_000 * 7);
-}
-
-#[test]
-fn short_dictionaries_stay_as_they_are() {
-    assert!(made_anew(&segment(200)).unwrap().is_none());
+    assert!(num_bytes_of_blocks(dictionary) > 4_000 * 7);
 }

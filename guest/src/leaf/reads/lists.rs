@@ -1,0 +1,216 @@
+//! The lists of many terms at once: those of a range of terms, or of all that a pattern matches.
+//!
+//! A dictionary's block has its postings together and its positions behind them, so what many terms need are some
+//! ranges of a file with others between. tantivy would read all from the first to the last.
+
+use std::ops::{Bound, Range};
+use std::path::PathBuf;
+
+use futures_util::future::try_join_all;
+use tantivy::directory::{CompositeFile, FileSlice};
+use tantivy::postings::TermInfo;
+use tantivy::schema::Field;
+use tantivy::{Directory as _, HasLen as _};
+use tantivy_fst::Automaton;
+
+use crate::query::TermRange;
+use crate::split::OpenSplit;
+
+/// A field's posting lists begin with the number of its words.
+const HEADER_LEN: usize = 8;
+
+/// What lies between two lists is read with them if it is no longer.
+const MAX_GAP: usize = 128 << 10;
+
+/// A dictionary's blocks that may have such terms are read together if no more lies between them: as many bytes as
+/// arrive while an object store is asked. Which of them have some, only their own bytes tell.
+const MAX_DICTIONARY_GAP: usize = 4 << 20;
+
+/// The lists of a field are read as no more ranges; what lies between those that are nearest is read with them.
+const MAX_RANGES: usize = 16;
+
+/// Loads the lists of a range of terms.
+pub(super) async fn load_range(split: &OpenSplit, range: &TermRange) -> tantivy::Result<()> {
+    let inverted_index = split.segment().inverted_index(range.field)?;
+    let terms = || {
+        let terms = inverted_index.terms().range().without_keys();
+        let terms = match &range.lower {
+            Bound::Included(term) => terms.ge(term.serialized_value_bytes()),
+            Bound::Excluded(term) => terms.gt(term.serialized_value_bytes()),
+            Bound::Unbounded => terms,
+        };
+        match &range.upper {
+            Bound::Included(term) => terms.le(term.serialized_value_bytes()),
+            Bound::Excluded(term) => terms.lt(term.serialized_value_bytes()),
+            Bound::Unbounded => terms,
+        }
+    };
+    // Brings the dictionary's blocks here.
+    drop(terms().into_stream_async().await?);
+    let mut wanted = Wanted::default();
+    let mut found = terms().into_stream()?;
+    while let Some(info) = found.next_without_key() {
+        wanted.add(info, range.positions);
+    }
+    drop(found);
+    wanted.load(split, range.field).await
+}
+
+/// Loads the postings of the terms that an automaton takes.
+pub(super) async fn load_matching<A>(
+    split: &OpenSplit,
+    field: Field,
+    automaton: &A,
+) -> tantivy::Result<()>
+where
+    A: Automaton + Clone,
+    A::State: Clone,
+{
+    let inverted_index = split.segment().inverted_index(field)?;
+    let terms = || {
+        let terms = inverted_index.terms().search(automaton.clone());
+        terms.without_keys()
+    };
+    // What is read between blocks is passed by when these are looked through.
+    drop(
+        terms()
+            .into_stream_async_merging_holes(MAX_DICTIONARY_GAP)
+            .await?,
+    );
+    let mut wanted = Wanted::default();
+    let mut found = terms().into_stream()?;
+    while let Some(info) = found.next_without_key() {
+        wanted.add(info, false);
+    }
+    drop(found);
+    wanted.load(split, field).await
+}
+
+/// The lists of some terms of a field.
+#[derive(Default)]
+struct Wanted {
+    postings: Ranges,
+    positions: Ranges,
+}
+
+impl Wanted {
+    fn add(&mut self, info: &TermInfo, positions: bool) {
+        self.postings.add(&info.postings_range);
+        if positions {
+            self.positions.add(&info.positions_range);
+        }
+    }
+
+    async fn load(self, split: &OpenSplit, field: Field) -> tantivy::Result<()> {
+        let postings = ListFile::open(split, field, "idx", HEADER_LEN)?;
+        let mut loads = postings.reads(self.postings.joined());
+        let positions = self.positions.joined();
+        if !positions.is_empty() {
+            loads.extend(ListFile::open(split, field, "pos", 0)?.reads(positions));
+        }
+        try_join_all(loads.iter().map(FileSlice::read_bytes_async)).await?;
+        Ok(())
+    }
+}
+
+/// A field's part of a file of lists.
+struct ListFile(Option<FileSlice>);
+
+impl ListFile {
+    /// Without the first `header_len` bytes.
+    fn open(
+        split: &OpenSplit,
+        field: Field,
+        name: &str,
+        header_len: usize,
+    ) -> tantivy::Result<Self> {
+        let path = format!("{}.{name}", split.segment().segment_id().uuid_string());
+        let directory = split.searcher.index().directory();
+        let file = CompositeFile::open(&directory.open_read(&PathBuf::from(path))?)?;
+        let lists = file.open_read(field);
+        let lists = lists.filter(|lists| lists.len() >= header_len);
+        Ok(Self(lists.map(|lists| lists.slice_from(header_len))))
+    }
+
+    /// Those of the ranges that are in it; the others are damage, which whoever reads them finds.
+    fn reads(&self, ranges: Vec<Range<usize>>) -> Vec<FileSlice> {
+        let Some(lists) = &self.0 else {
+            return Vec::new();
+        };
+        let is_inside = |range: &Range<usize>| range.end <= lists.len();
+        let inside = ranges.into_iter().filter(is_inside);
+        inside.map(|range| lists.slice(range)).collect()
+    }
+}
+
+/// Ranges of a file in the order of their beginnings.
+#[derive(Default)]
+struct Ranges(Vec<Range<usize>>);
+
+impl Ranges {
+    /// Adds one behind the others, or to the last if it is near.
+    fn add(&mut self, range: &Range<usize>) {
+        match self.0.last_mut() {
+            Some(last) if range.start < last.start || range.end < range.start => {}
+            Some(last) if range.start <= last.end.saturating_add(MAX_GAP) => {
+                last.end = last.end.max(range.end);
+            }
+            _ if range.is_empty() => {}
+            _ => self.0.push(range.clone()),
+        }
+    }
+
+    /// As few of them as are read.
+    fn joined(self) -> Vec<Range<usize>> {
+        let mut ranges = self.0;
+        let mut gap = MAX_GAP;
+        while ranges.len() > MAX_RANGES {
+            gap = gap.saturating_mul(2);
+            let mut fewer: Vec<Range<usize>> = Vec::new();
+            for range in ranges {
+                match fewer.last_mut() {
+                    Some(last) if range.start <= last.end.saturating_add(gap) => {
+                        last.end = range.end;
+                    }
+                    _ => fewer.push(range),
+                }
+            }
+            ranges = fewer;
+        }
+        ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_GAP, MAX_RANGES, Ranges};
+
+    #[test]
+    fn near_ranges_are_one_and_there_are_never_many() {
+        let check = |ranges: &[std::ops::Range<usize>], expected: &[std::ops::Range<usize>]| {
+            let mut all = Ranges::default();
+            ranges.iter().for_each(|range| all.add(range));
+            assert_eq!(all.joined(), expected);
+        };
+        check(&[], &[]);
+        check(&[5..5], &[]);
+        check(&[0..10, 10..12, 100..110], &[0..110]);
+        let far = MAX_GAP + 111;
+        check(&[0..10, 20..110, far..far + 5], &[0..110, far..far + 5]);
+        // Damage: backwards.
+        check(&[50..60, 10..20], &[50..60]);
+
+        let many: Vec<_> = (0..100).map(|nth| nth * far * (1 + nth % 3)).collect();
+        let mut all = Ranges::default();
+        let mut sorted = many.clone();
+        sorted.sort_unstable();
+        for start in &sorted {
+            all.add(&(*start..*start + 10));
+        }
+        let joined = all.joined();
+        assert!(joined.len() <= MAX_RANGES);
+        for start in sorted {
+            assert!(joined.iter().any(|range| range.contains(&start)));
+        }
+    }
+}

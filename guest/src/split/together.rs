@@ -1,0 +1,47 @@
+//! What a split's head knows of terms together: which of the frequent ones never meet.
+
+use canter_split_format::TermPlace;
+use tantivy::Term;
+
+use super::OpenSplit;
+use crate::query::RequiredTerms;
+
+impl OpenSplit {
+    /// Whether a document may have all that is required, by the table of frequent terms. It takes no read: the
+    /// dictionaries' blocks with these terms are in the head.
+    pub(crate) fn may_have_together(&self, required: &RequiredTerms) -> bool {
+        let Some(table) = &self.co_occurrence else {
+            return true;
+        };
+        let terms = canter_sorting::set_of(required.terms());
+        let places: Vec<(&Term, TermPlace)> = terms
+            .into_iter()
+            .filter_map(|term| Some((term, self.place_of(term)?)))
+            .collect();
+        // Others are in blocks that are not here, and nobody waits for these.
+        self.body.take_wanted();
+        if places.len() < 2 {
+            return true;
+        }
+        let place_of = |wanted: &Term| {
+            let found = places.iter().find(|(term, _)| *term == wanted);
+            found.map(|(_, place)| *place)
+        };
+        required.may_be_met(&|one, other| match (place_of(one), place_of(other)) {
+            (Some(one), Some(other)) => table.never_meet(one, other),
+            _ => false,
+        })
+    }
+
+    /// Where a term stands, if that is known without a read.
+    fn place_of(&self, term: &Term) -> Option<TermPlace> {
+        let inverted_index = self.segment().inverted_index(term.field()).ok()?;
+        let term_ord = inverted_index
+            .terms()
+            .term_ord(term.serialized_value_bytes());
+        Some(TermPlace {
+            field: term.field().field_id(),
+            term_ord: term_ord.ok()??,
+        })
+    }
+}

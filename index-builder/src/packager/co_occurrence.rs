@@ -1,0 +1,202 @@
+//! Which frequent terms of a split ever meet in a document.
+
+use std::cmp::Reverse;
+use std::ops::{Bound, Range};
+
+use canter_split_format::{CoOccurrence, TermPlace};
+use tantivy::postings::{SegmentPostings, TermInfo};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, HasLen, SegmentReader, TERMINATED};
+
+use super::dictionaries::{CommonTerm, SMALL_DICTIONARY_NUM_BYTES, least_docs_of_common};
+
+/// Terms that are looked at: those of a document are the bits of a number.
+const MAX_TERMS: usize = u128::BITS as usize;
+
+/// Documents that are looked at together.
+const WINDOW_LEN: DocId = 8_192;
+
+/// Sets of terms that are remembered, so that a line of a kind that was there before takes no time.
+const NUM_KNOWN_SETS: usize = 1_024;
+
+/// A frequent term, and the documents that have it.
+struct FrequentTerm {
+    place: TermPlace,
+    postings: SegmentPostings,
+}
+
+/// Of a segment's frequent terms (of those that `common` names, and of dictionaries that are in the head), which of
+/// two are in one document; `None` if all are.
+///
+/// # Errors
+/// If the segment cannot be read.
+pub(super) fn co_occurrence_of(
+    segment: &SegmentReader,
+    common: &[CommonTerm],
+) -> tantivy::Result<Option<CoOccurrence>> {
+    let mut terms = frequent_terms(segment, common)?;
+    let partners = partners_of(&mut terms, segment.max_doc());
+    let meets_all = |met: &u128| met.count_ones() as usize == partners.len();
+    if partners.iter().all(meets_all) {
+        return Ok(None);
+    }
+    let places = terms.iter().map(|term| term.place).collect();
+    Ok(Some(CoOccurrence::of_terms(places, |high, low| {
+        partners[high] & (1 << low) != 0
+    })))
+}
+
+/// Those that most documents have, in the order of their places. What all documents have meets everything.
+fn frequent_terms(
+    segment: &SegmentReader,
+    common: &[CommonTerm],
+) -> tantivy::Result<Vec<FrequentTerm>> {
+    let max_doc = segment.max_doc();
+    let frequent: Range<u32> = least_docs_of_common(max_doc)..max_doc;
+    let mut terms = Vec::new();
+    for (field, entry) in segment.schema().fields() {
+        if !entry.is_indexed() {
+            continue;
+        }
+        let inverted_index = segment.inverted_index(field)?;
+        let dictionary = inverted_index.terms();
+        let mut add = |term_ord, info: &TermInfo| -> tantivy::Result<()> {
+            let postings =
+                inverted_index.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+            if frequent.contains(&postings.doc_freq()) {
+                let field = field.field_id();
+                terms.push(FrequentTerm {
+                    place: TermPlace { field, term_ord },
+                    postings,
+                });
+            }
+            Ok(())
+        };
+        for common in common.iter().filter(|common| common.field == field) {
+            if let Some(info) = dictionary.get(&common.term)? {
+                add(common.term_ord, &info)?;
+            }
+        }
+        let whole: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
+        if dictionary.file_slice_for_range(whole, None).len() <= SMALL_DICTIONARY_NUM_BYTES {
+            let mut stream = dictionary.stream()?;
+            let mut ord = 0;
+            while stream.advance() {
+                if frequent.contains(&stream.value().doc_freq) {
+                    add(ord, stream.value())?;
+                }
+                ord += 1;
+            }
+        }
+    }
+    terms.sort_by_key(|term| (Reverse(term.postings.doc_freq()), term.place));
+    terms.truncate(MAX_TERMS);
+    terms.sort_by_key(|term| term.place);
+    Ok(terms)
+}
+
+/// For each term the set of those that it meets, itself included if it is anywhere.
+fn partners_of(terms: &mut [FrequentTerm], max_doc: DocId) -> Vec<u128> {
+    let mut partners = vec![0u128; terms.len()];
+    let mut known = vec![0u128; NUM_KNOWN_SETS];
+    let mut window = vec![0u128; WINDOW_LEN as usize];
+    let mut first = 0;
+    while first < max_doc {
+        let end = first.saturating_add(WINDOW_LEN).min(max_doc);
+        window.fill(0);
+        for (nth, term) in terms.iter_mut().enumerate() {
+            let mut doc = term.postings.doc();
+            while doc < end {
+                window[(doc - first) as usize] |= 1 << nth;
+                doc = term.postings.advance();
+            }
+            debug_assert!(doc == TERMINATED || doc >= end);
+        }
+        for set in window.iter().copied() {
+            let low = (set ^ (set >> 64)) as u64;
+            let place = low.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NUM_KNOWN_SETS.ilog2());
+            let known = &mut known[place as usize];
+            if *known == set {
+                continue;
+            }
+            *known = set;
+            let mut left = set;
+            while left != 0 {
+                partners[left.trailing_zeros() as usize] |= set;
+                left &= left - 1;
+            }
+        }
+        first = end;
+    }
+    partners
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tantivy::directory::RamDirectory;
+    use tantivy::schema::{Field, STRING, Schema, TEXT};
+    use tantivy::{Index, TantivyDocument};
+
+    use super::*;
+
+    /// Documents with a word of their kind, one that every second has and one that all have.
+    fn segment(num_docs: u32) -> SegmentReader {
+        let mut schema = Schema::builder();
+        let body = schema.add_text_field("body", TEXT);
+        let level = schema.add_text_field("level", STRING);
+        let mut writer = Index::builder()
+            .schema(schema.build())
+            .single_segment_index_writer::<TantivyDocument>(RamDirectory::create(), 50_000_000)
+            .unwrap();
+        for nth in 0..num_docs {
+            let mut document = TantivyDocument::default();
+            let second = if nth % 2 == 0 { "even" } else { "odd" };
+            document.add_text(body, format!("line kind{} {second}", nth % 6));
+            document.add_text(level, if nth % 3 == 0 { "ERROR" } else { "INFO" });
+            writer.add_document(document).unwrap();
+        }
+        let index = writer.finalize().unwrap();
+        let reader = index.reader().unwrap();
+        reader.searcher().segment_reader(0).clone()
+    }
+
+    #[test]
+    fn two_terms_meet_if_a_document_has_both() {
+        // More documents than a window has.
+        let segment = segment(20_000);
+        let found = co_occurrence_of(&segment, &[]).unwrap().unwrap();
+        let place = |field: u32, term: &str| {
+            let inverted_index = segment.inverted_index(Field::from_field_id(field)).unwrap();
+            let term_ord = inverted_index.terms().term_ord(term).unwrap().unwrap();
+            TermPlace { field, term_ord }
+        };
+        let body: Vec<TermPlace> = (0..6)
+            .map(|kind| place(0, &format!("kind{kind}")))
+            .collect();
+        let (even, odd) = (place(0, "even"), place(0, "odd"));
+        let (error, info) = (place(1, "ERROR"), place(1, "INFO"));
+        for (kind, one) in body.iter().enumerate() {
+            for other in body.iter().filter(|other| *other != one) {
+                assert!(found.never_meet(*one, *other));
+            }
+            assert_eq!(found.never_meet(*one, even), kind % 2 != 0);
+            assert_eq!(found.never_meet(*one, odd), kind % 2 == 0);
+            assert_eq!(found.never_meet(*one, error), kind % 3 != 0);
+            assert_eq!(found.never_meet(*one, info), kind % 3 == 0);
+        }
+        assert!(found.never_meet(even, odd));
+        assert!(!found.never_meet(even, error));
+        // What all have is not in it.
+        let all = place(0, "line").term_ord;
+        let terms: BTreeSet<u64> = found.terms_of(0).collect();
+        assert!(terms.len() == 8 && !terms.contains(&all));
+    }
+
+    #[test]
+    fn nothing_is_said_where_all_meet_or_nothing_is_frequent() {
+        assert!(co_occurrence_of(&segment(1), &[]).unwrap().is_none());
+        assert!(co_occurrence_of(&segment(0), &[]).unwrap().is_none());
+    }
+}
