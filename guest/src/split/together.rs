@@ -13,9 +13,8 @@ impl OpenSplit {
         let Some(table) = &self.co_occurrence else {
             return true;
         };
-        let terms = canter_sorting::set_of(required.terms());
+        let terms = required.terms().into_iter();
         let places: Vec<(&Term, TermPlace)> = terms
-            .into_iter()
             .filter_map(|term| Some((term, self.place_of(term)?)))
             .collect();
         // Others are in blocks that are not here, and nobody waits for these.

@@ -10,7 +10,7 @@ use futures_util::future::try_join_all;
 use tantivy::directory::{CompositeFile, FileSlice};
 use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
-use tantivy::{Directory as _, HasLen as _};
+use tantivy::{Directory as _, HasLen as _, Term};
 use tantivy_fst::Automaton;
 
 use crate::query::TermRange;
@@ -32,28 +32,31 @@ const MAX_RANGES: usize = 16;
 /// Loads the lists of a range of terms.
 pub(super) async fn load_range(split: &OpenSplit, range: &TermRange) -> tantivy::Result<()> {
     let inverted_index = split.segment().inverted_index(range.field)?;
-    let terms = || {
-        let terms = inverted_index.terms().range().without_keys();
-        let terms = match &range.lower {
-            Bound::Included(term) => terms.ge(term.serialized_value_bytes()),
-            Bound::Excluded(term) => terms.gt(term.serialized_value_bytes()),
-            Bound::Unbounded => terms,
-        };
-        match &range.upper {
-            Bound::Included(term) => terms.le(term.serialized_value_bytes()),
-            Bound::Excluded(term) => terms.lt(term.serialized_value_bytes()),
-            Bound::Unbounded => terms,
-        }
+    let terms = inverted_index.terms();
+    let (lower, upper) = (value_of(&range.lower), value_of(&range.upper));
+    let blocks = terms.file_slice_for_range((lower, upper), None);
+    blocks.read_bytes_async().await?;
+    let found = match lower {
+        Bound::Included(term) => terms.range().ge(term),
+        Bound::Excluded(term) => terms.range().gt(term),
+        Bound::Unbounded => terms.range(),
     };
-    // Brings the dictionary's blocks here.
-    drop(terms().into_stream_async().await?);
+    let found = match upper {
+        Bound::Included(term) => found.le(term),
+        Bound::Excluded(term) => found.lt(term),
+        Bound::Unbounded => found,
+    };
+    let mut found = found.into_stream()?;
     let mut wanted = Wanted::default();
-    let mut found = terms().into_stream()?;
-    while let Some(info) = found.next_without_key() {
-        wanted.add(info, range.positions);
+    while found.advance() {
+        wanted.add(found.value(), range.positions);
     }
     drop(found);
     wanted.load(split, range.field).await
+}
+
+fn value_of(bound: &Bound<Term>) -> Bound<&[u8]> {
+    bound.as_ref().map(Term::serialized_value_bytes)
 }
 
 /// Loads the postings of the terms that an automaton takes.
