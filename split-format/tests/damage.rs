@@ -3,7 +3,7 @@
 
 mod sample;
 
-use canter_split_format::{Head, ManifestFile, checksum64, head_len_of};
+use canter_split_format::{Head, ManifestFile, WrittenSplit, checksum64, head_len_of};
 use proptest::prelude::*;
 
 const TAGS: [&[u8; 4]; 7] = [
@@ -11,7 +11,10 @@ const TAGS: [&[u8; 4]; 7] = [
 ];
 
 fn head() -> Vec<u8> {
-    let split = sample::split_with_co_occurrence();
+    head_of(&sample::split())
+}
+
+fn head_of(split: &WrittenSplit) -> Vec<u8> {
     split.bytes[..split.head_len as usize].to_vec()
 }
 
@@ -32,7 +35,10 @@ fn component(tag: &[u8], version: u32, payload: &[u8]) -> Vec<u8> {
 
 /// The sample's components, each with tag and length in front.
 fn components() -> Vec<Vec<u8>> {
-    let head = head();
+    components_of(&head())
+}
+
+fn components_of(head: &[u8]) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut rest = &head[28..];
     while !rest.is_empty() {
@@ -266,7 +272,7 @@ proptest! {
         // Small numbers make counts that fit, so that the readers get further.
         payload in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..4], 0..120),
     ) {
-        let mut all = components();
+        let mut all = components_of(&head_of(&sample::split_with_co_occurrence()));
         all[ord] = component(TAGS[ord], 1, &payload);
         open_and_use(&sealed(&all.concat()));
     }
@@ -275,7 +281,7 @@ proptest! {
     fn several_faults_under_a_sound_checksum_are_answered(
         faults in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..6),
     ) {
-        let sound = head();
+        let sound = head_of(&sample::split_with_co_occurrence());
         let mut damaged = sound[28..].to_vec();
         for (at, value) in faults {
             let at = at.index(damaged.len());

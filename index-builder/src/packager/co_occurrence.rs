@@ -10,7 +10,8 @@ use tantivy::{DocId, DocSet, HasLen, SegmentReader, TERMINATED};
 
 use super::dictionaries::{CommonTerm, SMALL_DICTIONARY_NUM_BYTES, least_docs_of_common};
 
-/// Terms that are looked at: those of a document are the bits of a number.
+/// Terms that are looked at: those of a document are the bits of a number. In short splits there are fewer, the square root
+/// of the number of documents, so that their heads stay short: a table has a bit for each two documents.
 const MAX_TERMS: usize = u128::BITS as usize;
 
 /// Documents that are looked at together.
@@ -90,7 +91,7 @@ fn frequent_terms(
         }
     }
     terms.sort_by_key(|term| (Reverse(term.postings.doc_freq()), term.place));
-    terms.truncate(MAX_TERMS);
+    terms.truncate(MAX_TERMS.min(max_doc.isqrt() as usize));
     terms.sort_by_key(|term| term.place);
     Ok(terms)
 }
