@@ -63,7 +63,7 @@ fn search(searcher: &Searcher, request: &Value) -> (Value, u64) {
 fn expected(lines: &[String], alternatives: &[&[&str]]) -> u64 {
     let has = |line: &&String| {
         let fits = |words: &&[&str]| words.iter().all(|word| line.contains(word));
-        alternatives.iter().any(|words| fits(words))
+        alternatives.iter().any(fits)
     };
     lines.iter().filter(has).count() as u64
 }
