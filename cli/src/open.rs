@@ -58,6 +58,8 @@ pub(crate) struct InstanceCaps {
     pub(crate) max_instances: Option<u32>,
     /// Most memory of one of them in WebAssembly.
     pub(crate) max_memory_bytes: Option<usize>,
+    /// Most memory of those that are kept between searches.
+    pub(crate) max_idle_bytes: Option<usize>,
 }
 
 impl EngineArgs {
@@ -91,6 +93,9 @@ impl EngineArgs {
         }
         if let Some(max_memory_bytes) = caps.max_memory_bytes {
             options.max_memory_bytes = max_memory_bytes;
+        }
+        if let Some(max_idle_bytes) = caps.max_idle_bytes {
+            options.max_idle_bytes = max_idle_bytes;
         }
         let engine = with_patience(|| WasmEngine::embedded(options))?;
         if let Some(warning) = engine.warning() {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use canter_runtime::engine::{CodeOrigin, InstanceLimits, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::MemoryFetcher;
+use canter_runtime::session::{HostReport, Progress, SessionRequest};
 use canter_runtime::{Engine, ErrorKind, Interrupt, Limits, SearchError, Searcher};
 use serde_json::{Value, json};
 
@@ -73,6 +74,50 @@ fn an_instance_gives_back_its_place_and_its_memory_when_it_is_gone() {
     }
     // Each begins with what the first began with.
     assert_eq!(lens.len(), 1, "{lens:?}");
+}
+
+/// A search that has ended leaves its instance to the next one, if that is allowed and the instance is small enough.
+#[tokio::test]
+async fn an_instance_goes_from_search_to_search() {
+    let begin = |max_idle_bytes| {
+        let options = WasmOptions {
+            max_idle_bytes,
+            ..WasmOptions::default()
+        };
+        WasmEngine::embedded(options).unwrap()
+    };
+    let limits = |max_memory_bytes| InstanceLimits {
+        interrupt: Interrupt::after(Instant::now(), Duration::MAX),
+        max_memory_bytes,
+    };
+    let search = |engine: &WasmEngine, max_memory_bytes| {
+        let mut instance = engine.start(&limits(max_memory_bytes)).unwrap();
+        let request = SessionRequest::Search {
+            request: json!({"query": "*"}).to_string(),
+            limits: String::new(),
+        };
+        instance.open(request).unwrap();
+        // It asks for the manifest, and nobody answers: the search was given up.
+        let asked = instance.step(Vec::new(), HostReport::default()).unwrap();
+        assert!(matches!(asked, Progress::Pending(_)));
+        engine.memory_bytes().unwrap()
+    };
+    let engine = begin(64 << 20);
+    let len = search(&engine, None);
+    assert_eq!(engine.memory_bytes(), Some(len));
+    for _ in 0..100 {
+        assert_eq!(search(&engine, None), len);
+    }
+    // One that may have little memory gets a fresh one.
+    let little = usize::try_from(len).unwrap() + 1;
+    assert!(search(&engine, Some(little)) > len);
+
+    let engine = begin(usize::try_from(len).unwrap() - 1);
+    assert_eq!(search(&engine, None), len);
+    assert_eq!(engine.memory_bytes(), Some(0));
+    let engine = begin(0);
+    assert_eq!(search(&engine, None), len);
+    assert_eq!(engine.memory_bytes(), Some(0));
 }
 
 /// Compiling it takes seconds, and a compiler that may run.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
-use crate::version::FILE_TABLE;
+use crate::version::{
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILE_TABLE, IDENTITIES_FILE, POSITIONS_FILE,
+};
 
 /// One file of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,13 @@ impl FileTable {
     /// The file of that name, with its `file_ord`.
     pub fn find(&self, name: &str) -> Option<(u32, &FileEntry)> {
         (0..).zip(&self.files).find(|(_, file)| file.name == name)
+    }
+
+    /// Whether they are those of a split from before documents, their identities and positions stood as they do now.
+    /// Readers refuse such a split whole: half of it would be read wrongly.
+    pub fn is_too_old(&self) -> bool {
+        let needed = [IDENTITIES_FILE, DOCUMENTS_FILE, DOCUMENT_INDEX_FILE];
+        self.find(POSITIONS_FILE).is_some() || needed.iter().any(|name| self.find(name).is_none())
     }
 
     /// Number of bytes of the whole body.

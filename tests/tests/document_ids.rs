@@ -196,6 +196,24 @@ fn ids_find_their_documents_and_no_others() {
     }
 }
 
+/// The waves of a search without a cache.
+fn waves(index: &TestIndex, path: &str, body: &Value) -> u64 {
+    let searcher = searcher(index, Arc::new(NativeEngine::new()));
+    let request = HttpRequest {
+        method: "POST".to_owned(),
+        path: path.to_owned(),
+        query: String::new(),
+        body: body.to_string().into_bytes(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
+    assert_eq!(answer.response.status, 200);
+    answer.profile.num_waves
+}
+
 /// What says who a hit is comes with its document.
 #[test]
 fn ids_take_no_wave_of_their_own() {
@@ -204,26 +222,22 @@ fn ids_take_no_wave_of_their_own() {
     let entries = index.entries().unwrap();
     let merged = index.merge(CONFIG, &entries).unwrap().unwrap().unwrap();
     let merged = TestIndex::of_splits(CONFIG, &[merged], &index).unwrap();
-    let waves = |path: &str, body: Value| {
-        let searcher = searcher(&merged, Arc::new(NativeEngine::new()));
-        let request = HttpRequest {
-            method: "POST".to_owned(),
-            path: path.to_owned(),
-            query: String::new(),
-            body: body.to_string().into_bytes(),
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let caller = Caller::default();
-        let answer = runtime.block_on(searcher.http(request, &caller, &Limits::default()));
-        assert_eq!(answer.response.status, 200);
-        answer.profile.num_waves
-    };
-    let without = waves("/api/v1/logs/search", json!({"query": "*", "max_hits": 20}));
-    let with = waves("/logs/_search", json!({"size": 20}));
+    let body = json!({"query": "*", "max_hits": 20});
+    let without = waves(&merged, "/api/v1/logs/search", &body);
+    let with = waves(&merged, "/logs/_search", &json!({"size": 20}));
     assert_eq!(with, without);
+}
+
+/// However many splits may have them.
+#[test]
+fn ids_are_looked_for_in_all_splits_at_once() {
+    let sources = sources();
+    let index = index(&sources);
+    assert!(index.entries().unwrap().len() > 8);
+    let one = &expected(&sources)[&77];
+    let body = json!({"query": {"ids": {"values": [one]}}, "size": 0});
+    // The manifest, and the identities.
+    assert_eq!(waves(&index, "/logs/_search", &body), 2);
 }
 
 #[test]

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use canter_runtime::cache::MemoryCache;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::MemoryFetcher;
 use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, RangeCache, Searcher};
+use canter_runtime::{Caller, HttpAnswer, Limits, RangeCache, Searcher};
 use canter_tests::TestIndex;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -73,10 +75,10 @@ fn searcher(fetcher: MemoryFetcher, engine: Arc<dyn Engine>) -> Searcher {
     builder.unwrap().build().unwrap()
 }
 
-fn ask_as(searcher: &Searcher, line: &str, body: &Value, caller: &Caller) -> (u16, Value) {
+fn request(line: &str, body: &Value) -> HttpRequest {
     let (method, target) = line.split_once(' ').unwrap();
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let request = HttpRequest {
+    HttpRequest {
         method: method.to_owned(),
         path: path.to_owned(),
         query: query.to_owned(),
@@ -84,12 +86,19 @@ fn ask_as(searcher: &Searcher, line: &str, body: &Value, caller: &Caller) -> (u1
             Value::Null => Vec::new(),
             body => body.to_string().into_bytes(),
         },
-    };
+    }
+}
+
+fn answer_of(searcher: &Searcher, request: HttpRequest, caller: &Caller) -> HttpAnswer {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    let answer = runtime.block_on(searcher.http(request, caller, &Limits::default()));
+    runtime.block_on(searcher.http(request, caller, &Limits::default()))
+}
+
+fn ask_as(searcher: &Searcher, line: &str, body: &Value, caller: &Caller) -> (u16, Value) {
+    let answer = answer_of(searcher, request(line, body), caller);
     let json = serde_json::from_slice(&answer.response.body).unwrap();
     (answer.response.status, json)
 }
@@ -433,6 +442,75 @@ fn a_scroll_goes_through_all_hits_in_any_order() {
             seen.sort_unstable();
             assert_eq!(seen, (0..150).collect::<Vec<u64>>(), "{sort}");
         }
+    }
+}
+
+/// How many hits there are in the splits that no page has reached is known from the manifest, or found out at once.
+#[test]
+fn the_first_page_of_a_scroll_reads_the_splits_of_its_hits_only() {
+    let lines = lines(&documents(8, 1_200));
+    let index = TestIndex::build(CONFIG, &lines, 30).unwrap();
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        for (query, num_hits, max_waves, max_requests) in [
+            (json!({"match_all": {}}), 1_200, 3, 8),
+            (json!({"range": {"n": {"gte": 200}}}), 1_000, 12, 80),
+        ] {
+            let body = json!({"query": query, "size": 10, "sort": ["_doc"]});
+            let request = request("POST /hits/_search?scroll=1m", &body);
+            let answer = answer_of(&searcher, request, &Caller::default());
+            let page: Value = serde_json::from_slice(&answer.response.body).unwrap();
+            assert_eq!(page["hits"]["total"]["value"], num_hits, "{query}");
+            assert_eq!(numbers(&page).len(), 10, "{query}");
+            let cost = &answer.profile;
+            assert!(
+                cost.num_waves <= max_waves && cost.num_requests <= max_requests,
+                "{query}: {} waves, {} requests",
+                cost.num_waves,
+                cost.num_requests
+            );
+        }
+    }
+}
+
+/// Of the places of hits nothing can be read, and none can be made up.
+#[test]
+fn a_scroll_tells_a_caller_with_a_filter_no_places() {
+    let documents = documents(9, 300);
+    let index = index(&documents);
+    let caller = Caller {
+        forced_filter: Some("level:[3 TO 5]".to_owned()),
+        ..Caller::default()
+    };
+    let level = |n: u64| documents[n as usize]["level"].as_u64().unwrap();
+    let expected: Vec<u64> = (0..300).filter(|n| (3..=5).contains(&level(*n))).collect();
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        let body = json!({"size": 7, "sort": ["_doc"]});
+        let (_, mut page) = ask_as(&searcher, "POST /hits/_search?scroll=1m", &body, &caller);
+        let mut seen = Vec::new();
+        while !numbers(&page).is_empty() {
+            seen.extend(numbers(&page));
+            let id = page["_scroll_id"].as_str().unwrap();
+            let written = BASE64_URL_SAFE_NO_PAD.decode(id).unwrap();
+            let mut written: Value = serde_json::from_slice(&written).unwrap();
+            let split = index.objects.keys().find_map(|name| {
+                let id = name.strip_prefix("splits/")?.strip_suffix(".split")?;
+                written.to_string().contains(id).then_some(id)
+            });
+            assert_eq!(split, None, "{written}");
+            // A place of one's own making leads nowhere.
+            let hidden = written["scroll"]["after"]["hidden"].as_u64().unwrap();
+            written["scroll"]["after"]["hidden"] = json!(hidden ^ 1);
+            let made_up = BASE64_URL_SAFE_NO_PAD.encode(written.to_string());
+            let next = json!({"scroll_id": made_up});
+            let (status, _) = ask_as(&searcher, "POST /_search/scroll", &next, &caller);
+            assert_eq!(status, 404);
+            let next = json!({"scroll_id": id});
+            page = ask_as(&searcher, "POST /_search/scroll", &next, &caller).1;
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, expected);
     }
 }
 

@@ -156,6 +156,16 @@ fn ranges_of_terms_and_patterns_find_all_their_lists() {
             ),
             ("\"while ser\"*", with(&|word| word == "serving")),
             ("\"client id5\"*", expected(&lines, &[&["client id5"]])),
+            (
+                "\"received packet of client id\"*",
+                expected(&lines, &[&["packet"]]),
+            ),
+            (
+                "\"block from source id1\"*",
+                expected(&lines, &[&["block from source id1"]]),
+            ),
+            // Both are there, and not beside each other.
+            ("\"packet cli\"*", 0),
         ] {
             let (answer, _) = search(&searcher, &json!({"query": query, "max_hits": 3}));
             assert_eq!(answer["num_hits"], num_hits, "{query}");

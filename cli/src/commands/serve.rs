@@ -138,6 +138,7 @@ fn open(args: &ServeArgs) -> Result<App> {
     let engine = args.engine.start(InstanceCaps {
         max_instances: Some(args.server.max_instances),
         max_memory_bytes: args.limits.max_memory_bytes(),
+        max_idle_bytes: usize::try_from(args.server.max_idle_bytes).ok(),
     })?;
     let max_in_line = engine
         .max_instances()

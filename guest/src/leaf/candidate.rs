@@ -51,10 +51,16 @@ impl Candidate {
         self.within.least() == (0..self.split.segment().max_doc())
     }
 
-    /// Whether documents must be looked at to know which match.
+    /// Whether clauses are to be answered from elsewhere than postings and columns.
     pub(super) fn needs_scan(&self) -> bool {
         let mut queries = std::iter::once(&self.built).chain(self.other_queries());
         queries.any(|query| !query.scan.is_empty())
+    }
+
+    /// Whether stored documents must be looked at to know which match.
+    pub(super) fn looks_at_documents(&self) -> bool {
+        let mut queries = std::iter::once(&self.built).chain(self.other_queries());
+        queries.any(|query| query.scan.looks_at_documents())
     }
 
     /// What is asked of documents that match.

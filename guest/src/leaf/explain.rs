@@ -165,7 +165,7 @@ fn fate_of(candidate: &Candidate, excluded: Option<&str>) -> SplitFate {
         (_, Some(reason)) => SplitFate::new(Decision::Head, reason),
         _ => {
             let num_docs = candidate.split.num_live(candidate.within.most());
-            let reason = match candidate.needs_scan() {
+            let reason = match candidate.looks_at_documents() {
                 true => format!(
                     "up to {num_docs} stored documents to look through, for a field that is not indexed"
                 ),

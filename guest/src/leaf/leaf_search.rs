@@ -224,14 +224,45 @@ impl<'a> LeafSearch<'a> {
             }
             self.search_splits(&round, opened).await?;
             let window = self.prepared.window;
-            let is_full = window > 0 && self.result.hits.len() >= window;
-            let enough = self.enough_hits();
-            if is_full && enough.is_some_and(|enough| self.result.num_hits >= enough) {
-                self.result.num_splits_not_needed += waiting.count() as u64;
-                return Ok(());
+            if window > 0 && self.result.hits.len() >= window {
+                match self.enough_hits() {
+                    Some(enough) if self.result.num_hits >= enough => {
+                        self.result.num_splits_not_needed += waiting.count() as u64;
+                        return Ok(());
+                    }
+                    Some(_) => {}
+                    None => return self.count_rest(waiting).await,
+                }
             }
             at_once = (at_once * 2).min(MOST_AT_ONCE);
         }
+    }
+
+    /// Counts, and aggregates, splits of which no hit is shown: all at once, and none of which the manifest says enough.
+    async fn count_rest(
+        &mut self,
+        splits: impl Iterator<Item = &'a (u32, HeadSource)>,
+    ) -> Result<(), SearchError> {
+        let is_known = self.matches_all()
+            && self.prepared.time_filter.is_open()
+            && self.prepared.aggregations.is_none();
+        let mut unknown = Vec::new();
+        for split in splits {
+            match is_known {
+                true => {
+                    self.result.num_hits += split.1.entry.num_live_docs();
+                    self.result.num_splits_from_head += 1;
+                }
+                false => unknown.push(split),
+            }
+        }
+        // The hits so far stay, and so do the splits that are open for them.
+        let hits = std::mem::take(&mut self.result.hits);
+        let window = std::mem::take(&mut self.prepared.window);
+        let counted = self.search_splits(&unknown, &mut BTreeMap::new()).await;
+        self.result.hits = hits;
+        self.prepared.window = window;
+        counted
     }
 
     /// After how many hits the search may stop counting, if it may.
@@ -308,7 +339,7 @@ impl<'a> LeafSearch<'a> {
         let candidates: Vec<&Candidate> = candidates.into_iter().collect();
         let max_bytes = self.leaf.limits.max_resident_bytes;
         for batch in batches_by_size(&candidates, max_bytes).await {
-            let at_once = match batch.iter().any(|candidate| candidate.needs_scan()) {
+            let at_once = match batch.iter().any(|candidate| candidate.looks_at_documents()) {
                 true => SPLITS_AT_ONCE,
                 false => batch.len().max(1),
             };
@@ -379,9 +410,8 @@ impl<'a> LeafSearch<'a> {
             .map_err(|error| split.error(error))?;
         let mut docs = candidate.within.docs(split).await?;
         let scroll = self.leaf.request.scroll.as_ref();
-        if let Some((index, split_id, doc)) = scroll.and_then(|scroll| scroll.after.as_ref())
-            && *split_id == split.entry.id
-            && *index == split.index
+        if let Some(after) = scroll.and_then(|scroll| scroll.after.as_ref())
+            && let Some(doc) = after.doc_in(&split.index, &split.entry)
         {
             // Those before are on earlier pages.
             docs.start = docs.start.max(doc.saturating_add(1)).min(docs.end);

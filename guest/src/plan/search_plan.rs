@@ -206,13 +206,14 @@ impl Asked {
 /// # Errors
 /// If that split is not there any more.
 fn go_on(plan: &mut SearchPlan, scroll: &Scroll) -> Result<(), SearchError> {
-    let Some((index, split_id, _)) = &scroll.after else {
+    let Some(after) = &scroll.after else {
         return Ok(());
     };
     let mut places = plan.splits.iter();
     let place = places.position(|split| {
-        let of = plan.indexes.get(split.source.index);
-        split.source.entry.id == *split_id && of.is_some_and(|of| of.name() == index)
+        let index = plan.indexes.get(split.source.index);
+        let doc = index.and_then(|index| after.doc_in(index.name(), &split.source.entry));
+        doc.is_some()
     });
     let place = place.ok_or_else(|| {
         SearchError::new(

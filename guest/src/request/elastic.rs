@@ -4,8 +4,7 @@ use canter_names::FilterPath;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::GivenQuery;
-use crate::leaf::SortValue;
+use super::{GivenQuery, Scroll};
 
 /// What an answer in Elasticsearch's form shows of hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,26 +53,6 @@ impl ElasticHits {
         }
         names
     }
-}
-
-/// A search that goes through all hits, page by page: in the order in which they lie in the index's splits, or in one of
-/// values.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Scroll {
-    /// The index, the split and the document behind which the page begins.
-    pub(crate) after: Option<(String, String, u32)>,
-    /// The values behind which it begins.
-    #[serde(default)]
-    pub(crate) keys: Vec<SortValue>,
-    /// What `now` is on every page.
-    #[serde(default)]
-    pub(crate) now_ms: Option<i64>,
-    /// How many hits the first page found, and whether there may be more: what every page says.
-    #[serde(default)]
-    pub(crate) total: Option<(u64, bool)>,
-    /// The parameters and the body of the request, for the next page.
-    pub(crate) query: String,
-    pub(crate) body: String,
 }
 
 /// The name of a field, in which `*` stands for any text, and how its dates are written.

@@ -6,15 +6,15 @@ mod elastic;
 mod filter;
 mod given_query;
 mod limits;
+mod scroll;
 mod sort;
 
 pub(crate) use counting::Counting;
-pub(crate) use elastic::{
-    DateFormat, ElasticHits, Highlight, Marks, NamedField, Scroll, SourceFilter,
-};
+pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, Marks, NamedField, SourceFilter};
 pub(crate) use filter::{parse_filter, read_filters};
 pub(crate) use given_query::GivenQuery;
 pub(crate) use limits::Limits;
+pub(crate) use scroll::{Scroll, SealedPlace};
 pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
 
 use sort::parse_sort_by;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use canter_split_format::DocIdentity;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use tantivy::TantivyDocument;
 
 use crate::SearchError;
@@ -99,12 +99,16 @@ pub(super) async fn fetch_docs<'a>(
 }
 
 async fn open_reader(split: &OpenSplit, with_identities: bool) -> Result<Reader<'_>, SearchError> {
+    let identities = async {
+        match with_identities {
+            true => DocIdentities::open(split).await.map(Some),
+            false => Ok(None),
+        }
+    };
+    let (documents, identities) = join(Documents::open(split), identities).await;
     Ok(Reader {
-        documents: Documents::open(split).await?,
-        identities: match with_identities {
-            true => Some(DocIdentities::open(split).await?),
-            false => None,
-        },
+        documents: documents?,
+        identities: identities?,
     })
 }
 

@@ -16,7 +16,7 @@ use crate::SearchError;
 use crate::api::scroll_id;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
 use crate::partial_cache::{look_up, store};
-use crate::request::{Limits, Question, Scroll, SearchRequest};
+use crate::request::{Limits, Question, Scroll, SealedPlace, SearchRequest};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
@@ -410,8 +410,8 @@ fn scroll_id_of(
     if let Some(last) = hits.last() {
         if request.scroll.is_some() {
             let source = sources.get(&last.split_ord)?;
-            let index = facts.indexes.get(source.index)?.name().to_owned();
-            scroll.after = Some((index, source.entry.id.clone(), last.doc));
+            let index = facts.indexes.get(source.index)?.name();
+            scroll.after = Some(SealedPlace::of(index, &source.entry, last.doc));
         }
         scroll.keys.clone_from(&last.keys);
     }

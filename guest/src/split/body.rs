@@ -14,6 +14,7 @@ use futures_util::future::join_all;
 use tantivy::directory::OwnedBytes;
 
 use crate::SearchError;
+use crate::session::Interrupt;
 use crate::session::exchange::{Exchange, FetchFailure};
 use crate::session::protocol::{ByteClass, FetchErrorKind, SupplyResult};
 
@@ -25,6 +26,7 @@ pub(crate) struct SplitBody {
     checksums: BlockChecksums,
     hot: BTreeMap<(u32, u64), OwnedBytes>,
     exchange: Exchange,
+    interrupt: Interrupt,
     state: Mutex<State>,
 }
 
@@ -63,6 +65,7 @@ impl SplitBody {
             head_len,
             checksums,
             hot,
+            interrupt: exchange.interrupt(),
             exchange,
             state: Mutex::default(),
         }
@@ -117,6 +120,11 @@ impl SplitBody {
                 Some(OwnedBytes::new(whole))
             }
         }
+    }
+
+    /// Whether it is time to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.interrupt.is_set()
     }
 
     /// Notes that a synchronous read missed its bytes.

@@ -20,8 +20,10 @@ use crate::session::protocol::ByteClass;
 /// The id that every packaged segment carries, as it stands in file names.
 const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
 
-const POSTINGS: &str = "idx";
-const POSITIONS: &str = "pos";
+/// What tantivy calls a segment's posting lists.
+pub(crate) const POSTINGS: &str = "idx";
+/// What it calls their positions, which stand in the same file of a split.
+pub(crate) const POSITIONS: &str = "pos";
 
 /// One split's files.
 #[derive(Clone)]
@@ -41,10 +43,12 @@ impl SplitDirectory {
     fn find(&self, path: &Path) -> Option<SplitFile> {
         let name = path.to_str()?;
         let name = name.strip_prefix(SEGMENT_PREFIX).unwrap_or(name);
-        let found = self.files.find(name);
-        // Positions stand beside postings, but in older splits.
-        let found = found.or_else(|| self.files.find(POSTINGS).filter(|_| name == POSITIONS));
-        let (file_ord, entry) = found?;
+        let name = match name {
+            // Positions stand beside postings.
+            POSITIONS => POSTINGS,
+            name => name,
+        };
+        let (file_ord, entry) = self.files.find(name)?;
         Some(SplitFile {
             body: Arc::clone(&self.body),
             file_ord,
@@ -109,7 +113,11 @@ impl HasLen for SplitFile {
 
 #[async_trait::async_trait]
 impl FileHandle for SplitFile {
+    /// A query that opens the lists of very many terms looks at the interrupt nowhere else.
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        if self.body.is_stopped() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         let range = self.checked(&range)?;
         if let Some(bytes) = self.body.hot(self.file_ord, &range) {
             return Ok(bytes);

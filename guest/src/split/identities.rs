@@ -53,11 +53,15 @@ impl<'a> DocIdentities<'a> {
     /// If that cannot be had.
     pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let file = &split.identities;
-        let beginning = match split.body.hot_start(file.file_ord) {
-            Some(bytes) => bytes,
-            None => read_whole(split).await?,
+        // Another writer's head may have less of the beginning than is needed.
+        let hot = split.body.hot_start(file.file_ord);
+        let directory = match hot.and_then(|bytes| IdentityDirectory::open(&bytes).ok()) {
+            Some(directory) => directory,
+            None => {
+                let directory = IdentityDirectory::open(&read_whole(split).await?);
+                directory.map_err(|error| split.error(error))?
+            }
         };
-        let directory = IdentityDirectory::open(&beginning).map_err(|error| split.error(error))?;
         check_len(split, &directory)?;
         Ok(Self { split, directory })
     }

@@ -206,6 +206,9 @@ fn from_head(
     exchange: &Exchange,
     mappers: &Mappers,
 ) -> Result<OpenSplit, String> {
+    if head.files.is_too_old() {
+        return Err(TOO_OLD.to_owned());
+    }
     let body = Arc::new(SplitBody::new(
         &entry.id,
         entry.head_len,

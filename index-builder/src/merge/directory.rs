@@ -65,10 +65,12 @@ impl SplitDirectory {
             .strip_prefix(SEGMENT_ID)
             .and_then(|rest| rest.strip_prefix('.'))
             .unwrap_or(name);
-        let found = self.files.find(name);
-        // Positions stand beside postings, but in older splits.
-        let found = found.or_else(|| self.files.find(LISTS).filter(|_| name == POSITIONS));
-        let (_, entry) = found?;
+        let name = match name {
+            // Positions stand beside postings.
+            POSITIONS => LISTS,
+            name => name,
+        };
+        let (_, entry) = self.files.find(name)?;
         Some(SplitFile {
             body: Arc::clone(&self.body),
             offset: entry.offset,

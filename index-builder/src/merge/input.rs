@@ -4,7 +4,7 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{
-    DOCUMENTS_FILE, DocIdentity, FormatError, IDENTITIES_FILE, Identities, SplitEntry, TOO_OLD,
+    DocIdentity, FormatError, IDENTITIES_FILE, Identities, SplitEntry, TOO_OLD,
 };
 use tantivy::columnar::{Column, ColumnarReader};
 use tantivy::directory::{Directory, OwnedBytes};
@@ -66,7 +66,7 @@ impl OpenInput {
             )));
         }
         let (head, body) = fetch_split(store, entry, folder)?;
-        if head.files.find(DOCUMENTS_FILE).is_none() {
+        if head.files.is_too_old() {
             let what = format!("split {}: {TOO_OLD}", entry.id);
             return Err(BuildError::invalid(what));
         }

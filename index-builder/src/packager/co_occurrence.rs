@@ -10,8 +10,8 @@ use tantivy::{DocId, DocSet, HasLen, SegmentReader, TERMINATED};
 
 use super::dictionaries::{CommonTerm, SMALL_DICTIONARY_NUM_BYTES, least_docs_of_common};
 
-/// Terms that are looked at: those of a document are the bits of a number. In short splits there are fewer, the square root
-/// of the number of documents, so that their heads stay short: a table has a bit for each two documents.
+/// Terms that are looked at: which of them a document has is a number with a bit for each. In short splits there are fewer, the square root
+/// of the number of documents, so that their heads stay short: a table has a bit for each two terms.
 const MAX_TERMS: usize = u128::BITS as usize;
 
 /// Documents that are looked at together.
@@ -90,7 +90,9 @@ fn frequent_terms(
             }
         }
     }
+    // A dictionary that became small when it was written anew has its common terms twice.
     terms.sort_by_key(|term| (Reverse(term.postings.doc_freq()), term.place));
+    terms.dedup_by_key(|term| term.place);
     terms.truncate(MAX_TERMS.min(max_doc.isqrt() as usize));
     terms.sort_by_key(|term| term.place);
     Ok(terms)
@@ -193,6 +195,21 @@ mod tests {
         let all = place(0, "line").term_ord;
         let terms: BTreeSet<u64> = found.terms_of(0).collect();
         assert!(terms.len() == 8 && !terms.contains(&all));
+    }
+
+    #[test]
+    fn a_common_term_of_a_dictionary_that_became_small_is_there_once() {
+        let segment = segment(20_000);
+        let field = Field::from_field_id(0);
+        let inverted_index = segment.inverted_index(field).unwrap();
+        let term_ord = inverted_index.terms().term_ord("kind3").unwrap().unwrap();
+        let common = CommonTerm {
+            field,
+            term_ord,
+            term: b"kind3".to_vec(),
+        };
+        let found = co_occurrence_of(&segment, &[common]).unwrap();
+        assert_eq!(found, co_occurrence_of(&segment, &[]).unwrap());
     }
 
     #[test]

@@ -96,6 +96,7 @@ pub fn package_split(
         .with_documents(documents);
     // From here on `files` alone keep the bytes, and give them up one by one as the split gets them.
     drop(directory);
+    files.check_lengths()?;
     if u64::from(identities.num_docs()) != files.num_docs() {
         return Err(BuildError::internal(
             "a split has other documents than identities",

@@ -131,6 +131,20 @@ impl SegmentFiles {
         self
     }
 
+    /// Refuses what a guest with addresses of 32 bits could not open.
+    pub(crate) fn check_lengths(&self) -> Result<(), BuildError> {
+        let is_too_long = |(_, bytes): &&(&str, OwnedBytes)| u32::try_from(bytes.len()).is_err();
+        match self.files.iter().find(is_too_long) {
+            None => Ok(()),
+            Some((name, bytes)) => Err(BuildError::limit(format!(
+                "a split's file `{name}` would have {} bytes, and may have {}: make smaller splits \
+                 (split_num_docs_target and the merge policy of the index config)",
+                bytes.len(),
+                u32::MAX,
+            ))),
+        }
+    }
+
     /// Number of bytes of all files.
     pub(crate) fn num_bytes(&self) -> u64 {
         self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()

@@ -5,8 +5,8 @@ use crate::{Interrupt, SearchError};
 
 /// Starts instances of the guest.
 pub trait Engine: Send + Sync + 'static {
-    /// A fresh instance for (a part of) one query. It stops when the limits say so, as promptly as
-    /// the engine can.
+    /// An instance for (a part of) one query, in which nothing of another is left. It stops when the limits say so, as
+    /// promptly as the engine can.
     fn start(&self, limits: &InstanceLimits) -> Result<Box<dyn EngineInstance>, SearchError>;
 
     /// The most instances that may exist at once.
@@ -30,7 +30,7 @@ pub struct InstanceLimits {
     pub max_memory_bytes: Option<usize>,
 }
 
-/// One instance: it runs one session at a time, on the thread that started it.
+/// One instance: it runs one session at a time, on the thread that started it, and is free when it is dropped.
 pub trait EngineInstance {
     /// Opens a session, and says what its request asks the host to keep to. A session that was open
     /// before is dropped.

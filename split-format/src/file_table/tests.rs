@@ -28,6 +28,22 @@ fn files_stand_one_after_the_other() {
 }
 
 #[test]
+fn a_split_of_before_the_first_release_is_known_by_its_files() {
+    let is_too_old = |names: &[&str]| {
+        let table = FileTable::lay_out(names.iter().map(|name| (*name, 1)));
+        table.is_too_old()
+    };
+    assert!(!is_too_old(&[
+        "term", "idx", "fast", "ids", "docs", "docindex"
+    ]));
+    assert!(is_too_old(&["term", "idx", "fast", "ids"]));
+    assert!(is_too_old(&["term", "idx", "docs", "docindex"]));
+    assert!(is_too_old(&[
+        "term", "idx", "pos", "ids", "docs", "docindex"
+    ]));
+}
+
+#[test]
 fn a_reader_refuses_what_cannot_be_laid_out() {
     let check = |bytes: &[u8], problem: &str| {
         let error = FileTable::open(bytes).unwrap_err();

@@ -9,9 +9,11 @@ use crate::version::IDENTITIES_VERSION;
 
 /// Documents of a run whose positions do not simply follow each other, at least.
 const RUN_NUM_DOCS: usize = 1_024;
-/// So many of these runs at most: their directory is in the heads of splits, which every search reads.
+/// So many of these runs at most, but for the shorter ones between straight runs, and about as many straight ones: their
+/// directory is in the heads of splits, which every search reads.
 const MAX_PACKED_RUNS: usize = 1_024;
-/// From so many documents on that follow each other they are a run of their own.
+/// From so many documents on that follow each other they are a run of their own; more in a long split, so that there are
+/// no more such runs than packed ones.
 const MIN_STRAIGHT_RUN: usize = 64;
 
 /// The file of the identities of all documents.
@@ -23,13 +25,14 @@ pub(super) fn pack(docs: &[DocIdentity]) -> Vec<u8> {
         num_runs: 0,
         runs: Writer::default(),
     };
+    let min_straight_run = MIN_STRAIGHT_RUN.max(docs.len().div_ceil(MAX_PACKED_RUNS));
     // Documents of which too few follow each other, waiting for a run of their own.
     let mut waiting: &[DocIdentity] = &[];
     let mut rest = docs;
     let mut left = docs;
     while !left.is_empty() {
         let (straight, next) = left.split_at(straight_len(left));
-        if straight.len() >= MIN_STRAIGHT_RUN || straight.len() == rest.len() {
+        if straight.len() >= min_straight_run || straight.len() == rest.len() {
             packer.push_waiting(waiting);
             packer.push_run(straight);
             (waiting, rest) = (&[], next);

@@ -193,6 +193,19 @@ fn however_many_runs_there_are_the_directory_stays_small() {
 }
 
 #[test]
+fn two_files_in_bursts_have_a_small_directory_too() {
+    let docs: Vec<DocIdentity> = (0..300_000_u64)
+        .map(|line| DocIdentity {
+            source: source(["a", "b"][(line / 100 % 2) as usize]),
+            position: line,
+        })
+        .collect();
+    let packed = Identities::of_docs(&docs).unwrap();
+    assert!(packed.directory().beginning_len() < 6 * 1_024);
+    check(&docs[..10_000]);
+}
+
+#[test]
 fn ranges_overlap_where_an_identity_may_lie_between_others() {
     let range = |from, to| IdentityRange::of_docs(&docs(source("a"), [to, from])).unwrap();
     assert!(range(1, 5).overlaps(&range(5, 9)));

@@ -69,6 +69,7 @@ impl App {
         let engine = args.engine.start(InstanceCaps {
             max_instances: None,
             max_memory_bytes: args.limits.max_memory_bytes(),
+            max_idle_bytes: None,
         })?;
         let cache = args.cache.open()?;
         let mut builder = searcher_builder(args, &engine, cache.as_ref());

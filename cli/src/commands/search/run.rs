@@ -35,6 +35,7 @@ impl OpenIndex {
             .engine(args.engine.start(InstanceCaps {
                 max_instances: None,
                 max_memory_bytes: args.limits.max_memory_bytes(),
+                max_idle_bytes: None,
             })?)
             .uri(&args.index, &OpenOptions::default())
             .map_err(about_index(&args.index))?;

@@ -171,6 +171,11 @@ pub(crate) struct ServerArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) max_instances: u32,
 
+    /// Most memory of guests that are kept between searches, so that the next one need not set one up; with 0, each search
+    /// has a guest of its own.
+    #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = parse_bytes)]
+    pub(super) max_idle_bytes: u64,
+
     /// Most requests that wait while all guests are busy; those beyond are answered 429.
     #[arg(long, value_name = "N", default_value = "128")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000))]

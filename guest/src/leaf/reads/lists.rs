@@ -14,7 +14,7 @@ use tantivy::{Directory as _, HasLen as _, Term};
 use tantivy_fst::Automaton;
 
 use crate::query::TermRange;
-use crate::split::OpenSplit;
+use crate::split::{OpenSplit, POSITIONS, POSTINGS};
 
 /// A field's posting lists begin with the number of its words.
 const HEADER_LEN: usize = 8;
@@ -23,7 +23,7 @@ const HEADER_LEN: usize = 8;
 const MAX_GAP: usize = 128 << 10;
 
 /// A dictionary's blocks that may have such terms are read together if no more lies between them: as many bytes as
-/// arrive while an object store is asked. Which of them have some, only their own bytes tell.
+/// arrive while an object store is asked. Whether a block has any, only its bytes tell.
 const MAX_DICTIONARY_GAP: usize = 4 << 20;
 
 /// The lists of a field are read as no more ranges; what lies between those that are nearest is read with them.
@@ -74,7 +74,7 @@ where
         let terms = inverted_index.terms().search(automaton.clone());
         terms.without_keys()
     };
-    // What is read between blocks is passed by when these are looked through.
+    // Looking through the blocks leaves out what was read between them.
     drop(
         terms()
             .into_stream_async_merging_holes(MAX_DICTIONARY_GAP)
@@ -105,11 +105,11 @@ impl Wanted {
     }
 
     async fn load(self, split: &OpenSplit, field: Field) -> tantivy::Result<()> {
-        let postings = ListFile::open(split, field, "idx", HEADER_LEN)?;
+        let postings = ListFile::open(split, field, POSTINGS, HEADER_LEN)?;
         let mut loads = postings.reads(self.postings.joined());
         let positions = self.positions.joined();
         if !positions.is_empty() {
-            loads.extend(ListFile::open(split, field, "pos", 0)?.reads(positions));
+            loads.extend(ListFile::open(split, field, POSITIONS, 0)?.reads(positions));
         }
         try_join_all(loads.iter().map(FileSlice::read_bytes_async)).await?;
         Ok(())

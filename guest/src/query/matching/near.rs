@@ -42,30 +42,14 @@ impl NearWeight {
     }
 
     fn near(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Option<Near>> {
-        let last = self
-            .terms
-            .iter()
-            .map(|(place, _)| *place)
-            .max()
-            .unwrap_or(0);
-        let mut words = Vec::with_capacity(self.terms.len());
-        let mut lengths = None;
-        for (place, term) in &self.terms {
-            let index = reader.inverted_index(term.field())?;
-            let postings = index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
-            let Some(postings) = postings else {
-                return Ok(None);
-            };
-            let behind = u32::try_from(last.saturating_sub(*place)).unwrap_or(u32::MAX);
-            words.push(Word {
-                postings,
-                behind,
-                starts: Vec::new(),
-            });
-            if self.scores.is_some() && lengths.is_none() {
-                lengths = reader.fieldnorms_readers().get_field(term.field())?;
-            }
-        }
+        let places = self.terms.iter().map(|(place, _)| *place);
+        let Some(words) = Words::open(&self.terms, places.max().unwrap_or(0), reader)? else {
+            return Ok(None);
+        };
+        let lengths = match (&self.scores, self.terms.first()) {
+            (Some(_), Some((_, term))) => reader.fieldnorms_readers().get_field(term.field())?,
+            _ => None,
+        };
         let scores = self.scores.as_ref().map(|scores| scores.boost_by(boost));
         let mut near = Near {
             words,
@@ -100,12 +84,87 @@ struct Word {
     /// How many places of the phrase come behind it.
     behind: u32,
     /// Where the phrase would end in this document, once for each time that the word is there.
-    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+/// The words of a phrase, which go from one document that has all of them to the next.
+pub(super) struct Words(Vec<Word>);
+
+impl Words {
+    /// `terms` are different ones of one field, each with its place in a phrase that ends at the place `last`. `None` if one
+    /// of them is nowhere.
+    pub(super) fn open(
+        terms: &[(usize, Term)],
+        last: usize,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<Option<Self>> {
+        let mut words = Vec::with_capacity(terms.len());
+        for (place, term) in terms {
+            let index = reader.inverted_index(term.field())?;
+            let postings = index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
+            let Some(postings) = postings else {
+                return Ok(None);
+            };
+            words.push(Word {
+                postings,
+                behind: u32::try_from(last.saturating_sub(*place)).unwrap_or(u32::MAX),
+                ends: Vec::new(),
+            });
+        }
+        Ok(Some(Self(words)))
+    }
+
+    /// The first document from the first word's on that has all words; they stand there then.
+    pub(super) fn aligned(&mut self) -> DocId {
+        let Some(mut doc) = self.0.first().map(|first| first.postings.doc()) else {
+            return TERMINATED;
+        };
+        let (mut at, mut num_same) = (0, 0);
+        while doc != TERMINATED && num_same < self.0.len() {
+            let Some(word) = self.0.get_mut(at) else {
+                return TERMINATED;
+            };
+            let here = match word.postings.doc() < doc {
+                true => word.postings.seek(doc),
+                false => word.postings.doc(),
+            };
+            num_same = if here == doc { num_same + 1 } else { 1 };
+            doc = here;
+            at = (at + 1) % self.0.len();
+        }
+        doc
+    }
+
+    /// Where the phrase would end in the document in which they stand, by each of them.
+    pub(super) fn ends(&mut self) -> Vec<&[u32]> {
+        let ends = self.0.iter_mut().map(|word| {
+            word.postings
+                .positions_with_offset(word.behind, &mut word.ends);
+            word.ends.as_slice()
+        });
+        ends.collect()
+    }
+
+    /// Sends the first word on, behind the document in which they stand.
+    pub(super) fn advance(&mut self) {
+        if let Some(first) = self.0.first_mut() {
+            first.postings.advance();
+        }
+    }
+
+    /// Sends the first word to a document or behind it.
+    fn seek(&mut self, target: DocId) {
+        if let Some(first) = self.0.first_mut()
+            && first.postings.doc() < target
+        {
+            first.postings.seek(target);
+        }
+    }
 }
 
 /// The documents, one after the other.
 struct Near {
-    words: Vec<Word>,
+    words: Words,
     slop: u32,
     doc: DocId,
     /// How often they are near in this document.
@@ -118,53 +177,16 @@ impl Near {
     /// Goes to the first document from the first word's on.
     fn go_on(&mut self) {
         loop {
-            self.doc = self.aligned();
+            self.doc = self.words.aligned();
             if self.doc == TERMINATED {
                 return;
             }
-            self.num_found = self.count();
+            self.num_found = count_near(&self.words.ends(), self.slop);
             if self.num_found > 0 {
                 return;
             }
-            if let Some(first) = self.words.first_mut() {
-                first.postings.advance();
-            }
+            self.words.advance();
         }
-    }
-
-    /// The first document from the first word's on that has all words; they stand there then.
-    fn aligned(&mut self) -> DocId {
-        let Some(mut doc) = self.words.first().map(|first| first.postings.doc()) else {
-            return TERMINATED;
-        };
-        let (mut at, mut num_same) = (0, 0);
-        while doc != TERMINATED && num_same < self.words.len() {
-            let Some(word) = self.words.get_mut(at) else {
-                return TERMINATED;
-            };
-            let here = match word.postings.doc() < doc {
-                true => word.postings.seek(doc),
-                false => word.postings.doc(),
-            };
-            num_same = if here == doc { num_same + 1 } else { 1 };
-            doc = here;
-            at = (at + 1) % self.words.len();
-        }
-        doc
-    }
-
-    /// How many of the places that words say are the first of some within `slop`, one of each word.
-    fn count(&mut self) -> u32 {
-        for word in &mut self.words {
-            word.postings
-                .positions_with_offset(word.behind, &mut word.starts);
-        }
-        let starts: Vec<&[u32]> = self
-            .words
-            .iter()
-            .map(|word| word.starts.as_slice())
-            .collect();
-        count_near(&starts, self.slop)
     }
 }
 
@@ -198,22 +220,16 @@ pub(in crate::query) fn count_near(lists: &[&[u32]], slop: u32) -> u32 {
 
 impl DocSet for Near {
     fn advance(&mut self) -> DocId {
-        if self.doc != TERMINATED
-            && let Some(first) = self.words.first_mut()
-        {
-            first.postings.advance();
+        if self.doc != TERMINATED {
+            self.words.advance();
             self.go_on();
         }
         self.doc
     }
 
     fn seek(&mut self, target: DocId) -> DocId {
-        if self.doc < target
-            && let Some(first) = self.words.first_mut()
-        {
-            if first.postings.doc() < target {
-                first.postings.seek(target);
-            }
+        if self.doc < target {
+            self.words.seek(target);
             self.go_on();
         }
         self.doc
@@ -224,7 +240,7 @@ impl DocSet for Near {
     }
 
     fn size_hint(&self) -> u32 {
-        let sizes = self.words.iter().map(|word| word.postings.size_hint());
+        let sizes = self.words.0.iter().map(|word| word.postings.size_hint());
         sizes.min().unwrap_or(0)
     }
 }

@@ -2,16 +2,17 @@
 //!
 //! tantivy's query for it holds the lists of all words that the last one stands for at once, and so has to be told how many
 //! they may be. Whether a dictionary has more depends on all documents, also those that a caller may not see. Here each of
-//! these words is looked for after the other, and none is left out.
+//! these words is looked for after the other, where the whole words say that it must stand, and none is left out.
 
+use tantivy::postings::Postings as _;
 use tantivy::query::{
-    BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, PhraseQuery, Query, Scorer,
-    Weight,
+    BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, Score, SegmentReader, TERMINATED, TantivyError, Term};
 use tantivy_common::BitSet;
 
+use super::near::Words;
 use crate::query::build::prefix_end;
 
 /// A phrase whose last word may go on. All its documents have the same score.
@@ -36,13 +37,11 @@ impl PhrasePrefix {
 
     /// Its documents.
     fn docs(&self, reader: &SegmentReader) -> tantivy::Result<Option<BitSet>> {
-        let (place, prefix) = &self.prefix;
+        let (_, prefix) = &self.prefix;
+        let Some(places) = self.places(reader)? else {
+            return Ok(None);
+        };
         let inverted_index = reader.inverted_index(prefix.field())?;
-        for (_, word) in &self.words {
-            if inverted_index.get_term_info(word)?.is_none() {
-                return Ok(None);
-            }
-        }
         let builder = inverted_index.terms().range();
         let builder = builder.ge(prefix.serialized_value_bytes());
         let mut last_words = match prefix_end(prefix) {
@@ -50,70 +49,71 @@ impl PhrasePrefix {
             None => builder,
         }
         .into_stream()?;
-        let beginnings = self.beginnings(reader)?;
         let mut found = BitSet::with_max_value(reader.max_doc());
+        let mut positions = Vec::new();
         while last_words.advance() {
-            // Most of these words are rare, and in none of the documents.
             let info = last_words.value();
-            let mut docs =
-                inverted_index.read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-            let mut may_match = false;
-            while !may_match && docs.block_len() > 0 {
-                may_match = docs.docs().iter().any(|doc| beginnings.contains(*doc));
-                docs.advance();
+            let mut postings = inverted_index
+                .read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions)?;
+            let mut places = places.as_slice();
+            let mut doc = postings.doc();
+            loop {
+                places = from_doc(places, doc);
+                let Some((next, _)) = places.first() else {
+                    break;
+                };
+                if *next > doc {
+                    doc = postings.seek(*next);
+                    continue;
+                }
+                if !found.contains(doc) {
+                    postings.positions(&mut positions);
+                    let mut here = places.iter().take_while(|(there, _)| *there == doc);
+                    if here.any(|(_, place)| positions.binary_search(place).is_ok()) {
+                        found.insert(doc);
+                    }
+                }
+                doc = postings.advance();
             }
-            if !may_match {
-                continue;
-            }
-            let mut last = prefix.clone();
-            last.truncate_value_bytes(0);
-            last.append_bytes(last_words.key());
-            let mut words = self.words.clone();
-            words.push((*place, last));
-            for_each_doc(words, reader, |doc| {
-                found.insert(doc);
-            })?;
         }
         Ok(Some(found))
     }
 
-    /// The documents with all whole words, one behind the other.
-    fn beginnings(&self, reader: &SegmentReader) -> tantivy::Result<BitSet> {
-        let mut found = BitSet::with_max_value(reader.max_doc());
-        match self.words.as_slice() {
-            [(_, word)] => {
-                let inverted_index = reader.inverted_index(word.field())?;
-                let docs = inverted_index.read_postings(word, IndexRecordOption::Basic)?;
-                if let Some(mut docs) = docs {
-                    while docs.doc() != TERMINATED {
-                        found.insert(docs.doc());
-                        docs.advance();
-                    }
-                }
+    /// Where the last word would have to stand, behind the whole words: documents with positions, both ascending. `None` if
+    /// one of the whole words is nowhere.
+    fn places(&self, reader: &SegmentReader) -> tantivy::Result<Option<Vec<(DocId, u32)>>> {
+        let Some(mut words) = Words::open(&self.words, self.prefix.0, reader)? else {
+            return Ok(None);
+        };
+        let mut places = Vec::new();
+        loop {
+            let doc = words.aligned();
+            if doc == TERMINATED {
+                return Ok(Some(places));
             }
-            words => for_each_doc(words.to_vec(), reader, |doc| {
-                found.insert(doc);
-            })?,
+            if let [first, others @ ..] = words.ends().as_slice() {
+                let is_end = |end: &&u32| {
+                    let mut others = others.iter();
+                    others.all(|ends| ends.binary_search(end).is_ok())
+                };
+                places.extend(first.iter().filter(is_end).map(|end| (doc, *end)));
+            }
+            words.advance();
         }
-        Ok(found)
     }
 }
 
-/// The documents of a phrase of two words or more.
-fn for_each_doc(
-    words: Vec<(usize, Term)>,
-    reader: &SegmentReader,
-    mut take: impl FnMut(DocId),
-) -> tantivy::Result<()> {
-    let unscored = EnableScoring::disabled_from_schema(reader.schema());
-    let phrase = PhraseQuery::new_with_offset(words).weight(unscored)?;
-    let mut docs = phrase.scorer(reader, 1.0)?;
-    let mut doc = docs.doc();
-    while doc != TERMINATED {
-        take(doc);
-        doc = docs.advance();
+/// Those of a document and of the ones behind it. Most documents that are asked for one after the other are near.
+fn from_doc(places: &[(DocId, u32)], doc: DocId) -> &[(DocId, u32)] {
+    let is_before = |(there, _): &(DocId, u32)| *there < doc;
+    let mut near = 1;
+    while places.get(near).is_some_and(is_before) {
+        near *= 2;
     }
-    Ok(())
+    let start = places.get(..near).unwrap_or(places);
+    places
+        .get(start.partition_point(is_before)..)
+        .unwrap_or_default()
 }
 
 impl Query for PhrasePrefix {

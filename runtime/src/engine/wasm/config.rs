@@ -19,6 +19,9 @@ pub struct WasmOptions {
     pub max_instances: u32,
     /// Most linear memory of one instance.
     pub max_memory_bytes: usize,
+    /// Most memory of instances that are kept when their search is over, all together. The next search, of whoever asks,
+    /// takes one of these and needs neither a new one nor new memory. With 0, none is kept.
+    pub max_idle_bytes: usize,
     /// What arrives for a guest enters it in parts of at least so many bytes, and it computes with each before the
     /// next is copied into its memory. What it is done with makes room for the next, in memory that is mapped and
     /// in the processor's caches.
@@ -31,11 +34,12 @@ pub struct WasmOptions {
 }
 
 impl Default for WasmOptions {
-    /// 32 instances of at most 512 MiB, parts of 1 MiB, no cache folder.
+    /// 32 instances of at most 512 MiB, of which 128 MiB are kept, parts of 1 MiB, no cache folder.
     fn default() -> Self {
         Self {
             max_instances: 32,
             max_memory_bytes: 512 << 20,
+            max_idle_bytes: 128 << 20,
             bytes_at_once: 1 << 20,
             cache_dir: None,
         }
@@ -138,10 +142,13 @@ fn pool(options: &WasmOptions) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     // One core module with one memory and one table, and the adapters that the component format may
     // put beside it.
-    pool.total_component_instances(options.max_instances)
-        .total_core_instances(options.max_instances.saturating_mul(4))
-        .total_memories(options.max_instances)
-        .total_tables(options.max_instances.saturating_mul(4))
+    let num_instances = options
+        .max_instances
+        .saturating_add(super::running::MAX_IDLE);
+    pool.total_component_instances(num_instances)
+        .total_core_instances(num_instances.saturating_mul(4))
+        .total_memories(num_instances)
+        .total_tables(num_instances.saturating_mul(4))
         .max_memory_size(options.max_memory_bytes)
         .max_unused_warm_slots(options.max_instances.min(16));
     pool

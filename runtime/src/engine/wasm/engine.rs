@@ -13,7 +13,7 @@ use super::code::Code;
 #[cfg(target_os = "linux")]
 use super::code::InPlace;
 use super::config::{WasmOptions, new_engine};
-use super::running::{GuestPre, InstanceState, Ticker, WasmInstance};
+use super::running::{GuestPre, Idle, InstanceState, LentInstance, Ticker};
 use crate::SearchError;
 use crate::engine::{Engine, EngineInstance, InstanceLimits};
 
@@ -21,6 +21,7 @@ use crate::engine::{Engine, EngineInstance, InstanceLimits};
 #[derive(Clone)]
 pub struct WasmEngine {
     shared: Arc<Shared>,
+    idle: Arc<Idle>,
 }
 
 pub(super) struct Shared {
@@ -29,9 +30,17 @@ pub(super) struct Shared {
     pub(super) ticker: Ticker,
     pub(super) options: WasmOptions,
     /// Linear memory of all instances.
-    pub(super) memory_bytes: AtomicU64,
+    pub(super) memory_bytes: Arc<AtomicU64>,
     origin: CodeOrigin,
     warning: Option<String>,
+}
+
+impl Shared {
+    /// Most memory of an instance with such limits.
+    pub(super) fn max_memory_bytes(&self, limits: &InstanceLimits) -> usize {
+        let of_all = self.options.max_memory_bytes;
+        limits.max_memory_bytes.unwrap_or(of_all).min(of_all)
+    }
 }
 
 /// Where the code of an engine came from.
@@ -100,12 +109,13 @@ impl WasmEngine {
             })?;
         let ticker = Ticker::start(&wasmtime)?;
         Ok(Self {
+            idle: Arc::new(Idle::new(options.max_idle_bytes)),
             shared: Arc::new(Shared {
                 wasmtime,
                 guest,
                 ticker,
                 options,
-                memory_bytes: AtomicU64::new(0),
+                memory_bytes: Arc::default(),
                 origin,
                 warning,
             }),
@@ -115,7 +125,7 @@ impl WasmEngine {
 
 impl Engine for WasmEngine {
     fn start(&self, limits: &InstanceLimits) -> Result<Box<dyn EngineInstance>, SearchError> {
-        let instance = WasmInstance::start(self.shared.clone(), limits)?;
+        let instance = LentInstance::start(&self.shared, &self.idle, limits)?;
         Ok(Box::new(instance))
     }
 

@@ -1,7 +1,8 @@
 //! One instance of the component: a store of its own, a memory cap, a deadline.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use tracing::error;
 use wasmtime::component::ResourceAny;
@@ -35,6 +36,9 @@ mod bindings {
 pub(in super::super) use bindings::GuestPre;
 use bindings::exports::canter::search::engine as wit;
 
+/// How long a session may take to let go of what it has.
+const TIME_TO_END: Duration = Duration::from_secs(1);
+
 /// What wasmtime keeps beside an instance.
 pub(in super::super) struct InstanceState {
     max_memory_bytes: usize,
@@ -44,22 +48,20 @@ pub(in super::super) struct InstanceState {
 
 /// What one instance has of the memory that all instances of the engine have together.
 struct MemoryUse {
-    shared: Arc<Shared>,
+    of_all: Arc<AtomicU64>,
     num_bytes: u64,
 }
 
 impl MemoryUse {
     fn grow(&mut self, num_bytes: usize) {
         self.num_bytes += num_bytes as u64;
-        let of_all = &self.shared.memory_bytes;
-        of_all.fetch_add(num_bytes as u64, Ordering::Relaxed);
+        self.of_all.fetch_add(num_bytes as u64, Ordering::Relaxed);
     }
 }
 
 impl Drop for MemoryUse {
     fn drop(&mut self) {
-        let of_all = &self.shared.memory_bytes;
-        of_all.fetch_sub(self.num_bytes, Ordering::Relaxed);
+        self.of_all.fetch_sub(self.num_bytes, Ordering::Relaxed);
     }
 }
 
@@ -100,7 +102,8 @@ pub(in super::super) struct WasmInstance {
     interrupt: Interrupt,
     /// Set by the first trap: what the memory holds after it means nothing.
     is_broken: bool,
-    _running: Running,
+    /// While it is lent to a search.
+    running: Option<Running>,
 }
 
 impl WasmInstance {
@@ -110,27 +113,18 @@ impl WasmInstance {
     ) -> Result<Self, SearchError> {
         let interrupt = limits.interrupt.clone();
         interrupt.check()?;
-        let engine_cap = shared.options.max_memory_bytes;
         let running = shared.ticker.run();
         let state = InstanceState {
-            max_memory_bytes: limits
-                .max_memory_bytes
-                .unwrap_or(engine_cap)
-                .min(engine_cap),
+            max_memory_bytes: shared.max_memory_bytes(limits),
             is_over_memory: false,
             memory: MemoryUse {
-                shared: Arc::clone(&shared),
+                of_all: Arc::clone(&shared.memory_bytes),
                 num_bytes: 0,
             },
         };
         let mut store = Store::new(&shared.wasmtime, state);
         store.limiter(|state| state);
-        let due = interrupt.clone();
-        store.epoch_deadline_callback(move |_| match due.is_due() {
-            true => Err(Trap::Interrupt.into()),
-            false => Ok(UpdateDeadline::Continue(1)),
-        });
-        store.set_epoch_deadline(1);
+        watch(&mut store, &interrupt);
         let guest = shared.guest.instantiate(&mut store).map_err(|error| {
             if store.data().is_over_memory {
                 return over_memory(store.data().max_memory_bytes);
@@ -144,8 +138,38 @@ impl WasmInstance {
             session: None,
             interrupt,
             is_broken: false,
-            _running: running,
+            running: Some(running),
         })
+    }
+
+    /// Linear memory that it has.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.store.data().memory.num_bytes
+    }
+
+    /// Lends it to another search.
+    pub(super) fn begin(&mut self, limits: &InstanceLimits) {
+        self.running = Some(self.shared.ticker.run());
+        self.interrupt = limits.interrupt.clone();
+        watch(&mut self.store, &self.interrupt);
+        let max_memory_bytes = self.shared.max_memory_bytes(limits);
+        let state = self.store.data_mut();
+        (state.max_memory_bytes, state.is_over_memory) = (max_memory_bytes, false);
+    }
+
+    /// Ends the session that is open. Whether the instance is as good as a fresh one then.
+    pub(super) fn end(&mut self) -> bool {
+        let Some(session) = self.session.take() else {
+            return false;
+        };
+        // However the search ended: a cancelled one would be stopped at once.
+        watch(
+            &mut self.store,
+            &Interrupt::after(Instant::now(), TIME_TO_END),
+        );
+        let is_ended = !self.is_broken && session.resource_drop(&mut self.store).is_ok();
+        self.running = None;
+        is_ended
     }
 
     /// What a call that did not return means for the one who asked.
@@ -288,6 +312,16 @@ impl WasmInstance {
             wit::Progress::Failed(error) => Err(search_error(error)),
         }
     }
+}
+
+/// Has the instance stop when the interrupt says so.
+fn watch(store: &mut Store<InstanceState>, interrupt: &Interrupt) {
+    let due = interrupt.clone();
+    store.epoch_deadline_callback(move |_| match due.is_due() {
+        true => Err(Trap::Interrupt.into()),
+        false => Ok(UpdateDeadline::Continue(1)),
+    });
+    store.set_epoch_deadline(1);
 }
 
 fn over_memory(max_memory_bytes: usize) -> SearchError {

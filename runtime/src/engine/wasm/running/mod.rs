@@ -1,12 +1,16 @@
 //! Instances while they run: their memory, their clock, and what goes into them and comes out.
 
+mod idle;
 mod instance;
 #[cfg(target_os = "linux")]
 mod memory;
 mod parts;
 mod ticker;
 
-pub(super) use instance::{GuestPre, InstanceState, WasmInstance};
+#[cfg(not(target_os = "linux"))]
+pub(super) use idle::MAX_IDLE;
+pub(super) use idle::{Idle, LentInstance};
+pub(super) use instance::{GuestPre, InstanceState};
 #[cfg(target_os = "linux")]
 pub(super) use memory::LargePages;
 pub(super) use ticker::Ticker;

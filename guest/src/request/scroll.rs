@@ -1,0 +1,125 @@
+//! Going through all hits, page by page.
+
+use canter_split_format::SplitEntry;
+use serde::{Deserialize, Serialize};
+
+use crate::leaf::SortValue;
+
+/// A search that goes through all hits, page by page: in the order in which they lie in the index's splits, or in one of
+/// values.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Scroll {
+    /// The document behind which the page begins.
+    pub(crate) after: Option<SealedPlace>,
+    /// The values behind which it begins.
+    #[serde(default)]
+    pub(crate) keys: Vec<SortValue>,
+    /// What `now` is on every page.
+    #[serde(default)]
+    pub(crate) now_ms: Option<i64>,
+    /// How many hits the first page found, and whether there may be more: what every page says.
+    #[serde(default)]
+    pub(crate) total: Option<(u64, bool)>,
+    /// The parameters and the body of the request, for the next page.
+    pub(crate) query: String,
+    pub(crate) body: String,
+}
+
+/// Where a document lies, readable with its split's entry only. A caller who may see some documents would otherwise learn
+/// how many lie between them, or find out by places of their own making.
+///
+/// What seals it is the checksum of the split's head, which no answer tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SealedPlace {
+    /// The name of the index.
+    index: String,
+    /// The document, hidden by what the seal comes to.
+    hidden: u32,
+    /// Says that it is of this split, and was made here.
+    seal: u64,
+}
+
+impl SealedPlace {
+    /// Seals a document of a split.
+    pub(crate) fn of(index: &str, entry: &SplitEntry, doc: u32) -> Self {
+        let seal = digest(entry, "seal", u64::from(doc));
+        Self {
+            index: index.to_owned(),
+            hidden: doc ^ mask(entry, seal),
+            seal,
+        }
+    }
+
+    /// The document, if it is one of this split.
+    pub(crate) fn doc_in(&self, index: &str, entry: &SplitEntry) -> Option<u32> {
+        if self.index != index {
+            return None;
+        }
+        let doc = self.hidden ^ mask(entry, self.seal);
+        (digest(entry, "seal", u64::from(doc)) == self.seal).then_some(doc)
+    }
+}
+
+/// What hides a document: another number for each.
+fn mask(entry: &SplitEntry, seal: u64) -> u32 {
+    let [a, b, c, d, ..] = digest(entry, "mask", seal).to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+fn digest(entry: &SplitEntry, what_for: &str, number: u64) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for part in [what_for.as_bytes(), entry.id.as_bytes()] {
+        hasher.update(part);
+    }
+    for number in [entry.head_checksum, number] {
+        hasher.update(&number.to_le_bytes());
+    }
+    let hash = hasher.finalize();
+    let first = hash.as_bytes().first_chunk();
+    u64::from_le_bytes(first.copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(id: u32, head_checksum: &str) -> SplitEntry {
+        serde_json::from_value(json!({
+            "id": format!("{id:032x}"), "len": 1000, "head_len": 100, "head_checksum": head_checksum,
+            "num_docs": 10, "raw_num_bytes": 3000,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_place_is_read_with_the_entry_of_its_split_only() {
+        let (one, other) = (entry(1, "0000000000000005"), entry(2, "0000000000000005"));
+        let replaced = entry(1, "0000000000000006");
+        for doc in [0, 1, 7_919, u32::MAX] {
+            let sealed = SealedPlace::of("logs", &one, doc);
+            assert_eq!(sealed.doc_in("logs", &one), Some(doc));
+            assert_eq!(sealed.doc_in("others", &one), None);
+            assert_eq!(sealed.doc_in("logs", &other), None);
+            assert_eq!(sealed.doc_in("logs", &replaced), None);
+            let made_up = SealedPlace {
+                hidden: sealed.hidden ^ 1,
+                ..sealed
+            };
+            assert_eq!(made_up.doc_in("logs", &one), None);
+        }
+    }
+
+    #[test]
+    fn nothing_is_told_of_distances() {
+        let entry = entry(1, "0000000000000005");
+        let hidden: Vec<u32> = (0..100)
+            .map(|doc| SealedPlace::of("logs", &entry, doc).hidden)
+            .collect();
+        let near = hidden
+            .windows(2)
+            .filter(|pair| (pair[0] ^ pair[1]) < 1 << 16);
+        assert!(near.count() < 3);
+    }
+}
