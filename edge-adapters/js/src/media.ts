@@ -1,6 +1,7 @@
 /*
  * Media types of Elasticsearch's API, which its clients ask for in headers: the guest sees none, so that its host adds what they
- * mean. `runtime/src/searcher/media.rs` decides alike, in another language.
+ * mean. `runtime/src/searcher/media.rs` decides alike, in another language; the tests of both go through
+ * `runtime/src/searcher/media/cases.json`.
  *
  *   Accept: application/vnd.elasticsearch+json; compatible-with=8   the answer's content type is the same
  *   Accept: application/json                                       `_cat` answers in JSON
