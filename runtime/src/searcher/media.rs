@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::refusal::Api;
+use crate::Api;
 
 /// Elasticsearch's own media types begin so; behind it stands the syntax.
 const VENDOR: &str = "application/vnd.elasticsearch+";
