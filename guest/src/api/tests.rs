@@ -9,7 +9,7 @@ use crate::session::protocol::{
     Budget, FetchErrorKind, HostReport, HttpRequest, HttpResponse, Outcome, Progress, Supply,
     SupplyResult,
 };
-use crate::{ErrorKind, SearchError, Session, http_error};
+use crate::{ErrorKind, SearchError, Session, http_error, http_refusal};
 
 const SETTINGS: &str = r#"{"indexes": ["logs", "a b"]}"#;
 
@@ -398,4 +398,18 @@ fn a_failure_from_outside_a_session_has_the_form_of_the_api_that_was_asked() {
     assert_eq!(body["error"]["reason"], "a leaf is away");
     let product = ("x-elastic-product".to_owned(), "Elasticsearch".to_owned());
     assert!(response.headers.contains(&product));
+}
+
+#[test]
+fn a_refusal_without_a_session_has_the_form_of_the_api_that_was_asked() {
+    let refused = |path: &str| -> Value {
+        let response = http_refusal(path, 413, "too long");
+        assert_eq!(response.status, 413, "{path}");
+        serde_json::from_slice(&response.body).unwrap()
+    };
+    let plain = json!({"message": "too long"});
+    assert_eq!(refused("/api/v1/logs/search"), plain);
+    let elastic = refused("/_msearch");
+    assert_eq!(elastic["error"]["type"], "content_too_long_exception");
+    assert_eq!(elastic["error"]["reason"], "too long");
 }
