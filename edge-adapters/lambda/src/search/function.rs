@@ -150,8 +150,9 @@ impl SearchFunction {
                 shape,
                 is_direct,
             } => {
+                let api = Api::of(&request.path);
                 let response = self.respond(request, &headers, is_direct, &limits).await;
-                Ok(shaped(response, shape))
+                Ok(shaped(response, shape, api))
             }
         }
     }
