@@ -30,7 +30,7 @@ mod root;
 pub mod session;
 mod split;
 
-pub use api::http_error;
+pub use api::{http_error, http_refusal};
 pub use error::{ErrorKind, SearchError};
 pub use session::Session;
 

@@ -34,6 +34,7 @@ mod searcher;
 mod worker;
 
 pub use cache::RangeCache;
+pub use canter_names::Api;
 pub use canter_stores::parse_bytes;
 pub use engine::Engine;
 pub use error::{ErrorKind, SearchError};
@@ -45,6 +46,6 @@ pub use limits::{Budget, Limits};
 pub use observe::Metrics;
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
 pub use searcher::{
-    Api, Caller, HttpAnswer, InvalidMediaType, LeafAnswer, LeafRunner, MediaTypes, SearchResponse,
+    Caller, HttpAnswer, InvalidMediaType, LeafAnswer, LeafRunner, MediaTypes, SearchResponse,
     SearchText, Searcher, SearcherBuilder,
 };

@@ -23,7 +23,6 @@ mod builder;
 mod http;
 mod leaves;
 mod media;
-mod refusal;
 pub(crate) mod request;
 mod text;
 
@@ -31,7 +30,6 @@ pub use builder::SearcherBuilder;
 pub use http::{Caller, HttpAnswer};
 pub use leaves::{LeafAnswer, LeafRunner};
 pub use media::{InvalidMediaType, MediaTypes};
-pub use refusal::Api;
 pub use text::SearchText;
 
 /// An answer.

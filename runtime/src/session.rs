@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 pub use canter_stores::ByteClass;
 
-use crate::Budget;
 use crate::fetch::FetchErrorKind;
+use crate::{Api, Budget};
 
 /// One byte range of one object, to be fetched together with all others of its demand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +128,20 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
+impl HttpResponse {
+    /// What a host answers itself, without asking the guest: a message and nothing else, in the form of the API that was
+    /// asked.
+    pub fn refusal(api: Api, status: u16, message: &str) -> Self {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let body = api.error(status, Api::kind_of(status), message);
+        Self {
+            status,
+            headers: api.headers().map(owned).collect(),
+            body: body.to_string().into_bytes(),
+        }
+    }
+}
+
 /// Which session to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionRequest {
@@ -196,4 +210,23 @@ pub enum Progress {
     Pending(Demand),
     /// The session is over.
     Done(Outcome),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_has_the_form_of_the_api_that_was_asked() {
+        let plain = HttpResponse::refusal(Api::Quickwit, 403, "no");
+        assert_eq!(plain.status, 403);
+        assert_eq!(plain.body, b"{\"message\":\"no\"}");
+        let elastic = HttpResponse::refusal(Api::Elasticsearch, 403, "no");
+        assert_eq!(elastic.status, 403);
+        let body: serde_json::Value = serde_json::from_slice(&elastic.body).unwrap();
+        assert_eq!(body["status"], 403);
+        assert_eq!(body["error"]["type"], "security_exception");
+        let product = ("x-elastic-product".to_owned(), "Elasticsearch".to_owned());
+        assert!(elastic.headers.contains(&product));
+    }
 }

@@ -152,7 +152,7 @@ impl<P: Platform, C: Cache> Host<P, C> {
         let elapsed_us = self.platform.now_us().saturating_sub(started_us);
         let (response, error) = match result {
             Ok(response) => (response, None),
-            Err(error) => (http_error(&error), Some(error)),
+            Err(error) => (http_error(&request.path, &error), Some(error)),
         };
         Answer {
             response,

@@ -1,18 +1,19 @@
 //! Waves against a store in memory: whatever the store, the cache and the budget do, a read gets its bytes or
-//! a reason.
+//! a reason. What is answered without any.
 
 use std::collections::BTreeMap;
 
 use canter_guest::session::protocol::{
-    Budget, ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, ReadRequest, Supply,
-    SupplyResult,
+    Budget, ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HttpRequest, ReadRequest,
+    Supply, SupplyResult,
 };
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::host::Index;
 use crate::search::{Behind, Counts, Search};
-use crate::{BlobCache, Cache, FolderCache, Options};
+use crate::{BlobCache, Cache, FolderCache, Host, Options};
 
 mod memory_store;
 use memory_store::{Fault, MemoryBlobs, MemoryStore};
@@ -479,4 +480,32 @@ fn the_rest_of_an_object_is_one_request() {
     };
     check(blobs());
     check(Behind::new(None));
+}
+
+/// The guest refuses such settings, so that there is no session to answer.
+#[test]
+fn a_failure_without_a_session_has_the_form_of_the_api_that_was_asked() {
+    let mut options = Options::default();
+    let limits = &mut options.guest_limits;
+    limits.insert("max_hits".to_owned(), "many".into());
+    let logs = Url::parse("http://store.example/x").unwrap();
+    let indexes = BTreeMap::from([("logs".to_owned(), logs)]);
+    let mut host = Host::new(store(), None::<FolderCache>, options, indexes);
+    let mut ask = |path: &str| -> (Value, String) {
+        let answer = host.answer(&HttpRequest {
+            method: "GET".to_owned(),
+            path: path.to_owned(),
+            query: String::new(),
+            body: Vec::new(),
+        });
+        assert_eq!(answer.response.status, 400, "{path}");
+        let body = serde_json::from_slice(&answer.response.body).unwrap();
+        (body, answer.error.unwrap().message)
+    };
+    let (body, message) = ask("/api/v1/logs/search");
+    assert_eq!(body, json!({"message": message}));
+    let (body, message) = ask("/logs/_search");
+    assert_eq!(body["status"], 400);
+    assert_eq!(body["error"]["type"], "illegal_argument_exception");
+    assert_eq!(body["error"]["reason"], message);
 }

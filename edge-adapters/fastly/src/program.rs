@@ -1,10 +1,10 @@
 //! From a client's request to an answer.
 
+use canter_guest::http_refusal;
 use canter_guest::session::protocol::{HttpRequest, HttpResponse};
 use fastly::compute_runtime::{elapsed_vcpu_ms, heap_memory_snapshot_mib};
 use fastly::http::StatusCode;
 use fastly::{Request, Response};
-use serde_json::json;
 
 use crate::config::{Config, FastlyHost};
 
@@ -39,7 +39,7 @@ fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
         Err(message) => {
             // For those who run it: it may quote what gives access to a store.
             eprintln!("error: {message}");
-            return (refusal(500, UNUSABLE_SETTINGS), None);
+            return (refusal(request.get_path(), 500, UNUSABLE_SETTINGS), None);
         }
     };
     let request = match read(request) {
@@ -68,19 +68,19 @@ fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
 
 fn read(mut request: Request) -> Result<HttpRequest, Response> {
     let mut body = Vec::new();
+    let path = request.get_path().to_owned();
     for part in request.take_body().read_chunks(64 << 10) {
-        let part = part.map_err(|_| refusal(400, "the request's body broke off"))?;
+        let part = part.map_err(|_| refusal(&path, 400, "the request's body broke off"))?;
         body.extend_from_slice(&part);
         if body.len() > MAX_BODY_BYTES {
             let message = format!("the body has more than {MAX_BODY_BYTES} bytes");
-            return Err(refusal(413, &message));
+            return Err(refusal(&path, 413, &message));
         }
     }
-    let url = request.get_url();
     Ok(HttpRequest {
         method: request.get_method_str().to_owned(),
-        path: url.path().to_owned(),
-        query: url.query().unwrap_or_default().to_owned(),
+        path,
+        query: request.get_query_str().unwrap_or_default().to_owned(),
         body,
     })
 }
@@ -103,11 +103,7 @@ fn preflight() -> Response {
         .with_header("access-control-max-age", "86400")
 }
 
-/// An answer that only a host can give, in the form of the guest's.
-fn refusal(status: u16, message: &str) -> Response {
-    to_fastly(HttpResponse {
-        status,
-        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-        body: json!({ "message": message }).to_string().into_bytes(),
-    })
+/// An answer to a request for `path` that only a host can give, in the form of the API that was asked.
+fn refusal(path: &str, status: u16, message: &str) -> Response {
+    to_fastly(http_refusal(path, status, message))
 }

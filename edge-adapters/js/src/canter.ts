@@ -5,7 +5,7 @@
 import { BlockCache } from "./cache/blocks.js";
 import { drive, run, tooLate } from "./driver.js";
 import { CanterError, FetchFailure } from "./errors.js";
-import { errorOf, type Manner, PLAIN, plainAnswer, responseOf } from "./http.js";
+import { errorOf, type Manner, PLAIN, responseOf } from "./http.js";
 import {
   GivenUp,
   guestSource,
@@ -175,7 +175,7 @@ class Host implements Canter {
   async handle(request: HttpRequest, options: CallOptions = {}): Promise<Answer> {
     const report = newReport();
     const settings = this.settings(options);
-    const { fanOut } = this.options;
+    const { fanOut, http: manners = PLAIN } = this.options;
     const maxLeaves = options.dividesSearches === false ? 1 : (fanOut?.maxLeaves ?? 1);
     try {
       const opening = { kind: "http", request, settings, maxLeaves } as const;
@@ -183,7 +183,7 @@ class Host implements Canter {
       if (outcome.tag === "http") return { response: outcome.val, report };
       throw new CanterError("internal", `the guest answered a request with ${outcome.tag}`);
     } catch (error) {
-      return { response: plainAnswer(this.asCanterError(error)), report };
+      return { response: manners.refuse(this.asCanterError(error), request.path), report };
     }
   }
 

@@ -1,24 +1,13 @@
 /*
- * Between `fetch` and the guest: bodies in, answers out, and errors that no guest was there to word.
+ * Between `fetch` and the guest: bodies in, answers out.
  */
 
+import { errorAnswer } from "./api.js";
 import { CanterError } from "./errors.js";
 import type { SearchReport } from "./io/report.js";
 import type { HttpResponse } from "./protocol.js";
 
-/** An answer of the same form as the guest's errors, for when there is no guest to make it. */
-export function plainAnswer(error: CanterError): HttpResponse {
-  return {
-    status: error.status,
-    headers: [
-      ["content-type", "application/json"],
-      ["cache-control", "no-store"],
-    ],
-    body: new TextEncoder().encode(JSON.stringify({ message: error.message })),
-  };
-}
-
-/** The error that an answer of the API says. */
+/** The error that an answer of the search API says. */
 export function errorOf(status: number, text: string): CanterError {
   let message = text;
   try {
@@ -72,7 +61,7 @@ export function responseOf(
 export interface HttpManners {
   /** Reads a body of at most so many bytes. Rejects with a `CanterError` that has the status to answer. */
   readBody(request: Request, maxBytes: number): Promise<Uint8Array>;
-  /** The answer to a request for `path` that is refused; its headers, where they are known, may ask for a media type. */
+  /** The answer to a request for `path` that is refused or fails; its headers, where they are known, may ask for a media type. */
   refuse(error: CanterError, path: string, headers?: Headers): HttpResponse;
   /**
    * What the headers of a request for `path` ask of the form of its answer, of which the guest sees nothing. Throws a
@@ -89,10 +78,10 @@ export interface Manner {
   shape(response: HttpResponse): HttpResponse;
 }
 
-/** For whoever asks within a page: bodies as they are, errors as the search API has them. */
+/** For whoever asks within a page: bodies as they are, and no media types. */
 export const PLAIN: HttpManners = {
   readBody: ({ body }, maxBytes) => collect(body, maxBytes),
-  refuse: plainAnswer,
+  refuse: (error, path) => errorAnswer(error, path),
 };
 
 /**

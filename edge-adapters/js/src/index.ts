@@ -5,7 +5,8 @@
 export { createCanter } from "./canter.js";
 export type { Answer, CallOptions, Canter, SearchRequest, SearchResponse } from "./canter.js";
 export type { BudgetOptions, CanterOptions, FanOutOptions, ThreadOptions } from "./options.js";
-export { plainAnswer, responseOf } from "./http.js";
+export { errorAnswer } from "./api.js";
+export { responseOf } from "./http.js";
 export type { HttpManners, Manner } from "./http.js";
 export { CanterError, FetchFailure } from "./errors.js";
 export { guestSource } from "./guest.js";

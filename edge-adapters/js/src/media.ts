@@ -1,11 +1,13 @@
 /*
  * Media types of Elasticsearch's API, which its clients ask for in headers: the guest sees none, so that its host adds what they
- * mean. `runtime/src/searcher/media.rs` decides alike, in another language.
+ * mean. `runtime/src/searcher/media.rs` decides alike, in another language; the tests of both go through
+ * `runtime/src/searcher/media/cases.json`.
  *
  *   Accept: application/vnd.elasticsearch+json; compatible-with=8   the answer's content type is the same
  *   Accept: application/json                                       `_cat` answers in JSON
  */
 
+import { isElasticsearchs, segmentsOf } from "./api.js";
 import { CanterError } from "./errors.js";
 import type { Manner } from "./http.js";
 import type { HttpResponse } from "./protocol.js";
@@ -17,9 +19,6 @@ const JSON_TYPE = "application/json";
 
 /** A longer version is shown in part. */
 const MAX_SHOWN_LEN = 100;
-
-/** First parts of paths that are not Elasticsearch's. */
-const OTHERS = ["api", "health", "metrics", "openapi.json", "v1"];
 
 /** One media type of a header. */
 interface MediaType {
@@ -39,12 +38,6 @@ export class InvalidMediaType extends CanterError {
   constructor(header: string, problem: string) {
     super("invalid", `Invalid media-type value on headers [${header}]: ${problem}`);
   }
-}
-
-/** Whether a path is of Elasticsearch's API. */
-export function isElasticsearchs(path: string): boolean {
-  const [first = "", second, third] = segmentsOf(path);
-  return !OTHERS.includes(first) || (first === "api" && second === "v1" && third === "_elastic");
 }
 
 /** What a request's headers ask of its answer. Throws an `InvalidMediaType` for what no answer can have. */
@@ -93,10 +86,6 @@ function isCat(path: string): boolean {
 function withFormat(query: string): string {
   if (query.split("&").some((part) => part.split("=")[0] === "format")) return query;
   return query === "" ? "format=json" : `${query}&format=json`;
-}
-
-function segmentsOf(path: string): string[] {
-  return path.split("/").filter((segment) => segment !== "");
 }
 
 function readMediaType(text: string): MediaType {

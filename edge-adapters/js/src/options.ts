@@ -78,7 +78,7 @@ export interface CanterOptions {
   readonly maxMemoryBytes?: number;
   /** Longest body of a request in bytes, uncompressed; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /** How `fetch` reads and refuses; bodies as they are by default. Servers pass `SERVING`. */
+  /** How `fetch` reads bodies, and what media types it knows; bodies as they are, and none, by default. Servers pass `SERVING`. */
   readonly http?: HttpManners;
   /**
    * Takes what goes on behind an answer: entries on their way into the cache. Without it an answer waits

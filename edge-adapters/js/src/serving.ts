@@ -1,11 +1,12 @@
 /*
- * What hosts do that serve others over HTTP: they take compressed bodies, answer in the media type that was asked for, and
- * refuse requests in the form of the API that was asked, as `canter serve` does. A page that searches by itself loads none of this.
+ * What hosts do that serve others over HTTP: they take compressed bodies, and answer and refuse in the media type that was asked
+ * for, as `canter serve` does. A page that searches by itself loads none of this.
  */
 
+import { errorAnswer } from "./api.js";
 import { CanterError } from "./errors.js";
-import { collect, type HttpManners, plainAnswer, tooLong } from "./http.js";
-import { InvalidMediaType, isElasticsearchs, mannerOf } from "./media.js";
+import { collect, type HttpManners, tooLong } from "./http.js";
+import { InvalidMediaType, mannerOf } from "./media.js";
 import type { HttpResponse } from "./protocol.js";
 
 /** Of a compressed body, so many bytes more than it has uncompressed: for one that cannot be compressed. */
@@ -14,35 +15,18 @@ const GZIP_OVERHEAD_BYTES = 4096;
 /** Bodies that are too long by no more than so many times the limit are read to their end before they are refused. */
 const DROPPED_SHARE = 3;
 
-/** What Elasticsearch calls errors by their status. */
-const KINDS: Readonly<Record<number, string>> = {
-  401: "security_exception",
-  403: "security_exception",
-  408: "receive_timeout_transport_exception",
-  413: "content_too_long_exception",
-  429: "es_rejected_execution_exception",
-  500: "exception",
-  503: "unavailable_shards_exception",
-  504: "timeout_exception",
-};
-
 /** For servers. */
 export const SERVING: HttpManners = { readBody, refuse, mannerOf };
 
-/** Clients of Elasticsearch's API read errors in another place than those of the search API. */
+/** The answer to a request that is refused, in the media type that it asks for. */
 function refuse(error: CanterError, path: string, headers = new Headers()): HttpResponse {
-  const plain = plainAnswer(error);
-  if (!isElasticsearchs(path)) return plain;
   const ownType = error instanceof InvalidMediaType ? error.type : undefined;
-  const type = ownType ?? KINDS[error.status] ?? "illegal_argument_exception";
-  const cause = { type, reason: error.message };
-  const body = { error: { root_cause: [cause], ...cause }, status: error.status };
-  const answer = { ...plain, body: new TextEncoder().encode(JSON.stringify(body)) };
+  const answer = errorAnswer(error, path, ownType);
   try {
     return mannerOf(path, headers)?.shape(answer) ?? answer;
   } catch {
     // Who asks for what no answer can have is told so in plain JSON.
-    return mannerOf(path, new Headers())?.shape(answer) ?? answer;
+    return answer;
   }
 }
 

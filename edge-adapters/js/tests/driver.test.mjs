@@ -399,7 +399,7 @@ test("an answer that no guest makes is not kept by caches either", async () => {
   const guest = () => Promise.reject(new Error("no module"));
   const logged = [];
   const log = (what, error) => logged.push([what, error.message]);
-  const response = await canterOn({ guest, log }).fetch(new Request("http://x/"));
+  const response = await canterOn({ guest, log }).fetch(new Request("http://x/api/v1/indexes"));
   assert.equal(response.status, 500);
   // Why it cannot be started is for whoever runs it.
   assert.match((await response.json()).message, /cannot be started; the log/);
@@ -469,7 +469,7 @@ test("a request and an answer of fetch keep their bytes, and say what they cost"
   assert.equal(response.headers.get("x-canter-bytes"), "10");
   assert.equal((await response.json()).supplied[0].digest, part(OBJECT, 0, 10));
   const large = await canter.fetch(
-    new Request("http://x/", { method: "POST", body: "x".repeat(2000) }),
+    new Request("http://x/api", { method: "POST", body: "x".repeat(2000) }),
   );
   assert.equal(large.status, 413);
   assert.match((await large.json()).message, /1000 bytes/);

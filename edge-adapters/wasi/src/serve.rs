@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use canter_edge_io::{FolderCache, Host, Options, parse_bytes, parse_indexes};
+use canter_guest::http_refusal;
 use canter_guest::session::protocol::{HttpRequest, HttpResponse};
-use serde_json::json;
 use wasip2::cli::environment::get_environment;
 use wasip2::http::types::{
     ErrorCode, Fields, IncomingRequest, Method, OutgoingBody, OutgoingResponse, ResponseOutparam,
@@ -53,17 +53,25 @@ const UNUSABLE_SETTINGS: &str = "the settings of this service cannot be used; it
 type WasiHost = Host<Wasi, Option<FolderCache>>;
 
 fn answer(request: IncomingRequest) -> (HttpResponse, Option<WasiHost>) {
+    let target = request.path_with_query().unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let mut host = match host() {
         Ok(host) => host,
         Err(message) => {
             // For those who run it: it may quote what gives access to a store.
             eprintln!("error: {message}");
-            return (refusal(500, UNUSABLE_SETTINGS), None);
+            return (http_refusal(path, 500, UNUSABLE_SETTINGS), None);
         }
     };
-    let request = match read(request) {
-        Ok(request) => request,
+    let body = match read_body(&request, path) {
+        Ok(body) => body,
         Err(response) => return (response, None),
+    };
+    let request = HttpRequest {
+        method: method_of(&request.method()),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        body,
     };
     let answer = host.answer(&request);
     let costs = answer.cost_headers();
@@ -97,17 +105,6 @@ fn host() -> Result<WasiHost, String> {
     Ok(Host::new(Wasi, cache, options, indexes))
 }
 
-fn read(request: IncomingRequest) -> Result<HttpRequest, HttpResponse> {
-    let target = request.path_with_query().unwrap_or_default();
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    Ok(HttpRequest {
-        method: method_of(&request.method()),
-        path: path.to_owned(),
-        query: query.to_owned(),
-        body: read_body(&request)?,
-    })
-}
-
 fn method_of(method: &Method) -> String {
     let name = match method {
         Method::Get => "GET",
@@ -124,8 +121,9 @@ fn method_of(method: &Method) -> String {
     name.to_owned()
 }
 
-fn read_body(request: &IncomingRequest) -> Result<Vec<u8>, HttpResponse> {
-    let broken = |_| refusal(400, "the request's body broke off");
+/// The body of a request for `path`, or why it cannot be read, in the form of the API that was asked.
+fn read_body(request: &IncomingRequest, path: &str) -> Result<Vec<u8>, HttpResponse> {
+    let broken = |()| http_refusal(path, 400, "the request's body broke off");
     let body = request.consume().map_err(broken)?;
     let stream = body.stream().map_err(broken)?;
     let mut bytes = Vec::new();
@@ -137,7 +135,7 @@ fn read_body(request: &IncomingRequest) -> Result<Vec<u8>, HttpResponse> {
         }
         if bytes.len() > MAX_BODY_BYTES {
             let message = format!("the body has more than {MAX_BODY_BYTES} bytes");
-            return Err(refusal(413, &message));
+            return Err(http_refusal(path, 413, &message));
         }
     }
 }
@@ -160,15 +158,6 @@ fn preflight() -> HttpResponse {
             .map(|(name, value)| (name.into(), value.into()))
             .into(),
         body: Vec::new(),
-    }
-}
-
-/// An answer that only a host can give, in the form of the guest's.
-fn refusal(status: u16, message: &str) -> HttpResponse {
-    HttpResponse {
-        status,
-        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-        body: json!({ "message": message }).to_string().into_bytes(),
     }
 }
 

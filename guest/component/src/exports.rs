@@ -29,9 +29,9 @@ impl Guest for Component {
         canter_guest::version()
     }
 
-    fn http_error(kind: wit::SearchErrorKind, message: String) -> wit::HttpResponse {
+    fn http_error(path: String, kind: wit::SearchErrorKind, message: String) -> wit::HttpResponse {
         let error = canter_guest::SearchError::new(own_error_kind(kind), message);
-        wit_response(canter_guest::http_error(&error))
+        wit_response(canter_guest::http_error(&path, &error))
     }
 }
 

@@ -4,7 +4,7 @@ use canter_names::{MayBeAbsent, listed_names};
 use percent_encoding::percent_decode_str;
 
 use super::elastic::{ElasticCall, read_elastic};
-use super::http::{http_error, json_response, message_response, to_http};
+use super::http::{error_response, json_response, message_response, to_http};
 use super::indexes::{About, IndexFilter, describe, list, ready};
 use super::params::{index_parameters, search_parameters};
 use super::settings::ApiSettings;
@@ -45,7 +45,8 @@ const PATHS: &str = "there are /api/v1/<index>/search, /api/v1/indexes, /api/v1/
 
 /// Reads a request.
 pub(crate) fn read_call(request: &HttpRequest, settings: &ApiSettings) -> Call {
-    Call::read(request, settings).unwrap_or_else(|error| Call::Answered(http_error(&error)))
+    Call::read(request, settings)
+        .unwrap_or_else(|error| Call::Answered(error_response(&error, false)))
 }
 
 impl Call {

@@ -18,8 +18,8 @@ mod settings;
 
 pub(crate) use call::read_call;
 pub(crate) use elastic::{scroll_id, to_elastic};
-pub use http::http_error;
 pub(crate) use http::to_http;
+pub use http::{http_error, http_refusal};
 pub(crate) use settings::ApiSettings;
 
 #[cfg(test)]

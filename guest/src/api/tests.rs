@@ -1,15 +1,15 @@
 //! What the API makes of requests before anything is read. Answers of real indexes are tested end to end.
 
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::{Call, read_call};
 use super::settings::ApiSettings;
-use crate::Session;
 use crate::session::protocol::{
     Budget, FetchErrorKind, HostReport, HttpRequest, HttpResponse, Outcome, Progress, Supply,
     SupplyResult,
 };
+use crate::{ErrorKind, SearchError, Session, http_error, http_refusal};
 
 const SETTINGS: &str = r#"{"indexes": ["logs", "a b"]}"#;
 
@@ -381,4 +381,35 @@ fn paths_of_clusters_are_refused_in_the_form_that_their_clients_know() {
         let mut names = response.headers.iter().map(|(name, _)| name.as_str());
         assert!(names.any(|name| name == "x-elastic-product"), "{line}");
     }
+}
+
+#[test]
+fn a_failure_from_outside_a_session_has_the_form_of_the_api_that_was_asked() {
+    let error = SearchError::new(ErrorKind::Unavailable, "a leaf is away");
+    let response = http_error("/api/v1/logs/search", &error);
+    assert_eq!(response.status, 503);
+    let body: Value = serde_json::from_slice(&response.body).unwrap();
+    assert_eq!(body, json!({"message": "a leaf is away"}));
+    let response = http_error("/logs/_search", &error);
+    assert_eq!(response.status, 503);
+    let body: Value = serde_json::from_slice(&response.body).unwrap();
+    assert_eq!(body["status"], 503);
+    assert_eq!(body["error"]["type"], "unavailable_shards_exception");
+    assert_eq!(body["error"]["reason"], "a leaf is away");
+    let product = ("x-elastic-product".to_owned(), "Elasticsearch".to_owned());
+    assert!(response.headers.contains(&product));
+}
+
+#[test]
+fn a_refusal_without_a_session_has_the_form_of_the_api_that_was_asked() {
+    let refused = |path: &str| -> Value {
+        let response = http_refusal(path, 413, "too long");
+        assert_eq!(response.status, 413, "{path}");
+        serde_json::from_slice(&response.body).unwrap()
+    };
+    let plain = json!({"message": "too long"});
+    assert_eq!(refused("/api/v1/logs/search"), plain);
+    let elastic = refused("/_msearch");
+    assert_eq!(elastic["error"]["type"], "content_too_long_exception");
+    assert_eq!(elastic["error"]["reason"], "too long");
 }

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::refusal::Api;
 use super::request::NOW;
 use super::{SearchEnd, Searcher};
 use crate::observe::{Answered, observe_query};
 use crate::session::{HttpRequest, HttpResponse, SessionRequest};
-use crate::{ErrorKind, Limits, Profile, SearchError};
+use crate::{Api, ErrorKind, Limits, Profile, SearchError};
 
 /// Who asks, as far as a search depends on it. The host finds out; the default may search everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +89,7 @@ impl Searcher {
             let deadline_ms = deadline_ms.load(Ordering::Relaxed);
             let is_late = elapsed.as_millis() >= u128::from(deadline_ms);
             HttpAnswer {
-                response: api.response(status_of(&error, is_late), &error.message),
+                response: HttpResponse::refusal(api, status_of(&error, is_late), &error.message),
                 profile: Profile::default(),
                 elapsed,
                 shows_cost: caller.forced_filter.is_none(),

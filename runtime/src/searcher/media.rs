@@ -6,11 +6,11 @@
 //!   Accept: application/json                                       `_cat` answers in JSON
 //! ```
 //!
-//! `edge-adapters/js/src/media.ts` decides alike, in another language.
+//! `edge-adapters/js/src/media.ts` decides alike, in another language; the tests of both go through `media/cases.json`.
 
 use std::borrow::Cow;
 
-use super::refusal::Api;
+use crate::Api;
 
 /// Elasticsearch's own media types begin so; behind it stands the syntax.
 const VENDOR: &str = "application/vnd.elasticsearch+";
@@ -216,128 +216,119 @@ fn heaviest<'m, 'h: 'm>(all: impl Iterator<Item = &'m MediaType<'h>>) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
 
     const EIGHT: &str = "application/vnd.elasticsearch+json;compatible-with=8";
-    const NINE: &str = "application/vnd.elasticsearch+json;compatible-with=9";
 
-    fn read(accept: &str, content_type: &str) -> Result<MediaTypes, InvalidMediaType> {
-        let given = |value: &'static str| Some(value).filter(|value| !value.is_empty());
-        let (accept, content_type) = (leaked(accept), leaked(content_type));
-        MediaTypes::read("/logs/_search", given(accept), given(content_type))
+    /// Cases that the hosts in JavaScript decide alike.
+    #[derive(Deserialize)]
+    struct Cases {
+        answers: Vec<AnswerCase>,
+        /// Content types of answers that stay as they are.
+        untouched: Vec<String>,
+        queries: Vec<QueryCase>,
     }
 
-    fn leaked(text: &str) -> &'static str {
-        Box::leak(text.to_owned().into_boxed_str())
+    /// Headers, and the content type of the answer or a part of what is said against them.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct AnswerCase {
+        case: String,
+        accept: String,
+        content_type: String,
+        answered: Option<String>,
+        refused: Option<String>,
+    }
+
+    /// What is asked for, and the query string with which the guest is asked.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct QueryCase {
+        case: String,
+        accept: String,
+        path: String,
+        query: String,
+        asked: String,
+    }
+
+    fn cases() -> Cases {
+        serde_json::from_str(include_str!("media/cases.json")).unwrap()
+    }
+
+    fn read(path: &str, accept: &str, content_type: &str) -> Result<MediaTypes, InvalidMediaType> {
+        let accept = Some(accept).filter(|value| !value.is_empty());
+        let content_type = Some(content_type).filter(|value| !value.is_empty());
+        MediaTypes::read(path, accept, content_type)
+    }
+
+    /// The headers of an answer in JSON, in the order of their names.
+    fn headers_of(media: MediaTypes) -> Vec<(String, String)> {
+        let mut headers = vec![("Content-Type".to_owned(), JSON.to_owned())];
+        media.add_to(&mut headers);
+        let headers = headers.into_iter();
+        let mut headers: Vec<_> = headers
+            .map(|(name, value)| (name.to_ascii_lowercase(), value))
+            .collect();
+        headers.sort();
+        headers
     }
 
     #[test]
     fn an_answer_has_the_media_type_that_was_asked_for() {
-        let own_7 = "application/vnd.elasticsearch+json; compatible-with=7";
-        let ndjson_8 = "application/vnd.elasticsearch+x-ndjson; compatible-with=8";
-        for (accept, content_type, expect) in [
-            ("", "", Ok(JSON)),
-            ("*/*", "application/json", Ok(JSON)),
-            ("application/json", EIGHT, Ok(JSON)),
-            (EIGHT, "", Ok(EIGHT)),
-            (
-                "Application/VND.elasticsearch+JSON; Compatible-With=\"9\"",
-                "",
-                Ok(NINE),
-            ),
-            (
-                "text/plain,application/vnd.elasticsearch+json; compatible-with=8",
-                "",
-                Ok(EIGHT),
-            ),
-            (EIGHT, EIGHT, Ok(EIGHT)),
-            ("", ndjson_8, Ok(EIGHT)),
-            ("*/*", EIGHT, Ok(EIGHT)),
-            (EIGHT, ndjson_8, Ok(EIGHT)),
-            (
-                "application/vnd.elasticsearch+json",
-                "",
-                Ok("application/vnd.elasticsearch+json"),
-            ),
-            (own_7, "", Err("[Accept]: compatible-with=7")),
-            ("", own_7, Err("[Content-Type]: compatible-with=7")),
-            (EIGHT, NINE, Err("two versions")),
-            (
-                "application/vnd.elasticsearch+json;compatible-with=",
-                "",
-                Err("is not known"),
-            ),
-            ("application/vnd.other+json;compatible-with=7", "", Ok(JSON)),
-        ] {
-            match (read(accept, content_type), expect) {
-                (Ok(media), Ok(expect)) => {
-                    let mut headers = vec![("Content-Type".to_owned(), JSON.to_owned())];
-                    media.add_to(&mut headers);
-                    headers.sort();
-                    let product = ("x-elastic-product", "Elasticsearch");
-                    let names = |name: &str| name.to_ascii_lowercase();
-                    let headers = headers.iter();
-                    let headers: Vec<_> = headers
-                        .map(|(name, value)| (names(name), value.as_str()))
-                        .collect();
-                    let expected = [("content-type", expect), product];
-                    let expected = expected.map(|(name, value)| (name.to_owned(), value));
-                    assert_eq!(headers, expected, "{accept:?} {content_type:?}");
+        let cases = cases().answers;
+        assert!(cases.len() > 5);
+        for one in cases {
+            let what = &one.case;
+            let read = read("/logs/_search", &one.accept, &one.content_type);
+            match (read, one.answered, one.refused) {
+                (Ok(media), Some(answered), None) => {
+                    let expected = [
+                        ("content-type".to_owned(), answered),
+                        ("x-elastic-product".to_owned(), "Elasticsearch".to_owned()),
+                    ];
+                    assert_eq!(headers_of(media), expected, "{what}");
                 }
-                (Err(error), Err(expect)) => {
-                    assert!(error.to_string().contains(expect), "{error}");
+                (Err(error), None, Some(refused)) => {
+                    assert!(error.to_string().contains(&refused), "{what}: {error}");
                 }
-                (read, _) => panic!("{accept:?} {content_type:?}: {read:?}"),
+                (read, ..) => panic!("{what}: {read:?}"),
             }
         }
     }
 
     #[test]
     fn what_is_no_json_or_of_another_api_stays_as_it_is() {
-        let media = read(EIGHT, "").unwrap();
-        for content_type in [None, Some("text/plain; charset=utf-8"), Some("text/html")] {
-            assert_eq!(media.headers(content_type).count(), 0, "{content_type:?}");
+        let media = read("/logs/_search", EIGHT, "").unwrap();
+        assert_eq!(media.headers(None).count(), 0);
+        let untouched = cases().untouched;
+        assert!(!untouched.is_empty());
+        for content_type in untouched {
+            assert_eq!(
+                media.headers(Some(&content_type)).count(),
+                0,
+                "{content_type}"
+            );
         }
         let other = "application/vnd.elasticsearch+json;compatible-with=7";
-        let media = MediaTypes::read("/api/v1/logs/search", [other], None).unwrap();
+        let media = read("/api/v1/logs/search", other, "").unwrap();
         assert_eq!(media.headers(Some(JSON)).count(), 0);
         assert_eq!(media.query("/api/v1/logs/search", "query=a"), "query=a");
     }
 
     #[test]
     fn cat_answers_in_json_to_who_wants_that_most() {
-        for (accept, path, query, expect) in [
-            (JSON, "/_cat/indices", "", "format=json"),
-            (EIGHT, "/_cat/indices/logs", "v=true", "v=true&format=json"),
-            (JSON, "/api/v1/_elastic/_cat/health", "", "format=json"),
-            (
-                JSON,
-                "/_cat/indices",
-                "h=index&format=txt",
-                "h=index&format=txt",
-            ),
-            (JSON, "/_cat/indices", "format", "format"),
-            ("text/plain,application/json", "/_cat/indices", "", ""),
-            ("application/json, text/plain, */*", "/_cat/indices", "", ""),
-            (
-                "application/vnd.elasticsearch+json; compatible-with=9,text/plain",
-                "/_cat/indices",
-                "v=true",
-                "v=true",
-            ),
-            (
-                "text/plain;q=0.5, application/json;q=0.9",
-                "/_cat/indices",
-                "",
-                "format=json",
-            ),
-            ("application/json;q=0", "/_cat/indices", "", ""),
-            ("*/*", "/_cat/indices", "", ""),
-            ("", "/_cat/indices", "", ""),
-            (JSON, "/logs/_search", "q=a", "q=a"),
-        ] {
-            let media = read(accept, "").unwrap();
-            assert_eq!(media.query(path, query), expect, "{accept} {path}?{query}");
+        let cases = cases().queries;
+        assert!(cases.len() > 5);
+        for one in cases {
+            let media = read(&one.path, &one.accept, "").unwrap();
+            assert_eq!(
+                media.query(&one.path, &one.query),
+                one.asked,
+                "{}",
+                one.case
+            );
         }
     }
 }

@@ -14,7 +14,7 @@ import { namespaceOf } from "../cache/namespace.js";
 import { tieredCache } from "../cache/tiered.js";
 import { type Canter, createCanter } from "../canter.js";
 import { CanterError } from "../errors.js";
-import { plainAnswer, responseOf } from "../http.js";
+import { responseOf } from "../http.js";
 import { newReport } from "../io/report.js";
 import type { CanterOptions } from "../options.js";
 import { SERVING } from "../serving.js";
@@ -146,6 +146,7 @@ async function answer(
     return await canter.fetch(request, { signal });
   } catch {
     const failure = new CanterError("invalid", "the request cannot be read");
-    return responseOf(plainAnswer(failure), newReport());
+    const [path = "/"] = url.split("?");
+    return responseOf(SERVING.refuse(failure, path), newReport());
   }
 }

@@ -117,11 +117,11 @@ class Session {
   }
 }
 
-/** Sends a script and reads the answer. */
+/** Sends a script to the search API and reads the answer. */
 export async function run(canter, script, options) {
   const body = encode(script);
   const { response, report } = await canter.handle(
-    { method: "POST", path: "/", query: "", body },
+    { method: "POST", path: "/api/v1/logs/search", query: "", body },
     options,
   );
   const text = new TextDecoder().decode(response.body);

@@ -133,10 +133,18 @@ impl Shut {
         let api = Api::of(path);
         let denied = match self {
             Self::Denied(denied) => denied,
-            Self::Forbidden => return api.response(403, "this token does not allow that"),
-            Self::Broken => return api.response(500, "the token could not be checked: try again"),
+            Self::Forbidden => {
+                return HttpResponse::refusal(api, 403, "this token does not allow that");
+            }
+            Self::Broken => {
+                return HttpResponse::refusal(
+                    api,
+                    500,
+                    "the token could not be checked: try again",
+                );
+            }
         };
-        let mut response = api.response(401, &denied.to_string());
+        let mut response = HttpResponse::refusal(api, 401, &denied.to_string());
         let text = |name: &str| headers.get(name).map(String::as_str);
         let offered = challenges(text("x-requested-with"), text("sec-fetch-dest"));
         // In one header: Lambda's answers have each name once.

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use canter_runtime::Api;
 use canter_runtime::session::HttpResponse;
 use serde_json::{Map, Value, json};
 
@@ -13,8 +14,8 @@ pub(crate) const MAX_PAYLOAD_BYTES: usize = (6 << 20) - (64 << 10);
 /// What a load balancer takes as an answer: 1 MB, less the same.
 const MAX_ALB_BYTES: usize = (1 << 20) - (64 << 10);
 
-/// The response as the service reads it, or one that says why it cannot be carried.
-pub(crate) fn shaped(response: HttpResponse, shape: Shape) -> Value {
+/// The response as the service reads it, or one that says why it cannot be carried, in the form of the API that was asked.
+pub(crate) fn shaped(response: HttpResponse, shape: Shape, api: Api) -> Value {
     let (body, is_base64, len) = text_of(response.body);
     let (carrier, max_bytes) = match shape {
         Shape::Alb { .. } => ("a load balancer", MAX_ALB_BYTES),
@@ -25,7 +26,7 @@ pub(crate) fn shaped(response: HttpResponse, shape: Shape) -> Value {
             "the answer takes {len} bytes, and {carrier} carries {max_bytes}; ask for fewer hits, \
              or for fewer buckets"
         );
-        return shaped(message_response(500, &message, response.headers), shape);
+        return shaped(too_long(api, &message, response.headers), shape, api);
     }
     let mut answer = Map::new();
     answer.insert("statusCode".to_owned(), response.status.into());
@@ -76,24 +77,12 @@ fn escaped_len(text: &str) -> usize {
     text.bytes().map(len_of).sum()
 }
 
-/// A response in the form of the search API's errors, with the headers of another but for its own.
-fn message_response(status: u16, message: &str, headers: Vec<(String, String)>) -> HttpResponse {
-    let own = [
-        ("content-type", "application/json"),
-        ("cache-control", "no-store"),
-    ];
-    let others = headers
-        .into_iter()
-        .filter(|(name, _)| own.iter().all(|(own, _)| name != own));
-    HttpResponse {
-        status,
-        headers: own
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into_iter()
-            .chain(others)
-            .collect(),
-        body: json!({"message": message}).to_string().into_bytes(),
-    }
+/// The response in place of one with these headers, which it has but for its own.
+fn too_long(api: Api, message: &str, mut headers: Vec<(String, String)>) -> HttpResponse {
+    let mut response = HttpResponse::refusal(api, 500, message);
+    headers.retain(|(name, _)| response.headers.iter().all(|(own, _)| name != own));
+    response.headers.extend(headers);
+    response
 }
 
 /// Load balancers want the words too.
@@ -130,6 +119,10 @@ mod tests {
         }
     }
 
+    fn shaped(response: HttpResponse, shape: Shape) -> Value {
+        super::shaped(response, shape, Api::Quickwit)
+    }
+
     #[test]
     fn each_service_has_its_shape() {
         let headers = json!({"content-type": "application/json"});
@@ -163,6 +156,26 @@ mod tests {
         assert!(answer["body"].as_str().unwrap().contains("fewer hits"));
         let answer = shaped(response(vec![b'a'; MAX_PAYLOAD_BYTES]), Shape::V2);
         assert_eq!(answer["statusCode"], 200);
+    }
+
+    #[test]
+    fn an_answer_that_is_not_carried_is_told_in_the_form_of_the_api_that_was_asked() {
+        let told = |api: Api| -> (Value, Value) {
+            let mut long = response(vec![b'a'; MAX_PAYLOAD_BYTES + 1]);
+            let header = |name: &str| (name.to_owned(), "1".to_owned());
+            long.headers.push(header("x-canter-requests"));
+            let answer = super::shaped(long, Shape::V2, api);
+            let body = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+            (body, answer["headers"].clone())
+        };
+        let (body, headers) = told(Api::Quickwit);
+        assert!(body["message"].as_str().unwrap().contains("fewer hits"));
+        assert_eq!(headers["content-type"], "application/json");
+        assert_eq!(headers["x-canter-requests"], "1");
+        let (body, headers) = told(Api::Elasticsearch);
+        assert_eq!(body["error"]["type"], "exception");
+        assert_eq!(body["status"], 500);
+        assert_eq!(headers["x-elastic-product"], "Elasticsearch");
     }
 
     #[test]

@@ -150,8 +150,9 @@ impl SearchFunction {
                 shape,
                 is_direct,
             } => {
+                let api = Api::of(&request.path);
                 let response = self.respond(request, &headers, is_direct, &limits).await;
-                Ok(shaped(response, shape))
+                Ok(shaped(response, shape, api))
             }
         }
     }
@@ -240,7 +241,7 @@ impl SearchFunction {
                 let request = HttpRequest { body, ..request };
                 self.ask(request, &caller, limits).await
             }
-            Err(unread) => api.response(unread.status, &unread.message),
+            Err(unread) => HttpResponse::refusal(api, unread.status, &unread.message),
         }
     }
 
@@ -285,7 +286,7 @@ impl SearchFunction {
         let api = Api::of(&request.path);
         let answer = unbroken(self.searcher.http(request, caller, limits)).await;
         let Some(answer) = answer else {
-            return api.response(500, BROKE_OFF);
+            return HttpResponse::refusal(api, 500, BROKE_OFF);
         };
         let cost = answer.cost_headers();
         let HttpAnswer {
@@ -318,7 +319,7 @@ fn refused(invalid: &InvalidMediaType) -> HttpResponse {
     let error = api.error(400, InvalidMediaType::KIND, &invalid.to_string());
     HttpResponse {
         body: error.to_string().into_bytes(),
-        ..api.response(400, "")
+        ..HttpResponse::refusal(api, 400, "")
     }
 }
 

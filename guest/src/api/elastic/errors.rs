@@ -1,15 +1,13 @@
 //! Errors in Elasticsearch's form, and the headers that its clients look for.
 
+use canter_names::Api;
 use serde_json::{Value, json};
 
-use crate::api::http::json_response;
+use crate::api::http::response_of;
 use crate::root::put;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
-
-/// Clients refuse to talk to a server that does not send it.
-const PRODUCT: (&str, &str) = ("x-elastic-product", "Elasticsearch");
 
 /// What was being done when an error came up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +25,7 @@ pub(super) fn elastic_response(status: u16, body: &Value) -> HttpResponse {
 
 /// The same with the body as text.
 pub(super) fn elastic_text(status: u16, body: String) -> HttpResponse {
-    let mut response = json_response(status, body);
-    let (name, value) = PRODUCT;
-    response.headers.push((name.to_owned(), value.to_owned()));
-    response
+    response_of(Api::Elasticsearch, status, body)
 }
 
 /// An error as a response.

@@ -32,7 +32,7 @@ fn guest(body: &str) -> Vec<u8> {
             (func (export "{prefix}[method]session.budget") (param i32) (result i32) unreachable)
             (func (export "{prefix}[method]session.step")
                 (param i32 i32 i32 i64 i32 i32 i32 i32) (result i32) unreachable)
-            (func (export "{prefix}http-error") (param i32 i32 i32) (result i32) unreachable)
+            (func (export "{prefix}http-error") (param i32 i32 i32 i32 i32) (result i32) unreachable)
             (func (export "{prefix}version") (result i32) unreachable))"#
     );
     let mut module = wat::parse_str(module).unwrap();
