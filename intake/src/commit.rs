@@ -1,12 +1,10 @@
 //! Publishing what waits.
 
 use std::collections::BTreeSet;
-use std::io::Cursor;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use canter_formats::Format;
 use canter_index_builder::{
     BuildError, DocumentCheck, ErrorKind, IngestOptions, LineIds, Source, ingest, keep_rejected,
     read_spooled, remove_spooled, spooled, spooled_source,
@@ -160,8 +158,6 @@ impl Committer {
                 return Ok(());
             }
             let options = IngestOptions {
-                format: Some(Format::Ndjson),
-                max_line_num_bytes: self.shared.settings.max_document_bytes,
                 // Each was looked at before: if another is rejected now, that is to be known before anything is published.
                 max_rejects: Some(num_set_aside),
                 ingested_at_ms: now_ms(),
@@ -202,7 +198,6 @@ impl Committer {
     fn set_aside(&self, parts: &mut [Part]) -> Result<SetAside, BuildError> {
         let store = &self.shared.store;
         let check = DocumentCheck::open(store)?;
-        let max = self.shared.settings.max_document_bytes;
         let mut scratch = Vec::new();
         let mut set_aside = SetAside::Nothing;
         for part in parts.iter_mut() {
@@ -212,7 +207,7 @@ impl Committer {
             let (mut bad, mut num_bad) = (Vec::new(), 0);
             for line in lines.split_inclusive(|byte| *byte == b'\n') {
                 let document = line.strip_suffix(b"\n").unwrap_or(line);
-                if document.len() > max || check.problem(document, &mut scratch).is_some() {
+                if check.problem(document, &mut scratch).is_some() {
                     bad.extend_from_slice(line);
                     num_bad += 1;
                 }
@@ -281,7 +276,7 @@ fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
         }
     }
     if !direct.is_empty() {
-        sources.push(Source::reader("requests", Cursor::new(direct)).with_id(direct_id));
+        sources.push(Source::lines("requests", direct).with_id(direct_id));
     }
     sources
 }
@@ -295,3 +290,6 @@ pub(crate) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }
+
+#[cfg(test)]
+mod tests;

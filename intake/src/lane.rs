@@ -116,12 +116,7 @@ impl Lane {
     /// Starts the thread, which first publishes what an earlier process left in the spool. What waits
     /// takes `room`.
     pub fn start(store: IndexStore, settings: LaneSettings, room: Room) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
-            store,
-            settings,
-            state: Mutex::default(),
-            changed: Condvar::new(),
-        });
+        let shared = Arc::new(Shared::new(store, settings));
         let mut committer = Committer::new(Arc::clone(&shared));
         let thread = thread::Builder::new().name("canter-commit".into());
         let thread = thread.spawn(move || committer.run())?;
@@ -316,6 +311,15 @@ fn joined(documents: &[&[u8]]) -> Vec<u8> {
 }
 
 impl Shared {
+    pub(crate) fn new(store: IndexStore, settings: LaneSettings) -> Self {
+        Self {
+            store,
+            settings,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -22,16 +22,20 @@ doc_mapping:
     - {name: text, type: text}
 ";
 
-struct Bench {
-    folder: TempDir,
-    room: Room,
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
+    pub(crate) room: Room,
 }
 
 impl Bench {
-    fn new(max_bytes: usize) -> Self {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self::of(CONFIG, max_bytes)
+    }
+
+    pub(crate) fn of(config: &str, max_bytes: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let uri = folder.path().join("index");
-        let config = IndexConfig::from_yaml(CONFIG, |_| None).unwrap();
+        let config = IndexConfig::from_yaml(config, |_| None).unwrap();
         create_index(uri.to_str().unwrap(), &config).unwrap();
         Self {
             folder,
@@ -39,11 +43,11 @@ impl Bench {
         }
     }
 
-    fn store(&self) -> IndexStore {
+    pub(crate) fn store(&self) -> IndexStore {
         IndexStore::open(self.folder.path().join("index").to_str().unwrap()).unwrap()
     }
 
-    fn lane(&self, commit_interval: Duration) -> Lane {
+    pub(crate) fn lane(&self, commit_interval: Duration) -> Lane {
         let settings = LaneSettings {
             commit_interval,
             ..LaneSettings::default()
@@ -51,16 +55,16 @@ impl Bench {
         Lane::start(self.store(), settings, self.room.clone()).unwrap()
     }
 
-    fn num_docs(&self) -> u64 {
+    pub(crate) fn num_docs(&self) -> u64 {
         let manifest = self.store().load_manifest().unwrap().manifest;
         manifest.splits.iter().map(|split| split.num_docs).sum()
     }
 }
 
 const NEVER: Duration = Duration::from_secs(3600);
-const SOON: Duration = Duration::from_millis(20);
+pub(crate) const SOON: Duration = Duration::from_millis(20);
 
-fn document(n: u64) -> Vec<u8> {
+pub(crate) fn document(n: u64) -> Vec<u8> {
     format!("{{\"n\": {n},\n \"text\": \"some\"}}").into_bytes()
 }
 

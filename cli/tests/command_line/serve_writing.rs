@@ -556,3 +556,61 @@ fn the_id_that_a_document_is_acknowledged_with_finds_it() {
         assert_eq!(hits[0]["_source"]["text"], format!("number{n} some"));
     }
 }
+
+const KEEPS_ALL: &str = "
+version: 0.9
+index_id: kept
+doc_mapping:
+  mode: dynamic
+ingest_settings:
+  on_error: keep
+  multiline_start: '^S'
+";
+
+/// What a document begins with says nothing of those behind it.
+#[test]
+fn ids_are_right_where_everything_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("kept.yaml"), KEEPS_ALL).unwrap();
+    let create = [
+        "index",
+        "create",
+        "--index",
+        "kept",
+        "--index-config",
+        "kept.yaml",
+    ];
+    run(path, &create, 0);
+    let args = [
+        "--index",
+        "kept=kept",
+        "--writable",
+        "--commit-interval",
+        "20ms",
+    ];
+    let server = Server::of(path, &args);
+    let hits = |id: &Value| {
+        let query = json!({"query": {"ids": {"values": [id]}}});
+        let found = server.post_json("/kept/_search", &query).json();
+        found["hits"]["hits"].as_array().unwrap().clone()
+    };
+    let action = b"{\"create\":{}}\n";
+    let beginnings: [&[u8]; 4] = [b"PAR1", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf{}"];
+    for (n, beginning) in (0..).zip(beginnings) {
+        for refresh in ["wait_for", "false"] {
+            let second = format!("{{\"n\":{n}}}\n");
+            let body = [&action[..], beginning, b"\n", action, second.as_bytes()].concat();
+            let path = format!("/kept/_bulk?refresh={refresh}");
+            let headers = [("content-type", "application/x-ndjson")];
+            let answer = server.send_bytes(Method::POST, &path, &headers, body);
+            assert_eq!(answer.json()["errors"], false, "{}", answer.text);
+            assert_eq!(send(&server, "/kept/_refresh", String::new()).status, 200);
+            let items = &answer.json()["items"];
+            assert_eq!(hits(&items[0]["create"]["_id"]).len(), 1, "{beginning:x?}");
+            let found = hits(&items[1]["create"]["_id"]);
+            assert_eq!(found.len(), 1, "{beginning:x?}");
+            assert_eq!(found[0]["_source"]["n"], n, "{beginning:x?}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Documents that are not what they begin like.
+
+use canter_index_builder::spool;
+
+use super::*;
+use crate::lane::{Acknowledge, LaneSettings};
+use crate::tests::{Bench, SOON};
+
+const KEEPS_ALL: &str = "
+version: 0.9
+index_id: logs
+doc_mapping:
+  mode: dynamic
+ingest_settings:
+  on_error: keep
+  multiline_start: '^S'
+";
+
+/// In files these begin a compressed stream, a table, or a text in UTF-8; a line that does not begin with `S` belongs to the
+/// one before.
+#[tokio::test]
+async fn each_document_is_one_whatever_it_begins_with() {
+    let beginnings: [&[u8]; 6] = [
+        b"PAR1",
+        b"\x1f\x8b",
+        b"\x28\xb5\x2f\xfd",
+        b"\x53\x2a\x4d\x18",
+        b"\xef\xbb\xbf",
+        b"Start ",
+    ];
+    let bench = Bench::of(KEEPS_ALL, 1 << 20);
+    let lane = bench.lane(SOON);
+    let mut num_docs = 0;
+    for beginning in beginnings {
+        for acknowledge in [Acknowledge::Published, Acknowledge::Durable] {
+            let first = [beginning, b"{\"n\": 1}"].concat();
+            let documents: [&[u8]; 3] = [&first, b"{\"n\": 2}", b"{\"n\": 3}"];
+            let problems = lane.problems(documents).unwrap();
+            assert!(problems.iter().all(Option::is_none), "{beginning:x?}");
+            lane.add(&documents, acknowledge).await.unwrap();
+            lane.publish_now().await.unwrap();
+            num_docs += 3;
+            assert_eq!(bench.num_docs(), num_docs, "{beginning:x?} {acknowledge:?}");
+        }
+    }
+    assert_eq!(spooled(&bench.store()).unwrap(), Vec::<String>::new());
+}
+
+/// Whoever publishes may have a lower limit than who acknowledged.
+#[test]
+fn a_document_that_was_acknowledged_is_not_too_long_for_the_next_process() {
+    let bench = Bench::of(KEEPS_ALL, 1 << 20);
+    let store = bench.store();
+    let long = format!("{{\"text\": \"{}\"}}\n{{\"n\": 2}}\n", "x".repeat(3_000));
+    spool(&store, "long", long.as_bytes()).unwrap();
+    let settings = LaneSettings {
+        commit_interval: Duration::ZERO,
+        max_document_bytes: 1_000,
+        ..LaneSettings::default()
+    };
+    let shared = Arc::new(Shared::new(store, settings));
+    let mut committer = Committer::new(Arc::clone(&shared));
+    committer.look_into_spool();
+    committer.commit(due(&shared));
+    // In parts, it would be four, and the document behind it another than was said.
+    assert_eq!(bench.num_docs(), 2);
+    assert_eq!(spooled(&bench.store()).unwrap(), Vec::<String>::new());
+}
