@@ -27,7 +27,7 @@ pub(crate) struct Committer {
     shared: Arc<Shared>,
     /// What was in the spool when it was last looked at, and is not ours.
     seen: BTreeSet<String>,
-    /// What is in the spool by this process.
+    /// What is in the spool by this process, and what it has taken over.
     own: BTreeSet<String>,
     is_first_look: bool,
 }
@@ -83,6 +83,8 @@ impl Committer {
                     ids: None,
                     room: None,
                 };
+                // Until it is published it is ours: the next look must not add it once more.
+                self.own.insert(id.clone());
                 // A lane that is stopping leaves it where it is.
                 let _ = self.shared.add(part, false);
             }

@@ -1,10 +1,45 @@
-//! Documents that are not what they begin like.
+//! What was left in the spool, and documents that are not what they begin like.
 
 use canter_index_builder::spool;
 
 use super::*;
 use crate::lane::{Acknowledge, LaneSettings};
 use crate::tests::{Bench, SOON};
+
+/// A committer whose thread is the test's, and what it shares with clients.
+fn committer(bench: &Bench) -> (Committer, Arc<Shared>) {
+    let settings = LaneSettings {
+        commit_interval: Duration::ZERO,
+        ..LaneSettings::default()
+    };
+    let shared = Arc::new(Shared::new(bench.store(), settings));
+    (Committer::new(Arc::clone(&shared)), shared)
+}
+
+/// What is to be published now.
+fn due(shared: &Shared) -> Vec<Part> {
+    match shared.next(Duration::ZERO) {
+        Next::Parts(parts) => parts,
+        Next::Nothing { .. } => Vec::new(),
+    }
+}
+
+/// A second look may come before the first one's parts have their turn.
+#[test]
+fn what_was_left_in_the_spool_is_taken_over_once() {
+    let bench = Bench::new(1 << 20);
+    let store = bench.store();
+    spool(&store, "left", b"{\"n\": 1}\n").unwrap();
+    let (mut committer, shared) = committer(&bench);
+    for _ in 0..3 {
+        committer.look_into_spool();
+    }
+    let parts = due(&shared);
+    assert_eq!(parts.len(), 1);
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), 1);
+    assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
+}
 
 const KEEPS_ALL: &str = "
 version: 0.9
