@@ -1,10 +1,10 @@
-//! What was left in the spool, and documents that are not what they begin like.
+//! Batches with a part that cannot be published, and documents that are not what they begin like.
 
 use canter_index_builder::spool;
 
 use super::*;
 use crate::lane::{Acknowledge, LaneSettings};
-use crate::tests::{Bench, SOON};
+use crate::tests::{Bench, SOON, document};
 
 /// A committer whose thread is the test's, and what it shares with clients.
 fn committer(bench: &Bench) -> (Committer, Arc<Shared>) {
@@ -38,6 +38,96 @@ fn what_was_left_in_the_spool_is_taken_over_once() {
     assert_eq!(parts.len(), 1);
     committer.commit(parts);
     assert_eq!(bench.num_docs(), 1);
+    assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
+}
+
+/// Puts two objects into the spool that cannot be published: one whose documents are not those that were published under its
+/// name, and one that is damaged.
+fn spool_bad(bench: &Bench) -> Vec<String> {
+    let store = bench.store();
+    let lines = b"{\"n\": 1}\n{\"n\": 2}\n".to_vec();
+    let before = vec![spooled_source("another", lines)];
+    ingest(&store, &IngestOptions::default(), before, &()).unwrap();
+    spool(&store, "another", b"{\"n\": 1}\n").unwrap();
+    let damaged = bench.folder.path().join("index/spool/damaged.ndjson.zst");
+    std::fs::write(damaged, b"no zstd").unwrap();
+    vec!["another".to_owned(), "damaged".to_owned()]
+}
+
+#[test]
+fn what_cannot_be_published_holds_up_nothing_else() {
+    let bench = Bench::new(1 << 20);
+    let bad = spool_bad(&bench);
+    let store = bench.store();
+    for id in ["a", "b", "x", "y", "z"] {
+        spool(&store, id, b"{\"n\": 3}\n").unwrap();
+    }
+    let (mut committer, shared) = committer(&bench);
+    committer.look_into_spool();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), 7);
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), 2 + 5);
+    assert_eq!(spooled(&store).unwrap(), bad);
+    assert!(due(&shared).is_empty(), "they are left where they are");
+    // Later looks try them again, and again nothing else suffers.
+    spool(&store, "later", b"{\"n\": 4}\n").unwrap();
+    committer.look_into_spool();
+    committer.look_into_spool();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), 3);
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), 2 + 6);
+    assert_eq!(spooled(&store).unwrap(), bad);
+}
+
+#[tokio::test]
+async fn who_sends_documents_does_not_suffer_from_what_is_in_the_spool() {
+    let bench = Bench::new(1 << 20);
+    let bad = spool_bad(&bench);
+    let lane = bench.lane(Duration::from_millis(100));
+    let (good, more) = (document(4), document(5));
+    let (good, more): ([&[u8]; 1], [&[u8]; 1]) = ([&good], [&more]);
+    let (added, durable) = tokio::join!(
+        lane.add(&good, Acknowledge::Published),
+        lane.add(&more, Acknowledge::Durable),
+    );
+    assert!(matches!(added, Ok(Some(_))), "{added:?}");
+    assert!(matches!(durable, Ok(Some(_))), "{durable:?}");
+    while spooled(&bench.store()).unwrap() != bad {
+        tokio::time::sleep(SOON).await;
+    }
+    // Nothing of this batch waits for them any more.
+    lane.add(&good, Acknowledge::PublishedNow).await.unwrap();
+    lane.publish_now().await.unwrap();
+    assert_eq!(bench.num_docs(), 2 + 3);
+}
+
+/// What fails whatever is in it is not tried part by part to the end, and not given up.
+#[test]
+fn an_index_that_takes_nothing_is_tried_again_with_all_that_is_durable() {
+    let bench = Bench::new(1 << 20);
+    let store = bench.store();
+    let ids: Vec<String> = (10..40).map(|ord| format!("left{ord}")).collect();
+    for id in &ids {
+        spool(&store, id, b"{\"n\": 3}\n").unwrap();
+    }
+    let manifest = bench.folder.path().join("index/manifest.canter");
+    let whole = std::fs::read(&manifest).unwrap();
+    std::fs::write(&manifest, b"no manifest").unwrap();
+    let (mut committer, shared) = committer(&bench);
+    committer.look_into_spool();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), ids.len());
+    committer.commit(parts);
+    assert_eq!(spooled(&store).unwrap(), ids);
+    std::fs::write(&manifest, whole).unwrap();
+    // The pause is over.
+    shared.has_published();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), ids.len());
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), ids.len() as u64);
     assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
 }
 
