@@ -10,8 +10,9 @@ use canter_intake::{
 };
 
 use super::super::refusal::{RETRY_AFTER_SECONDS, Refuse};
+use super::adding::{Absent, add_to};
 use super::problem::Problem;
-use super::writers::{Request, Writers, status_of};
+use super::writers::{Request, Writers};
 
 /// Names the index, as for Quickwit.
 const INDEX: HeaderName = HeaderName::from_static("qw-otel-logs-index");
@@ -42,65 +43,72 @@ pub(super) async fn logs(writers: &Writers, request: &Request<'_>, body: &[u8]) 
             known.unwrap_or(DEFAULT_INDEXES[1])
         }
     };
-    let lane = match lane_of(writers, request, index).await {
-        Ok(lane) => lane,
+    let add = |lane: Arc<Lane>| async move { add_good(&lane, body, encoding).await };
+    let added = add_to(writers, request, index, Absent::MadeForLogs, add).await;
+    let Rejected { num, message } = match added {
+        Ok(rejected) => rejected,
+        Err(problem) if problem.is_no_index() => return fail(problem.status, &no_index(index)),
         Err(problem) => return fail(problem.status, &problem.reason),
     };
-    let read = tokio::task::block_in_place(|| {
-        let logs = read_logs(body, encoding, &lane.logs_limits())?;
-        let problems = lane.problems(logs.documents.iter().map(Vec::as_slice));
-        Ok::<_, LogsError>((logs, problems))
-    });
-    let (logs, problems) = match read {
-        Ok((logs, Ok(problems))) => (logs, problems),
-        Ok((_, Err(refusal))) => return fail(status_of(&refusal), &refusal.to_string()),
-        Err(error) => {
-            let status = match error.is_too_large() {
-                true => StatusCode::PAYLOAD_TOO_LARGE,
-                false => StatusCode::BAD_REQUEST,
-            };
-            return fail(status, &error.to_string());
-        }
-    };
-    let pairs = || logs.documents.iter().zip(&problems);
-    let good = pairs().filter(|(_, problem)| problem.is_none());
-    let good: Vec<&[u8]> = good.map(|(document, _)| document.as_slice()).collect();
-    if !good.is_empty()
-        && let Err(refusal) = lane.add(&good, Acknowledge::Published).await
-    {
-        return fail(status_of(&refusal), &refusal.to_string());
-    }
-    let bad = problems.iter().flatten().map(|problem| &problem.message);
-    let bad: Vec<&String> = bad.chain(&logs.problems).collect();
-    let message = bad.first().map_or("", |message| message.as_str());
-    let answer = write_logs_answer(encoding, bad.len() as u64, message);
+    let answer = write_logs_answer(encoding, num, &message);
     ([(CONTENT_TYPE, encoding.content_type())], answer).into_response()
 }
 
-/// The lane of an index, which is made if it is not there and may be.
-async fn lane_of(
-    writers: &Writers,
-    request: &Request<'_>,
-    index: &str,
-) -> Result<Arc<Lane>, Problem> {
-    if let Some(lane) = writers.find(index, request).await {
-        return Ok(lane);
+/// Log records that were not taken.
+struct Rejected {
+    num: u64,
+    /// What is wrong with the first of them.
+    message: String,
+}
+
+/// Adds the log records in which nothing is wrong.
+///
+/// # Errors
+/// If none of them could be added.
+async fn add_good(lane: &Lane, body: &[u8], encoding: LogsEncoding) -> Result<Rejected, Problem> {
+    let read = tokio::task::block_in_place(|| {
+        let logs = read_logs(body, encoding, &lane.logs_limits());
+        let logs = logs.map_err(|error| unread(&error))?;
+        let problems = lane.problems(logs.documents.iter().map(Vec::as_slice));
+        let problems = problems.map_err(|refusal| Problem::refused(&refusal))?;
+        Ok::<_, Problem>((logs, problems))
+    });
+    let (logs, problems) = read?;
+    let pairs = logs.documents.iter().zip(&problems);
+    let good = pairs.filter(|(_, problem)| problem.is_none());
+    let good: Vec<&[u8]> = good.map(|(document, _)| document.as_slice()).collect();
+    if !good.is_empty() {
+        let added = lane.add(&good, Acknowledge::Published).await;
+        added.map_err(|refusal| Problem::refused(&refusal))?;
     }
-    if let Some(root) = request.root.filter(|_| request.allows(index))
-        && let Err(problem) = root.make_for_logs(index).await
-        && !problem.is_no_index()
-    {
-        return Err(problem);
-    }
-    let writer = writers.writer(index, request);
-    writer.map(|writer| writer.lane).ok_or_else(|| Problem {
-        reason: format!(
-            "there is no index {index:?}: make it with `canter index create --preset otel-logs`, name another with a \
-             {INDEX} header or with --otel-index on the server, or have the server make it (--indexes-in and \
-             --auto-create-index)"
-        ),
-        ..Problem::no_index(index)
+    let bad = problems.iter().flatten().map(|problem| &problem.message);
+    let bad: Vec<&String> = bad.chain(&logs.problems).collect();
+    Ok(Rejected {
+        num: bad.len() as u64,
+        message: bad
+            .first()
+            .map_or_else(String::new, |message| (*message).clone()),
     })
+}
+
+/// Why nothing of a request was read.
+fn unread(error: &LogsError) -> Problem {
+    let status = match error.is_too_large() {
+        true => StatusCode::PAYLOAD_TOO_LARGE,
+        false => StatusCode::BAD_REQUEST,
+    };
+    Problem {
+        status,
+        ..Problem::illegal(error.to_string())
+    }
+}
+
+fn no_index(index: &str) -> String {
+    format!(
+        "there is no index {index:?}: make it with `canter index create --preset otel-logs`, name another with a \
+         {INDEX} header or with --otel-index on the server, or have the server make it (--indexes-in and \
+         --auto-create-index)"
+    )
 }
 
 /// An error as exporters read it: they send again what may work later, after the time that is named.

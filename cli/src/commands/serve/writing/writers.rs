@@ -203,17 +203,6 @@ impl Writers {
         writer.filter(|_| request.allows(name))
     }
 
-    /// The lane of an index, which another server may have made a moment ago, if the sender may know of it.
-    pub(super) async fn find(&self, name: &str, request: &Request<'_>) -> Option<Arc<Lane>> {
-        if let Some(writer) = self.writer(name, request) {
-            return Some(writer.lane);
-        }
-        let root = request.root.filter(|_| request.allows(name))?;
-        root.refresh().await.ok()?;
-        let writer = self.writer(name, request);
-        writer.map(|writer| writer.lane)
-    }
-
     /// What reads the bodies of requests that write.
     pub(in crate::commands::serve) fn bodies(&self) -> &Bodies {
         &self.bodies
