@@ -290,6 +290,28 @@ async fn more_than_may_wait_is_refused_and_room_comes_back() {
 }
 
 #[tokio::test]
+async fn what_is_admitted_has_room_until_it_is_published_or_dropped() {
+    let bench = Bench::new(1 << 20);
+    let lane = bench.lane(SOON);
+    let (document, other) = (document(1), document(2));
+    let documents: [&[u8]; 2] = [&document, &other];
+    let num_bytes = document.len() + other.len() + 2;
+    let dropped = lane.admit(&documents).await.unwrap();
+    assert_eq!(bench.room.num_free_bytes(), (1 << 20) - num_bytes);
+    drop(dropped);
+    assert_eq!(bench.room.num_free_bytes(), 1 << 20);
+    let admitted = lane.admit(&documents).await.unwrap();
+    drop((document, other));
+    lane.add_admitted(admitted, Acknowledge::Published)
+        .await
+        .unwrap();
+    assert_eq!(
+        (bench.num_docs(), bench.room.num_free_bytes()),
+        (2, 1 << 20)
+    );
+}
+
+#[tokio::test]
 async fn who_finds_no_room_waits_for_a_while() {
     let bench = Bench::new(100);
     let long = vec![b' '; 90];

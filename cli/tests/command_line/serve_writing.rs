@@ -614,3 +614,32 @@ fn ids_are_right_where_everything_is_kept() {
         }
     }
 }
+
+/// A short body may be many bytes of documents, and many may be sent at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn documents_of_logs_wait_for_room_before_others_are_read() {
+    let folder = empty();
+    let server = writable(folder.path(), &["--max-pending-bytes", "16MiB"]);
+    let shared = "x".repeat(200_000);
+    let records = vec![json!({"timeUnixNano": "1714557600000000001"}); 75];
+    let logs = json!({"resourceLogs": [{
+        "resource": {"attributes": [{"key": "a", "value": {"stringValue": shared}}]},
+        "scopeLogs": [{"logRecords": records}],
+    }]});
+    let before = server.peak_bytes();
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let send = || server.post_json("/v1/logs", &logs).status;
+        let sending: Vec<_> = (0..30).map(|_| scope.spawn(send)).collect();
+        sending
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    let is_known = |status: &u16| [200, 429].contains(status);
+    assert!(statuses.iter().all(is_known), "{statuses:?}");
+    assert!(statuses.contains(&200), "{statuses:?}");
+    // The documents of each are 15 MB, and a copy of them waits.
+    let peak = server.peak_bytes() - before;
+    assert!(peak < 400 << 20, "{peak}");
+}

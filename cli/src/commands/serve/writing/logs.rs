@@ -6,7 +6,8 @@ use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use canter_intake::{
-    Acknowledge, Lane, LogsEncoding, LogsError, read_logs, write_logs_answer, write_logs_error,
+    Acknowledge, Admitted, Lane, LogsEncoding, LogsError, read_logs, write_logs_answer,
+    write_logs_error,
 };
 
 use super::super::refusal::{RETRY_AFTER_SECONDS, Refuse};
@@ -43,7 +44,7 @@ pub(super) async fn logs(writers: &Writers, request: &Request<'_>, body: &[u8]) 
             known.unwrap_or(DEFAULT_INDEXES[1])
         }
     };
-    let add = |lane: Arc<Lane>| async move { add_good(&lane, body, encoding).await };
+    let add = |lane: Arc<Lane>| async move { add_good(writers, &lane, body, encoding).await };
     let added = add_to(writers, request, index, Absent::MadeForLogs, add).await;
     let Rejected { num, message } = match added {
         Ok(rejected) => rejected,
@@ -65,7 +66,28 @@ struct Rejected {
 ///
 /// # Errors
 /// If none of them could be added.
-async fn add_good(lane: &Lane, body: &[u8], encoding: LogsEncoding) -> Result<Rejected, Problem> {
+async fn add_good(
+    writers: &Writers,
+    lane: &Lane,
+    body: &[u8],
+    encoding: LogsEncoding,
+) -> Result<Rejected, Problem> {
+    let (admitted, rejected) = admit_good(writers, lane, body, encoding).await?;
+    if let Some(admitted) = admitted {
+        let added = lane.add_admitted(admitted, Acknowledge::Published).await;
+        added.map_err(|refusal| Problem::refused(&refusal))?;
+    }
+    Ok(rejected)
+}
+
+/// Reads log records, and finds room for those in which nothing is wrong. Nothing is left in memory but what has room there.
+async fn admit_good(
+    writers: &Writers,
+    lane: &Lane,
+    body: &[u8],
+    encoding: LogsEncoding,
+) -> Result<(Option<Admitted>, Rejected), Problem> {
+    let _turn = writers.turn_to_read_logs().await?;
     let read = tokio::task::block_in_place(|| {
         let logs = read_logs(body, encoding, &lane.logs_limits());
         let logs = logs.map_err(|error| unread(&error))?;
@@ -77,18 +99,22 @@ async fn add_good(lane: &Lane, body: &[u8], encoding: LogsEncoding) -> Result<Re
     let pairs = logs.documents.iter().zip(&problems);
     let good = pairs.filter(|(_, problem)| problem.is_none());
     let good: Vec<&[u8]> = good.map(|(document, _)| document.as_slice()).collect();
-    if !good.is_empty() {
-        let added = lane.add(&good, Acknowledge::Published).await;
-        added.map_err(|refusal| Problem::refused(&refusal))?;
-    }
+    let admitted = match good.is_empty() {
+        true => None,
+        false => {
+            let admitted = lane.admit(&good).await;
+            Some(admitted.map_err(|refusal| Problem::refused(&refusal))?)
+        }
+    };
     let bad = problems.iter().flatten().map(|problem| &problem.message);
     let bad: Vec<&String> = bad.chain(&logs.problems).collect();
-    Ok(Rejected {
+    let rejected = Rejected {
         num: bad.len() as u64,
         message: bad
             .first()
             .map_or_else(String::new, |message| (*message).clone()),
-    })
+    };
+    Ok((admitted, rejected))
 }
 
 /// Why nothing of a request was read.
