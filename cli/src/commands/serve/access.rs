@@ -89,9 +89,13 @@ impl Gate {
             return Err(Shut::Denied(Denied::Unreadable));
         }
         let credentials = Credentials::read(header).map_err(Shut::Denied)?;
+        // First: no check uses older keys than those of which this tells.
+        let num_changes = self.access.num_changes();
         let known = self.access.check_quickly(&credentials);
         let place = match (&credentials, &known) {
-            (Credentials::Key { id, secret }, None | Some(Err(_))) => self.line.place(id, secret),
+            (Credentials::Key { id, secret }, None | Some(Err(_))) => {
+                self.line.place(id, secret, num_changes)
+            }
             (_, known) => {
                 let checked = known.clone().unwrap_or(Err(Denied::Unknown));
                 return checked.map_err(Shut::Denied);
