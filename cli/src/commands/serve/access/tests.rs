@@ -162,3 +162,20 @@ async fn a_new_secret_is_right_once_the_keys_are_read_again() {
     drop(held);
     assert_eq!(num_of(&asking.join_all().await, Err(401)), 3);
 }
+
+/// A server that has much to do may have no thread for a while.
+#[test]
+fn a_refusal_does_not_take_longer_because_a_hash_had_to_wait() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .build();
+    runtime.unwrap().block_on(async {
+        let gate = gate();
+        // So long that as many as may wait would take the longest delay.
+        let busy = MAX_REFUSAL_DELAY / MAX_SECRETS_PER_KEY;
+        tokio::task::spawn_blocking(move || std::thread::sleep(busy));
+        assert_eq!(ask(&gate, "all.guessed").await, Err(401));
+        assert!(gate.refusal_delay() < MAX_REFUSAL_DELAY);
+    });
+}
