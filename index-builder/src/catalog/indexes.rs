@@ -1,6 +1,7 @@
 //! Creating, finding and deleting indexes under a root.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::MANIFEST_OBJECT;
@@ -10,6 +11,9 @@ use super::swap::{Verdict, change, read};
 use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
+
+/// So many folders in a row that cannot be removed say that the store is at fault, and not they.
+const MAX_FAILED_IN_A_ROW: usize = 3;
 
 /// The indexes under a root.
 #[derive(Clone, Debug)]
@@ -210,18 +214,35 @@ impl Catalog {
     }
 
     /// Removes what is left of indexes that were deleted at least `grace_ms` ago, or never completed, and forgets them. Says how
-    /// many these were.
+    /// many these were. A folder that cannot be removed keeps no other from it.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer; what was not removed is still known.
+    /// `Unavailable` if storage does not answer, or something could not be removed, which is still known then.
     pub fn sweep(&self, now_ms: u64, grace_ms: u64) -> Result<u64, BuildError> {
         let before_ms = now_ms.saturating_sub(grace_ms);
         blocking::run(async {
-            let condemned = self.condemn(before_ms).await?;
-            for folder in &condemned {
-                self.store.remove_folder(folder, MANIFEST_OBJECT).await?;
+            let mut condemned = self.condemn(before_ms).await?;
+            // In another order each time: those that can never be removed are not always the first.
+            let random = RandomState::new();
+            condemned.sort_by_cached_key(|folder| random.hash_one(folder));
+            let (mut removed, mut first_failure, mut num_failed) = (Vec::new(), None, 0);
+            for folder in condemned {
+                match self.store.remove_folder(&folder, MANIFEST_OBJECT).await {
+                    Ok(_) => {
+                        removed.push(folder);
+                        num_failed = 0;
+                    }
+                    Err(error) => {
+                        first_failure.get_or_insert(error);
+                        num_failed += 1;
+                    }
+                }
+                if num_failed == MAX_FAILED_IN_A_ROW {
+                    break;
+                }
             }
-            self.forget(&condemned).await
+            let num_removed = self.forget(&removed).await?;
+            first_failure.map_or(Ok(num_removed), Err)
         })
     }
 
