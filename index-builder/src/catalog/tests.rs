@@ -263,7 +263,7 @@ fn a_damaged_or_newer_file_is_named() {
     for (bytes, part) in [
         (&b"{"[..], "cannot be read"),
         (
-            &br#"{"version": 2, "indexes": {}, "doomed": []}"#[..],
+            &br#"{"version": 2, "indexes": {}, "vacant": []}"#[..],
             "version 2",
         ),
     ] {
