@@ -615,6 +615,19 @@ fn ids_are_right_where_everything_is_kept() {
     }
 }
 
+/// In the protocol's words, resources are exhausted.
+#[test]
+fn logs_that_are_too_many_for_one_request_are_no_fault_of_the_server() {
+    let folder = empty();
+    let server = writable(folder.path(), &["--max-pending-bytes", "2kB"]);
+    let text = "x".repeat(100);
+    let record = json!({"timeUnixNano": "1714557600000000001", "body": {"stringValue": text}});
+    let records = vec![record; 50];
+    let logs = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]});
+    let answer = server.post_json("/v1/logs", &logs);
+    assert_eq!((answer.status, &answer.json()["code"]), (413, &json!(8)));
+}
+
 /// A short body may be many bytes of documents, and many may be sent at once.
 #[cfg(target_os = "linux")]
 #[test]

@@ -143,7 +143,7 @@ fn refuse(encoding: LogsEncoding, status: StatusCode, message: &str) -> Response
     let code = match status {
         StatusCode::BAD_REQUEST => 3,
         StatusCode::NOT_FOUND => 5,
-        StatusCode::TOO_MANY_REQUESTS => 8,
+        StatusCode::PAYLOAD_TOO_LARGE | StatusCode::TOO_MANY_REQUESTS => 8,
         StatusCode::SERVICE_UNAVAILABLE => 14,
         _ => 13,
     };
