@@ -114,6 +114,8 @@ struct Known {
     /// Digests of credentials that were found right, made with a key of this process.
     remembered: Mutex<LruCache<[u8; 32], ()>>,
     digest_key: [u8; 32],
+    /// How often the files had changed by then.
+    num_changes: u64,
 }
 
 impl Access {
@@ -131,13 +133,20 @@ impl Access {
     /// # Errors
     /// As [`Access::open`].
     pub fn reload(&self) -> Result<bool, String> {
-        let read = Known::read(&self.settings)?;
+        let mut read = Known::read(&self.settings)?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let is_new = known.keys != read.keys || known.jwt != read.jwt;
         if is_new {
+            read.num_changes = known.num_changes + 1;
             *known = Arc::new(read);
         }
         Ok(is_new)
+    }
+
+    /// How often the files were found to have changed. Whoever asks for this and then checks a token learns what they said then,
+    /// or later.
+    pub fn num_changes(&self) -> u64 {
+        self.known().num_changes
     }
 
     fn known(&self) -> Arc<Known> {
@@ -198,6 +207,7 @@ impl Known {
             jwt,
             remembered: Mutex::new(LruCache::new(MAX_REMEMBERED)),
             digest_key,
+            num_changes: 0,
         })
     }
 

@@ -37,6 +37,11 @@ impl Part {
         }
     }
 
+    /// Whether there is anything to publish, and not only somebody who waits for others.
+    pub(crate) fn has_documents(&self) -> bool {
+        self.lines.is_some() || self.spooled.is_some()
+    }
+
     /// Tells who waits. Who is told finds room again.
     pub(crate) fn tell(&mut self, outcome: Added) {
         self.room = None;
@@ -47,7 +52,7 @@ impl Part {
     }
 }
 
-/// The parts that wait, oldest first.
+/// The parts that wait, in their turn.
 #[derive(Default)]
 pub(crate) struct Waiting {
     pub(crate) parts: VecDeque<Part>,
@@ -83,11 +88,11 @@ impl Waiting {
         taken
     }
 
-    /// Puts back what could not be published, to be tried again.
+    /// Puts back what could not be published, to be tried again: behind all others, which may have more luck.
     pub(crate) fn put_back(&mut self, parts: Vec<Part>) {
-        for part in parts.into_iter().rev() {
+        for part in parts {
             self.num_bytes += part.num_bytes();
-            self.parts.push_front(part);
+            self.parts.push_back(part);
         }
         if !self.parts.is_empty() {
             self.since = Some(Instant::now());

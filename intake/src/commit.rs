@@ -1,12 +1,10 @@
 //! Publishing what waits.
 
 use std::collections::BTreeSet;
-use std::io::Cursor;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use canter_formats::Format;
 use canter_index_builder::{
     BuildError, DocumentCheck, ErrorKind, IngestOptions, LineIds, Source, ingest, keep_rejected,
     read_spooled, remove_spooled, spooled, spooled_source,
@@ -21,6 +19,8 @@ use crate::refusal::Refusal;
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 /// Pause before what is durable is tried again.
 const LONG_PAUSE: Duration = Duration::from_secs(5);
+/// So many parts that fail one by one while no other is published say that the index is at fault, and not they.
+const MAX_FAILED_ALONE: usize = 8;
 /// How often the spool is looked at for what other processes have left there.
 const SPOOL_INTERVAL: Duration = Duration::from_secs(300);
 
@@ -29,7 +29,7 @@ pub(crate) struct Committer {
     shared: Arc<Shared>,
     /// What was in the spool when it was last looked at, and is not ours.
     seen: BTreeSet<String>,
-    /// What is in the spool by this process.
+    /// What is in the spool by this process, and what it has taken over.
     own: BTreeSet<String>,
     is_first_look: bool,
 }
@@ -85,6 +85,8 @@ impl Committer {
                     ids: None,
                     room: None,
                 };
+                // Until it is published it is ours: the next look must not add it once more.
+                self.own.insert(id.clone());
                 // A lane that is stopping leaves it where it is.
                 let _ = self.shared.add(part, false);
             }
@@ -98,20 +100,76 @@ impl Committer {
             self.own.insert(id.clone());
             self.shared.has_taken(id);
         }
-        let outcome = match self.publish(&mut parts, 0) {
-            Err(error) if may_be_rejects(&error) => {
-                self.set_aside(&mut parts)
-                    .and_then(|set_aside| match set_aside {
-                        SetAside::Nothing => Err(error),
-                        SetAside::Some { num_lines } => self.publish(&mut parts, num_lines),
-                    })
-            }
-            outcome => outcome,
-        };
-        match outcome {
+        let num_parts = parts.iter().filter(|part| part.has_documents()).count();
+        match self.publish_allowed(&mut parts) {
             Ok(()) => self.finish(parts),
+            Err(error) if num_parts > 1 && self.may_be_of_some(&error) => self.commit_apart(parts),
             Err(error) => self.fail(parts, &error),
         }
+    }
+
+    /// Whether a batch may have failed because of a few of its parts.
+    fn may_be_of_some(&self, error: &BuildError) -> bool {
+        error.kind() != ErrorKind::Unavailable && self.shared.refusal_of(error) != Refusal::Gone
+    }
+
+    /// A batch has failed, perhaps because of a few of its parts: publishes all others.
+    fn commit_apart(&mut self, parts: Vec<Part>) {
+        let (mut parts, waiters): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(Part::has_documents);
+        // Clients wait for those that are not in the spool.
+        parts.sort_by_key(|part| part.spooled.is_some());
+        let apart = self.publish_apart(parts);
+        let last_failed = apart.failed.last().map(|(_, error)| error);
+        let why = apart.stopped_by.as_ref().or(last_failed);
+        let all = match why {
+            None => Ok(None),
+            Some(error) => Err(self.shared.refusal_of(error)),
+        };
+        for mut waiter in waiters {
+            waiter.tell(all.clone());
+        }
+        if let Some(why) = why.filter(|_| !apart.untried.is_empty()) {
+            self.fail(apart.untried, why);
+        }
+        for (part, error) in apart.failed {
+            match apart.is_any_published {
+                true => self.leave(part, &error),
+                false => self.fail(vec![part], &error),
+            }
+        }
+    }
+
+    /// Publishes each half of a batch by itself, and so on, until those parts are found that fail alone.
+    ///
+    /// ```text
+    ///   a b c d ✗ ──▶ a b ✓ ──▶ c d ✗ ──▶ c ✗ ──▶ d ✓
+    /// ```
+    fn publish_apart(&mut self, parts: Vec<Part>) -> Apart {
+        let mut apart = Apart::default();
+        let mut groups = Vec::from(halves(parts));
+        while let Some(mut group) = groups.pop() {
+            match self.publish_allowed(&mut group) {
+                Ok(()) => {
+                    apart.is_any_published = true;
+                    self.finish(group);
+                }
+                Err(error) if !self.may_be_of_some(&error) => {
+                    apart.untried = group;
+                    apart.stopped_by = Some(error);
+                    break;
+                }
+                Err(error) => match <[Part; 1]>::try_from(group) {
+                    Ok([part]) => apart.failed.push((part, error)),
+                    Err(group) => groups.extend(halves(group)),
+                },
+            }
+            if !apart.is_any_published && apart.failed.len() >= MAX_FAILED_ALONE {
+                break;
+            }
+        }
+        apart.untried.extend(groups.into_iter().rev().flatten());
+        apart
     }
 
     fn finish(&mut self, parts: Vec<Part>) {
@@ -147,6 +205,33 @@ impl Committer {
         self.shared.try_again(durable, LONG_PAUSE);
     }
 
+    /// A part fails, and others of its batch do not. If it is durable it stays in the spool, as if another process had left it
+    /// there: one of the next looks tries it again, and nothing that is published meanwhile waits for it.
+    fn leave(&mut self, mut part: Part, error: &BuildError) {
+        let index = self.shared.store.uri();
+        part.tell(Err(self.shared.refusal_of(error)));
+        let Some(id) = part.spooled else {
+            tracing::error!(target: "canter::intake", index, %error, "documents could not be published");
+            return;
+        };
+        tracing::error!(
+            target: "canter::intake", index, spool = id.as_str(), %error,
+            "documents stay in the spool, because they cannot be published; they are tried again in some minutes"
+        );
+        self.own.remove(&id);
+    }
+
+    /// Publishes parts, but for documents that the index does not allow any more.
+    fn publish_allowed(&self, parts: &mut [Part]) -> Result<(), BuildError> {
+        match self.publish(parts, 0) {
+            Err(error) if may_be_rejects(&error) => match self.set_aside(parts)? {
+                None => Err(error),
+                Some(num_lines) => self.publish(parts, num_lines),
+            },
+            outcome => outcome,
+        }
+    }
+
     /// Ingests all parts at once; `num_set_aside` of their lines may be rejected. Lines stay with their parts, for another
     /// attempt.
     fn publish(&self, parts: &mut [Part], num_set_aside: u64) -> Result<(), BuildError> {
@@ -160,8 +245,6 @@ impl Committer {
                 return Ok(());
             }
             let options = IngestOptions {
-                format: Some(Format::Ndjson),
-                max_line_num_bytes: self.shared.settings.max_document_bytes,
                 // Each was looked at before: if another is rejected now, that is to be known before anything is published.
                 max_rejects: Some(num_set_aside),
                 ingested_at_ms: now_ms(),
@@ -196,15 +279,16 @@ impl Committer {
     ///   spool/<id> has good and bad ──▶ rejected/<id> has the bad ──▶ published: the ledger has <id> ──▶ spool/<id> is removed
     /// ```
     ///
+    /// Says how many lines of the rest publishing leaves out; nothing if the index allows all that is there.
+    ///
     /// All of it is under the one id, and the spooled object stays what it was until it is removed: whoever goes on from any
     /// of these states writes the same again, and adds nothing twice. Good documents under an id of their own would be another
     /// source, of which the ledger knows nothing.
-    fn set_aside(&self, parts: &mut [Part]) -> Result<SetAside, BuildError> {
+    fn set_aside(&self, parts: &mut [Part]) -> Result<Option<u64>, BuildError> {
         let store = &self.shared.store;
         let check = DocumentCheck::open(store)?;
-        let max = self.shared.settings.max_document_bytes;
         let mut scratch = Vec::new();
-        let mut set_aside = SetAside::Nothing;
+        let mut num_set_aside = None;
         for part in parts.iter_mut() {
             let Some(lines) = &part.lines else {
                 continue;
@@ -212,7 +296,7 @@ impl Committer {
             let (mut bad, mut num_bad) = (Vec::new(), 0);
             for line in lines.split_inclusive(|byte| *byte == b'\n') {
                 let document = line.strip_suffix(b"\n").unwrap_or(line);
-                if document.len() > max || check.problem(document, &mut scratch).is_some() {
+                if check.problem(document, &mut scratch).is_some() {
                     bad.extend_from_slice(line);
                     num_bad += 1;
                 }
@@ -227,7 +311,7 @@ impl Committer {
                         .to_owned(),
                 )));
                 part.lines = None;
-                set_aside.add(0);
+                num_set_aside.get_or_insert(0);
                 continue;
             };
             keep_rejected(store, id, &bad)?;
@@ -235,31 +319,28 @@ impl Committer {
                 target: "canter::intake", index = store.uri(), spool = id.as_str(),
                 "the index config has changed: documents that it does not allow are in the folder `rejected`"
             );
-            set_aside.add(num_bad);
+            *num_set_aside.get_or_insert(0) += num_bad;
         }
-        Ok(set_aside)
+        Ok(num_set_aside)
     }
 }
 
-/// What publishing leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SetAside {
-    /// The index allows all that is there.
-    Nothing,
-    /// Parts that are not published at all, and so many lines of those that are.
-    Some { num_lines: u64 },
+/// What became of the parts of a batch that were not published together.
+#[derive(Default)]
+struct Apart {
+    is_any_published: bool,
+    /// Those that fail alone, and why.
+    failed: Vec<(Part, BuildError)>,
+    /// Those of which nobody knows whether they do.
+    untried: Vec<Part>,
+    /// Why these were not tried, unless too many failed.
+    stopped_by: Option<BuildError>,
 }
 
-impl SetAside {
-    fn add(&mut self, num_more: u64) {
-        let num_before = match self {
-            Self::Nothing => 0,
-            Self::Some { num_lines } => *num_lines,
-        };
-        *self = Self::Some {
-            num_lines: num_before + num_more,
-        };
-    }
+/// Both halves of several parts, the first one last.
+fn halves(mut parts: Vec<Part>) -> [Vec<Part>; 2] {
+    let second = parts.split_off(parts.len() / 2);
+    [second, parts]
 }
 
 /// What is ingested. Notes of documents that become one source who they are there.
@@ -281,7 +362,7 @@ fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
         }
     }
     if !direct.is_empty() {
-        sources.push(Source::reader("requests", Cursor::new(direct)).with_id(direct_id));
+        sources.push(Source::lines("requests", direct).with_id(direct_id));
     }
     sources
 }
@@ -295,3 +376,6 @@ pub(crate) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use canter_index_builder::{
     BuildError, DocumentCheck, DocumentProblem, ErrorKind, IndexStore, LineIds, spool,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use uuid::Uuid;
 
 use crate::batch::{Part, Waiting};
@@ -65,6 +65,13 @@ pub struct Lane {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// Documents that have found room, in a copy of their own.
+pub struct Admitted {
+    lines: Vec<u8>,
+    /// Their share of what may wait.
+    room: OwnedSemaphorePermit,
+}
+
 /// What clients and the thread share.
 pub(crate) struct Shared {
     pub(crate) store: IndexStore,
@@ -116,12 +123,7 @@ impl Lane {
     /// Starts the thread, which first publishes what an earlier process left in the spool. What waits
     /// takes `room`.
     pub fn start(store: IndexStore, settings: LaneSettings, room: Room) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
-            store,
-            settings,
-            state: Mutex::default(),
-            changed: Condvar::new(),
-        });
+        let shared = Arc::new(Shared::new(store, settings));
         let mut committer = Committer::new(Arc::clone(&shared));
         let thread = thread::Builder::new().name("canter-commit".into());
         let thread = thread.spawn(move || committer.run())?;
@@ -206,8 +208,33 @@ impl Lane {
                 _ => self.publish_now().await.map(|()| None),
             };
         }
-        let lines = joined(documents);
-        let room = Some(self.room.take(lines.len()).await?);
+        let admitted = self.admit(documents).await?;
+        self.add_admitted(admitted, acknowledge).await
+    }
+
+    /// Takes room for documents, in which nothing is wrong, and copies them once there is some. Whoever has them need not
+    /// keep them any longer.
+    ///
+    /// # Errors
+    /// If there is no room.
+    pub async fn admit(&self, documents: &[&[u8]]) -> Result<Admitted, Refusal> {
+        let len: usize = documents.iter().map(|document| document.len() + 1).sum();
+        let room = self.room.take(len).await?;
+        let lines = joined(documents, len);
+        Ok(Admitted { lines, room })
+    }
+
+    /// Takes documents that have found room, as [`Lane::add`] does.
+    ///
+    /// # Errors
+    /// As [`Lane::add`].
+    pub async fn add_admitted(
+        &self,
+        admitted: Admitted,
+        acknowledge: Acknowledge,
+    ) -> Result<Option<LineIds>, Refusal> {
+        let Admitted { lines, room } = admitted;
+        let room = Some(room);
         if acknowledge == Acknowledge::Durable {
             let id = Uuid::new_v4().simple().to_string();
             // Gone again if this breaks off: what was written then is anybody's.
@@ -300,9 +327,9 @@ impl Drop for Lane {
     }
 }
 
-/// Documents as lines. What stands between the tokens of a document may have line feeds, its strings may not.
-fn joined(documents: &[&[u8]]) -> Vec<u8> {
-    let len = documents.iter().map(|document| document.len() + 1).sum();
+/// Documents as lines, which have `len` bytes. What stands between the tokens of a document may have line feeds, its strings
+/// may not.
+fn joined(documents: &[&[u8]], len: usize) -> Vec<u8> {
     let mut lines = Vec::with_capacity(len);
     for document in documents {
         let plain = document.iter().map(|byte| match byte {
@@ -316,6 +343,15 @@ fn joined(documents: &[&[u8]]) -> Vec<u8> {
 }
 
 impl Shared {
+    pub(crate) fn new(store: IndexStore, settings: LaneSettings) -> Self {
+        Self {
+            store,
+            settings,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

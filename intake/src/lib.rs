@@ -31,7 +31,7 @@ mod upkeep;
 mod tests;
 
 pub use bulk::{Action, BulkError, Verb, parse_bulk};
-pub use lane::{Acknowledge, Lane, LaneSettings};
+pub use lane::{Acknowledge, Admitted, Lane, LaneSettings};
 pub use mappings::{
     IndexParts, MappingError, TemplateKind, TemplateSet, Templated, check_template, index_config,
     index_id_of,

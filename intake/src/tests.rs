@@ -22,16 +22,20 @@ doc_mapping:
     - {name: text, type: text}
 ";
 
-struct Bench {
-    folder: TempDir,
-    room: Room,
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
+    pub(crate) room: Room,
 }
 
 impl Bench {
-    fn new(max_bytes: usize) -> Self {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self::of(CONFIG, max_bytes)
+    }
+
+    pub(crate) fn of(config: &str, max_bytes: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let uri = folder.path().join("index");
-        let config = IndexConfig::from_yaml(CONFIG, |_| None).unwrap();
+        let config = IndexConfig::from_yaml(config, |_| None).unwrap();
         create_index(uri.to_str().unwrap(), &config).unwrap();
         Self {
             folder,
@@ -39,11 +43,11 @@ impl Bench {
         }
     }
 
-    fn store(&self) -> IndexStore {
+    pub(crate) fn store(&self) -> IndexStore {
         IndexStore::open(self.folder.path().join("index").to_str().unwrap()).unwrap()
     }
 
-    fn lane(&self, commit_interval: Duration) -> Lane {
+    pub(crate) fn lane(&self, commit_interval: Duration) -> Lane {
         let settings = LaneSettings {
             commit_interval,
             ..LaneSettings::default()
@@ -51,16 +55,16 @@ impl Bench {
         Lane::start(self.store(), settings, self.room.clone()).unwrap()
     }
 
-    fn num_docs(&self) -> u64 {
+    pub(crate) fn num_docs(&self) -> u64 {
         let manifest = self.store().load_manifest().unwrap().manifest;
         manifest.splits.iter().map(|split| split.num_docs).sum()
     }
 }
 
 const NEVER: Duration = Duration::from_secs(3600);
-const SOON: Duration = Duration::from_millis(20);
+pub(crate) const SOON: Duration = Duration::from_millis(20);
 
-fn document(n: u64) -> Vec<u8> {
+pub(crate) fn document(n: u64) -> Vec<u8> {
     format!("{{\"n\": {n},\n \"text\": \"some\"}}").into_bytes()
 }
 
@@ -283,6 +287,28 @@ async fn more_than_may_wait_is_refused_and_room_comes_back() {
         .await
         .unwrap();
     assert_eq!(bench.room.num_free_bytes(), 100);
+}
+
+#[tokio::test]
+async fn what_is_admitted_has_room_until_it_is_published_or_dropped() {
+    let bench = Bench::new(1 << 20);
+    let lane = bench.lane(SOON);
+    let (document, other) = (document(1), document(2));
+    let documents: [&[u8]; 2] = [&document, &other];
+    let num_bytes = document.len() + other.len() + 2;
+    let dropped = lane.admit(&documents).await.unwrap();
+    assert_eq!(bench.room.num_free_bytes(), (1 << 20) - num_bytes);
+    drop(dropped);
+    assert_eq!(bench.room.num_free_bytes(), 1 << 20);
+    let admitted = lane.admit(&documents).await.unwrap();
+    drop((document, other));
+    lane.add_admitted(admitted, Acknowledge::Published)
+        .await
+        .unwrap();
+    assert_eq!(
+        (bench.num_docs(), bench.room.num_free_bytes()),
+        (2, 1 << 20)
+    );
 }
 
 #[tokio::test]

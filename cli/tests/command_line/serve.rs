@@ -70,6 +70,17 @@ impl Server {
         self.url.strip_prefix("http://").unwrap()
     }
 
+    /// The most bytes of memory that it has had.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).unwrap();
+        let mut lines = status.lines();
+        let peak = lines.find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let peak = peak.trim().strip_suffix(" kB").unwrap();
+        peak.parse::<u64>().unwrap() << 10
+    }
+
     /// Tells it to stop every now and then until it has, as an impatient person does.
     pub(crate) fn stop(&mut self) -> ExitStatus {
         let started = Instant::now();

@@ -427,6 +427,23 @@ fn of_two_servers_one_makes_an_index_and_both_serve_it() {
     assert_eq!(put(&one, "/race-1", &Value::Null).status, 200);
     assert_eq!(bulk(&other, "/_bulk", "race-1", &[json!({"n": 3})]), [201]);
     assert_eq!(count(&one, "race-1"), 1);
+    // By every door.
+    let logs = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": "a"}}]}]}]});
+    let lines = "{\"n\": 3}\n".to_owned();
+    for (index, path, body) in [
+        ("race-2", "/api/v1/race-2/ingest?commit=wait_for", lines),
+        ("race-3", "/v1/logs", logs.to_string()),
+    ] {
+        assert_eq!(delete(&one, &format!("/{index}")).status, 200);
+        assert_eq!(put(&one, &format!("/{index}"), &Value::Null).status, 200);
+        let headers = [
+            ("content-type", "application/json"),
+            ("qw-otel-logs-index", index),
+        ];
+        let answer = other.send(Method::POST, path, &headers, body);
+        assert_eq!(answer.status, 200, "{index}: {}", answer.text);
+        assert_eq!(count(&one, index), 1, "{index}");
+    }
 }
 
 #[test]

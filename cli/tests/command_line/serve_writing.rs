@@ -556,3 +556,103 @@ fn the_id_that_a_document_is_acknowledged_with_finds_it() {
         assert_eq!(hits[0]["_source"]["text"], format!("number{n} some"));
     }
 }
+
+const KEEPS_ALL: &str = "
+version: 0.9
+index_id: kept
+doc_mapping:
+  mode: dynamic
+ingest_settings:
+  on_error: keep
+  multiline_start: '^S'
+";
+
+/// What a document begins with says nothing of those behind it.
+#[test]
+fn ids_are_right_where_everything_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("kept.yaml"), KEEPS_ALL).unwrap();
+    let create = [
+        "index",
+        "create",
+        "--index",
+        "kept",
+        "--index-config",
+        "kept.yaml",
+    ];
+    run(path, &create, 0);
+    let args = [
+        "--index",
+        "kept=kept",
+        "--writable",
+        "--commit-interval",
+        "20ms",
+    ];
+    let server = Server::of(path, &args);
+    let hits = |id: &Value| {
+        let query = json!({"query": {"ids": {"values": [id]}}});
+        let found = server.post_json("/kept/_search", &query).json();
+        found["hits"]["hits"].as_array().unwrap().clone()
+    };
+    let action = b"{\"create\":{}}\n";
+    let beginnings: [&[u8]; 4] = [b"PAR1", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf{}"];
+    for (n, beginning) in (0..).zip(beginnings) {
+        for refresh in ["wait_for", "false"] {
+            let second = format!("{{\"n\":{n}}}\n");
+            let body = [&action[..], beginning, b"\n", action, second.as_bytes()].concat();
+            let path = format!("/kept/_bulk?refresh={refresh}");
+            let headers = [("content-type", "application/x-ndjson")];
+            let answer = server.send_bytes(Method::POST, &path, &headers, body);
+            assert_eq!(answer.json()["errors"], false, "{}", answer.text);
+            assert_eq!(send(&server, "/kept/_refresh", String::new()).status, 200);
+            let items = &answer.json()["items"];
+            assert_eq!(hits(&items[0]["create"]["_id"]).len(), 1, "{beginning:x?}");
+            let found = hits(&items[1]["create"]["_id"]);
+            assert_eq!(found.len(), 1, "{beginning:x?}");
+            assert_eq!(found[0]["_source"]["n"], n, "{beginning:x?}");
+        }
+    }
+}
+
+/// In the protocol's words, resources are exhausted.
+#[test]
+fn logs_that_are_too_many_for_one_request_are_no_fault_of_the_server() {
+    let folder = empty();
+    let server = writable(folder.path(), &["--max-pending-bytes", "2kB"]);
+    let text = "x".repeat(100);
+    let record = json!({"timeUnixNano": "1714557600000000001", "body": {"stringValue": text}});
+    let records = vec![record; 50];
+    let logs = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]});
+    let answer = server.post_json("/v1/logs", &logs);
+    assert_eq!((answer.status, &answer.json()["code"]), (413, &json!(8)));
+}
+
+/// A short body may be many bytes of documents, and many may be sent at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn documents_of_logs_wait_for_room_before_others_are_read() {
+    let folder = empty();
+    let server = writable(folder.path(), &["--max-pending-bytes", "16MiB"]);
+    let shared = "x".repeat(200_000);
+    let records = vec![json!({"timeUnixNano": "1714557600000000001"}); 75];
+    let logs = json!({"resourceLogs": [{
+        "resource": {"attributes": [{"key": "a", "value": {"stringValue": shared}}]},
+        "scopeLogs": [{"logRecords": records}],
+    }]});
+    let before = server.peak_bytes();
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let send = || server.post_json("/v1/logs", &logs).status;
+        let sending: Vec<_> = (0..30).map(|_| scope.spawn(send)).collect();
+        sending
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    let is_known = |status: &u16| [200, 429].contains(status);
+    assert!(statuses.iter().all(is_known), "{statuses:?}");
+    assert!(statuses.contains(&200), "{statuses:?}");
+    // The documents of each are 15 MB, and a copy of them waits.
+    let peak = server.peak_bytes() - before;
+    assert!(peak < 400 << 20, "{peak}");
+}

@@ -14,7 +14,7 @@ pub struct LineIds {
 }
 
 impl LineIds {
-    /// Of the lines that a source with this id begins with (see [`crate::Source::with_id`]).
+    /// Of the lines that a source of lines with this id begins with (see [`crate::Source::lines`]).
     #[must_use]
     pub fn of_source(id: &str, lines: &[u8]) -> Self {
         Self {

@@ -8,8 +8,6 @@
 //! next one that looks: the ledger of sources knows whether it was published, so that none of its documents is there
 //! twice. Garbage collection leaves it alone.
 
-use std::io::Cursor;
-
 use bytes::Bytes;
 
 use crate::blocking;
@@ -80,7 +78,7 @@ pub fn read_spooled(store: &IndexStore, id: &str) -> Result<Option<Vec<u8>>, Bui
 #[must_use]
 pub fn spooled_source(id: &str, lines: Vec<u8>) -> Source {
     let object = object_of(id);
-    Source::reader(object.clone(), Cursor::new(lines)).with_id(object)
+    Source::lines(object.clone(), lines).with_id(object)
 }
 
 /// Removes what was ingested.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::swap::Swapped;
 use crate::error::BuildError;
 
-/// Folders that wait for their removal: far more than anybody deletes in an hour.
-const MAX_DOOMED: usize = 10_000;
+/// Folders without an index: far more than anybody deletes in an hour.
+const MAX_VACANT: usize = 10_000;
 
 /// Where an index is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,21 +23,21 @@ pub struct CatalogEntry {
     pub is_data_stream: bool,
 }
 
-/// A folder that is to be removed.
+/// A folder in which there is no index, but objects may be. It is removed one day, unless it becomes an index before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Doomed {
+pub(super) struct Vacant {
     pub(super) folder: String,
     /// Since when, in milliseconds since 1970.
     pub(super) since_ms: u64,
-    #[serde(default, skip_serializing_if = "Doom::is_deleted")]
-    pub(super) doom: Doom,
+    #[serde(default, skip_serializing_if = "Vacancy::is_deleted")]
+    pub(super) vacancy: Vacancy,
 }
 
-/// Why a folder is to be removed.
+/// Why there is no index in a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Doom {
+pub(super) enum Vacancy {
     /// The index in it was deleted, and no index is in it again.
     #[default]
     Deleted,
@@ -47,7 +47,7 @@ pub(super) enum Doom {
     Condemned,
 }
 
-impl Doom {
+impl Vacancy {
     fn is_deleted(&self) -> bool {
         *self == Self::Deleted
     }
@@ -59,7 +59,7 @@ impl Doom {
 pub(super) struct CatalogFile {
     version: u32,
     pub(super) indexes: BTreeMap<String, CatalogEntry>,
-    pub(super) doomed: Vec<Doomed>,
+    pub(super) vacant: Vec<Vacant>,
 }
 
 impl Default for CatalogFile {
@@ -67,7 +67,7 @@ impl Default for CatalogFile {
         Self {
             version: Self::VERSION,
             indexes: BTreeMap::new(),
-            doomed: Vec::new(),
+            vacant: Vec::new(),
         }
     }
 }
@@ -81,57 +81,58 @@ impl Swapped for CatalogFile {
 }
 
 impl CatalogFile {
-    /// Notes a folder as one to be removed.
+    /// Notes a folder as one without an index.
     ///
     /// # Errors
     /// `Limit` if too many are.
-    pub(super) fn doom(
+    pub(super) fn vacate(
         &mut self,
         folder: &str,
         since_ms: u64,
-        doom: Doom,
+        vacancy: Vacancy,
     ) -> Result<(), BuildError> {
-        if self.doom_of(folder).is_some() {
+        if self.vacancy_of(folder).is_some() {
             return Ok(());
         }
-        if self.doomed.len() >= MAX_DOOMED {
+        if self.vacant.len() >= MAX_VACANT {
             return Err(BuildError::limit(format!(
-                "the objects of {MAX_DOOMED} deleted indexes are still to be removed: leave a writable server running, which \
+                "the objects of {MAX_VACANT} deleted indexes are still to be removed: leave a writable server running, which \
                  removes them, and try again later"
             )));
         }
-        self.doomed.push(Doomed {
+        self.vacant.push(Vacant {
             folder: folder.to_owned(),
             since_ms,
-            doom,
+            vacancy,
         });
         Ok(())
     }
 
-    /// Why a folder is to be removed, if it is.
-    pub(super) fn doom_of(&self, folder: &str) -> Option<Doom> {
-        let mut doomed = self.doomed.iter();
-        let doomed = doomed.find(|doomed| doomed.folder == folder);
-        doomed.map(|doomed| doomed.doom)
+    /// Why there is no index in a folder, if it is noted as such.
+    pub(super) fn vacancy_of(&self, folder: &str) -> Option<Vacancy> {
+        let mut vacant = self.vacant.iter();
+        let vacant = vacant.find(|vacant| vacant.folder == folder);
+        vacant.map(|vacant| vacant.vacancy)
     }
 
-    /// Condemns what is to be removed since then or before, and says which folders are condemned now, and whether that is news.
+    /// Condemns what has had no index since then or before, and says which folders are condemned now, and whether that is news.
     pub(super) fn condemn(&mut self, before_ms: u64) -> (Vec<String>, bool) {
         let mut condemned = Vec::new();
         let mut is_news = false;
-        for doomed in &mut self.doomed {
-            if doomed.doom != Doom::Condemned && doomed.since_ms <= before_ms {
-                doomed.doom = Doom::Condemned;
+        for vacant in &mut self.vacant {
+            if vacant.vacancy != Vacancy::Condemned && vacant.since_ms <= before_ms {
+                vacant.vacancy = Vacancy::Condemned;
                 is_news = true;
             }
-            if doomed.doom == Doom::Condemned {
-                condemned.push(doomed.folder.clone());
+            if vacant.vacancy == Vacancy::Condemned {
+                condemned.push(vacant.folder.clone());
             }
         }
         (condemned, is_news)
     }
 
-    pub(super) fn spare(&mut self, folder: &str) {
-        self.doomed.retain(|doomed| doomed.folder != folder);
+    /// Forgets a folder: there is an index in it now, or nothing.
+    pub(super) fn forget(&mut self, folder: &str) {
+        self.vacant.retain(|vacant| vacant.folder != folder);
     }
 }

@@ -1,15 +1,19 @@
 //! Creating, finding and deleting indexes under a root.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::MANIFEST_OBJECT;
 
-use super::file::{CatalogEntry, CatalogFile, Doom};
+use super::file::{CatalogEntry, CatalogFile, Vacancy};
 use super::swap::{Verdict, change, read};
 use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
+
+/// So many folders in a row that cannot be removed say that the store is at fault, and not they.
+const MAX_FAILED_IN_A_ROW: usize = 3;
 
 /// The indexes under a root.
 #[derive(Clone, Debug)]
@@ -114,7 +118,7 @@ impl Catalog {
         Ok(creation)
     }
 
-    /// Lists the folder as one to be removed, unless the index cannot be made anyway.
+    /// Notes the folder as one without an index, in which one is made, unless it cannot be made anyway.
     pub(super) async fn reserve(
         &self,
         new: &NewIndex<'_>,
@@ -124,7 +128,7 @@ impl Catalog {
             if let Some(refusal) = refusal(file, new) {
                 return Ok(Verdict::Leave(Some(refusal)));
             }
-            file.doom(folder, new.now_ms, Doom::Reserved)?;
+            file.vacate(folder, new.now_ms, Vacancy::Reserved)?;
             Ok(Verdict::Write(None))
         })
         .await
@@ -145,9 +149,9 @@ impl Catalog {
         let mut attempted: Option<Option<CatalogEntry>> = None;
         change(&self.store, |file: &mut CatalogFile| {
             let is_there = file.indexes.get(new.name) == Some(&entry);
-            let doom = file.doom_of(folder);
+            let vacancy = file.vacancy_of(folder);
             // Somebody may have deleted it since: it was made all the same, and is not made again.
-            let is_done = is_there || doom == Some(Doom::Deleted);
+            let is_done = is_there || vacancy == Some(Vacancy::Deleted);
             if let Some(replaced) = attempted.clone().filter(|_| is_done) {
                 let entry = entry.clone();
                 return Ok(Verdict::Leave(Creation::Created { entry, replaced }));
@@ -155,16 +159,16 @@ impl Catalog {
             if let Some(refusal) = refusal(file, new) {
                 return Ok(Verdict::Leave(refusal));
             }
-            if doom != Some(Doom::Reserved) {
+            if vacancy != Some(Vacancy::Reserved) {
                 return Err(BuildError::unavailable(format!(
                     "making the index {:?} took so long that it was given up: try again",
                     new.name
                 )));
             }
-            file.spare(folder);
+            file.forget(folder);
             let replaced = file.indexes.insert(new.name.to_owned(), entry.clone());
             if let Some(replaced) = &replaced {
-                file.doom(&replaced.folder, new.now_ms, Doom::Deleted)?;
+                file.vacate(&replaced.folder, new.now_ms, Vacancy::Deleted)?;
             }
             attempted = Some(replaced.clone());
             let entry = entry.clone();
@@ -186,7 +190,7 @@ impl Catalog {
                 (Some(attempted), there) if there.as_ref() != Some(attempted) => {
                     // A swap whose answer was lost looks like a conflict. If another has deleted it, there was nothing to
                     // delete at that moment, which is as good.
-                    let is_deleted = file.doom_of(&attempted.folder).is_some();
+                    let is_deleted = file.vacancy_of(&attempted.folder).is_some();
                     let done = is_deleted.then(|| attempted.clone());
                     return Ok(Verdict::Leave(done));
                 }
@@ -194,7 +198,7 @@ impl Catalog {
                 (_, Some(entry)) => entry,
             };
             file.indexes.remove(name);
-            file.doom(&entry.folder, now_ms, Doom::Deleted)?;
+            file.vacate(&entry.folder, now_ms, Vacancy::Deleted)?;
             attempted = Some(entry.clone());
             Ok(Verdict::Write(Some(entry)))
         }))
@@ -210,18 +214,35 @@ impl Catalog {
     }
 
     /// Removes what is left of indexes that were deleted at least `grace_ms` ago, or never completed, and forgets them. Says how
-    /// many these were.
+    /// many these were. A folder that cannot be removed keeps no other from it.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer; what was not removed is still known.
+    /// `Unavailable` if storage does not answer, or something could not be removed, which is still known then.
     pub fn sweep(&self, now_ms: u64, grace_ms: u64) -> Result<u64, BuildError> {
         let before_ms = now_ms.saturating_sub(grace_ms);
         blocking::run(async {
-            let condemned = self.condemn(before_ms).await?;
-            for folder in &condemned {
-                self.store.remove_folder(folder, MANIFEST_OBJECT).await?;
+            let mut condemned = self.condemn(before_ms).await?;
+            // In another order each time: those that can never be removed are not always the first.
+            let random = RandomState::new();
+            condemned.sort_by_cached_key(|folder| random.hash_one(folder));
+            let (mut removed, mut first_failure, mut num_failed) = (Vec::new(), None, 0);
+            for folder in condemned {
+                match self.store.remove_folder(&folder, MANIFEST_OBJECT).await {
+                    Ok(_) => {
+                        removed.push(folder);
+                        num_failed = 0;
+                    }
+                    Err(error) => {
+                        first_failure.get_or_insert(error);
+                        num_failed += 1;
+                    }
+                }
+                if num_failed == MAX_FAILED_IN_A_ROW {
+                    break;
+                }
             }
-            self.forget(&condemned).await
+            let num_removed = self.forget(&removed).await?;
+            first_failure.map_or(Ok(num_removed), Err)
         })
     }
 
@@ -248,10 +269,10 @@ impl Catalog {
             return Ok(0);
         }
         change(&self.store, |file: &mut CatalogFile| {
-            let num_before = file.doomed.len();
-            removed.iter().for_each(|folder| file.spare(folder));
+            let num_before = file.vacant.len();
+            removed.iter().for_each(|folder| file.forget(folder));
             let num_removed = removed.len() as u64;
-            Ok(match file.doomed.len() < num_before {
+            Ok(match file.vacant.len() < num_before {
                 true => Verdict::Write(num_removed),
                 false => Verdict::Leave(num_removed),
             })

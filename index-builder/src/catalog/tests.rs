@@ -217,6 +217,27 @@ fn whatever_operation_fails_nothing_is_left_that_nobody_knows_of() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_removed_keeps_no_other_from_it() {
+    let memory = Arc::new(InMemory::new());
+    let catalog = over(Arc::clone(&memory) as Arc<dyn ObjectStore>);
+    let config = config();
+    for (name, id) in [("a", "1"), ("b", "2"), ("c", "3")] {
+        created(catalog.create(&new(name, id, &config)));
+        catalog.remove(name, HOUR_MS).unwrap();
+    }
+    let inner = Arc::clone(&memory) as Arc<dyn ObjectStore>;
+    let sweeping = over(Arc::new(FailingStore::that_keeps(inner, "a/1")));
+    let error = sweeping.sweep(2 * HOUR_MS, HOUR_MS).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.to_string().contains("a/1"), "{error}");
+    assert_eq!(folders(&memory), BTreeSet::from(["a/1".to_owned()]));
+    // The others are forgotten, and this one is not.
+    assert_eq!(catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap(), 1);
+    assert_eq!(folders(&memory), BTreeSet::new());
+    assert_eq!(catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap(), 0);
+}
+
+#[test]
 fn templates_are_kept_as_they_were_given_and_refusals_change_nothing() {
     let catalog = over(Arc::new(InMemory::new()));
     let template = serde_json::json!({"index_patterns": ["logs-*"], "priority": 7});
@@ -242,7 +263,7 @@ fn a_damaged_or_newer_file_is_named() {
     for (bytes, part) in [
         (&b"{"[..], "cannot be read"),
         (
-            &br#"{"version": 2, "indexes": {}, "doomed": []}"#[..],
+            &br#"{"version": 2, "indexes": {}, "vacant": []}"#[..],
             "version 2",
         ),
     ] {

@@ -54,7 +54,7 @@ pub(super) fn known_by<'b>(
     &beginning[..beginning.len().min(start + FIRST_RECORD_LEN)]
 }
 
-/// The id of a source whose lines are JSON documents and that was given an id of its own, by what it begins with.
+/// The id of a source that is made of these lines (see [`super::Source::lines`]) and was given an id of its own.
 pub(crate) fn id_of_lines(id: &str, lines: &[u8]) -> SourceId {
     let hints = Arc::new(Hints::default());
     let layout = Layout::new(Format::Ndjson, b',', hints);

@@ -1,31 +1,18 @@
-//! Where lines come from, and what undoes their compression.
+//! Where records come from, and who a source is. What undoes compression is in `opened.rs`.
 
-use super::object::{ObjectPlace, ObjectReader, ReadAhead, StoreFailure};
-use super::replay::Replay;
+use super::object::{ObjectPlace, ObjectReader, ReadAhead};
+use super::opened::{Input, PARQUET_MAGIC, day_of, store_failure};
 use super::settings::ReadSettings;
 use crate::error::BuildError;
-use canter_formats::{BEGINNING_LEN, MonthDay};
+use bytes::Bytes;
 use canter_split_format::SourceId;
-use flate2::bufread::MultiGzDecoder;
-use std::error::Error as StdError;
 use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Read from a file this many bytes at a time.
-const BUFFER_LEN: usize = 128 * 1024;
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// zstd's skippable frames, which may stand first, are `0x184D2A5?` in little endian.
-const ZSTD_SKIPPABLE_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
-/// A Parquet file begins with this.
-const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
-const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 /// A stream of records, of any format that [`canter_formats`] recognises. gzip (several members too) and
 /// zstd are recognised by their first bytes, whatever the name says.
@@ -50,6 +37,8 @@ enum Origin {
     Object(ObjectPlace),
     Stdin,
     Reader(Box<dyn Read + Send>),
+    /// JSON documents, one a line.
+    Lines(Bytes),
 }
 
 impl Source {
@@ -95,6 +84,19 @@ impl Source {
         }
     }
 
+    /// JSON documents that somebody has put into lines, each ended by a line feed; `name` stands in messages and rejects.
+    ///
+    /// Each line is a record, whatever it begins with: nothing is taken for compression, a byte order mark or another
+    /// format, no rule for records of several lines counts, and none is too long.
+    pub fn lines(name: impl Into<String>, lines: Vec<u8>) -> Source {
+        Source {
+            name: name.into(),
+            origin: Origin::Lines(Bytes::from(lines)),
+            id: None,
+            path_fields: Vec::new(),
+        }
+    }
+
     /// Says who the source is: the same id is the same source, wherever it is read from.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Source {
@@ -125,6 +127,7 @@ impl Source {
                 .filter(std::fs::Metadata::is_file)
                 .map(|meta| meta.len()),
             Origin::Object(place) => Some(place.len()),
+            Origin::Lines(lines) => Some(lines.len() as u64),
             Origin::Stdin | Origin::Reader(_) => None,
         }
     }
@@ -133,7 +136,7 @@ impl Source {
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         match &self.origin {
             Origin::File(path) => open_file(path).map(drop),
-            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) => Ok(()),
+            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) | Origin::Lines(_) => Ok(()),
         }
     }
 
@@ -141,7 +144,7 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::File(path) => Some(path),
-            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) => None,
+            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) | Origin::Lines(_) => None,
         }
     }
 
@@ -149,7 +152,7 @@ impl Source {
     pub(crate) fn as_object(&self) -> Option<&ObjectPlace> {
         match &self.origin {
             Origin::Object(place) => Some(place),
-            Origin::File(_) | Origin::Stdin | Origin::Reader(_) => None,
+            Origin::File(_) | Origin::Stdin | Origin::Reader(_) | Origin::Lines(_) => None,
         }
     }
 
@@ -171,7 +174,7 @@ impl Source {
             }
             Origin::Object(place) => Some([b"object:", place.uri().as_bytes()].concat()),
             Origin::Stdin => Some(b"standard input".to_vec()),
-            Origin::Reader(_) => None,
+            Origin::Reader(_) | Origin::Lines(_) => None,
         }
     }
 
@@ -181,7 +184,7 @@ impl Source {
         match (&self.id, &self.origin) {
             (Some(id), _) => Some(origin_of(id)),
             (None, Origin::File(_) | Origin::Object(_)) => self.place(),
-            (None, Origin::Stdin | Origin::Reader(_)) => None,
+            (None, Origin::Stdin | Origin::Reader(_) | Origin::Lines(_)) => None,
         }
         .unwrap_or_else(never_before)
     }
@@ -197,6 +200,7 @@ impl Source {
         let origin = match &self.origin {
             Origin::File(path) if path.is_file() => Origin::File(path.clone()),
             Origin::Object(place) => Origin::Object(place.clone()),
+            Origin::Lines(lines) => Origin::Lines(lines.clone()),
             Origin::File(_) | Origin::Stdin | Origin::Reader(_) => return None,
         };
         Some(Source {
@@ -269,6 +273,13 @@ impl Source {
             }
             Origin::Stdin => Box::new(io::stdin()),
             Origin::Reader(reader) => reader,
+            Origin::Lines(lines) => {
+                num_stored_bytes.fetch_add(lines.len() as u64, Ordering::Relaxed);
+                return Ok(Input {
+                    path_fields: self.path_fields,
+                    ..Input::lines(self.name, lines)
+                });
+            }
         };
         let counted = Counted {
             reader,
@@ -313,7 +324,9 @@ fn parquet_input(
     file: ParquetFile,
     settings: &ReadSettings,
 ) -> Result<Input, BuildError> {
+    use super::opened::BUFFER_LEN;
     use super::parquet::{ObjectRanges, ParquetLines};
+    use std::io::BufReader;
     let lines = match file {
         ParquetFile::Local(file) => ParquetLines::open(file, &settings.wanted),
         ParquetFile::Object(place) => ParquetLines::open(ObjectRanges(place), &settings.wanted),
@@ -321,13 +334,9 @@ fn parquet_input(
     let known_by = lines.footer_checksum();
     let reader = Box::new(BufReader::with_capacity(BUFFER_LEN, lines));
     Ok(Input {
-        name: source.name,
-        reader: Replay::new(reader, BEGINNING_LEN),
-        first_byte_offset: 0,
-        ended: None,
         path_fields: source.path_fields,
-        compression: Compression::None,
         parquet: Some(known_by),
+        ..Input::as_it_is(source.name, reader)
     })
 }
 
@@ -337,22 +346,6 @@ fn parquet_input(source: Source, _: ParquetFile, _: &ReadSettings) -> Result<Inp
         "`{}` is Parquet, which this build cannot read: build it with the feature `parquet`",
         source.name
     )))
-}
-
-/// What a store said, if that is why reading failed.
-fn store_failure(error: io::Error) -> Result<BuildError, io::Error> {
-    let is_of_store = |inner: &(dyn StdError + Send + Sync + 'static)| inner.is::<StoreFailure>();
-    if !error.get_ref().is_some_and(is_of_store) {
-        return Err(error);
-    }
-    let inner = error
-        .into_inner()
-        .map(<dyn StdError + Send + Sync>::downcast);
-    match inner {
-        Some(Ok(failure)) => Ok(StoreFailure::into_inner(*failure)),
-        Some(Err(other)) => Err(io::Error::other(other)),
-        None => Err(io::ErrorKind::Other.into()),
-    }
 }
 
 /// Where a source comes from that was given an id: nowhere else.
@@ -387,153 +380,6 @@ fn open_file(path: &Path) -> Result<File, BuildError> {
         )),
         _ => BuildError::unavailable(format!("cannot open `{shown}`")).caused_by(error),
     })
-}
-
-/// How an input is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
-    None,
-    Gzip,
-    Zstd,
-}
-
-impl Compression {
-    fn of(first_bytes: &[u8]) -> Compression {
-        let is_skippable = first_bytes.len() == 4
-            && first_bytes[0] & 0xf0 == 0x50
-            && first_bytes[1..] == ZSTD_SKIPPABLE_MAGIC;
-        if first_bytes.starts_with(&GZIP_MAGIC) {
-            Compression::Gzip
-        } else if first_bytes == ZSTD_MAGIC || is_skippable {
-            Compression::Zstd
-        } else {
-            Compression::None
-        }
-    }
-}
-
-/// An open source: uncompressed bytes, and how to word its failures.
-pub(crate) struct Input {
-    pub(super) name: String,
-    pub(super) reader: Replay,
-    /// Where the first record may begin: behind a byte order mark.
-    pub(super) first_byte_offset: u64,
-    /// When it was written to last, if that is known.
-    pub(super) ended: Option<MonthDay>,
-    /// What its path says of its documents.
-    pub(super) path_fields: Vec<(String, String)>,
-    compression: Compression,
-    /// Of Parquet, which file it is.
-    pub(super) parquet: Option<u64>,
-}
-
-impl Input {
-    fn detect(
-        name: String,
-        mut raw: Box<dyn Read + Send>,
-        ended: Option<MonthDay>,
-    ) -> io::Result<Input> {
-        let first_bytes = read_up_to(&mut raw, 4)?;
-        let compression = Compression::of(&first_bytes);
-        if first_bytes == PARQUET_MAGIC {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "it is Parquet, of which parts are read in no order: write it to a file and name that",
-            ));
-        }
-        let whole = io::Cursor::new(first_bytes).chain(raw);
-        let reader: Box<dyn BufRead + Send> = match compression {
-            Compression::None => Box::new(BufReader::with_capacity(BUFFER_LEN, whole)),
-            Compression::Gzip => {
-                let compressed = BufReader::with_capacity(BUFFER_LEN, whole);
-                let decoder = MultiGzDecoder::new(compressed);
-                Box::new(BufReader::with_capacity(BUFFER_LEN, decoder))
-            }
-            Compression::Zstd => {
-                let decoder = zstd::stream::read::Decoder::new(whole)?;
-                Box::new(BufReader::with_capacity(BUFFER_LEN, decoder))
-            }
-        };
-        let mut reader = Replay::new(reader, BEGINNING_LEN);
-        let mut first_byte_offset = 0;
-        if reader.beginning().0.starts_with(&UTF8_BOM) {
-            reader.consume(UTF8_BOM.len());
-            first_byte_offset = UTF8_BOM.len() as u64;
-        }
-        Ok(Input {
-            name,
-            reader,
-            first_byte_offset,
-            ended,
-            path_fields: Vec::new(),
-            compression,
-            parquet: None,
-        })
-    }
-
-    /// What to say when reading stopped with `error` after `num_lines` whole lines.
-    pub(super) fn failure(&self, error: io::Error, num_lines: u64) -> BuildError {
-        let name = &self.name;
-        let error = match store_failure(error) {
-            Ok(failure) => return failure,
-            Err(error) => error,
-        };
-        if self.parquet.is_some() && error.raw_os_error().is_none() {
-            return BuildError::data(format!(
-                "`{name}` is no whole Parquet file: it broke off after row {num_lines} ({error}); what stands before is \
-                 ingested. Get the file again"
-            ));
-        }
-        let is_from_system = error.raw_os_error().is_some();
-        let (format, tool) = match self.compression {
-            Compression::Gzip if !is_from_system => ("gzip", "gzip -dc"),
-            Compression::Zstd if !is_from_system => ("zstd", "zstd -dc"),
-            _ => {
-                return BuildError::unavailable(format!(
-                    "cannot read `{name}` after line {num_lines}; nothing was published"
-                ))
-                .caused_by(error);
-            }
-        };
-        BuildError::data(format!(
-            "`{name}` is not a whole {format} file: it broke off after line {num_lines} ({error}; \
-             `{tool} {name}` says the same); what stands before is ingested. Get the file again"
-        ))
-    }
-}
-
-/// The day of a time, in UTC.
-fn day_of(time: SystemTime) -> Option<MonthDay> {
-    let since = time.duration_since(UNIX_EPOCH).ok()?;
-    let mut days = since.as_secs() / 86_400;
-    let is_leap = |year: u16| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970_u16;
-    loop {
-        let len = 365 + u64::from(is_leap(year));
-        if days < len {
-            break;
-        }
-        days -= len;
-        year = year.checked_add(1)?;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    for (month, len) in (1..).zip(lengths) {
-        if days < len {
-            let day = u8::try_from(days + 1).ok()?;
-            return Some(MonthDay { year, month, day });
-        }
-        days -= len;
-    }
-    None
-}
-
-fn read_up_to(reader: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    reader.take(len).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Counts the bytes that pass.

@@ -8,6 +8,7 @@ mod beginning;
 mod input;
 mod next_record;
 mod object;
+mod opened;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod path_fields;

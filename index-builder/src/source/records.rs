@@ -2,7 +2,7 @@
 
 use super::batch::{Extent, RecordBatch, RecordSpan};
 use super::beginning::known_by;
-use super::input::Input;
+use super::opened::Input;
 use super::path_fields::PathFields;
 use super::settings::ReadSettings;
 use crate::error::{BuildError, ErrorKind};
@@ -70,6 +70,7 @@ impl RecordReader {
         settings: &ReadSettings,
         lookup: &Lookup<'_>,
     ) -> Result<RecordReader, BuildError> {
+        let settings = settings.for_source(&input);
         let (beginning, is_whole) = input.reader.beginning();
         let recognised = match settings.format {
             _ if input.parquet.is_some() => {
@@ -113,7 +114,7 @@ impl RecordReader {
             source_id,
             layout: Arc::new(layout),
             cutter,
-            settings: settings.clone(),
+            settings,
             max_num_bytes,
             is_in_parts: false,
             is_continued: false,

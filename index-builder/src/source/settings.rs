@@ -1,6 +1,6 @@
 //! How sources are read: what an ingest and its index say about them.
 
-use super::input::Input;
+use super::opened::Input;
 #[cfg(feature = "parquet")]
 use super::parquet::Wanted;
 use super::path_fields::{PathFields, PathKind};
@@ -83,6 +83,18 @@ impl ReadSettings {
                 }),
             },
         })
+    }
+
+    /// The settings that hold for one source. Lines of documents are what they are, whatever is said of other sources.
+    pub(super) fn for_source(&self, input: &Input) -> ReadSettings {
+        let mut settings = self.clone();
+        if input.has_document_lines {
+            settings.format = Some(Format::Ndjson);
+            settings.multiline_start = None;
+            // How long a document may be was asked before anybody promised to keep it, and it is in memory.
+            settings.max_record_num_bytes = usize::MAX;
+        }
+        settings
     }
 
     /// The hints for one source.

@@ -1,11 +1,12 @@
 //! An object store that fails on purpose, for the tests of crash safety.
 
 use async_trait::async_trait;
+use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +23,15 @@ pub(crate) enum Failure {
     LostAnswer,
 }
 
-/// Passes operations on until the one with the chosen number, from 0.
+/// Passes operations on until the one with the chosen number, from 0. Deletions and lists are not counted.
 #[derive(Debug)]
 pub(crate) struct FailingStore {
     inner: Arc<dyn ObjectStore>,
     fail_at: u64,
     failure: Failure,
     num_ops: AtomicU64,
+    /// Objects with this in their names are never deleted.
+    kept: Option<&'static str>,
 }
 
 impl FailingStore {
@@ -38,6 +41,15 @@ impl FailingStore {
             fail_at,
             failure,
             num_ops: AtomicU64::new(0),
+            kept: None,
+        }
+    }
+
+    /// Passes everything on but deletions of objects with `kept` in their names.
+    pub(crate) fn that_keeps(inner: Arc<dyn ObjectStore>, kept: &'static str) -> FailingStore {
+        FailingStore {
+            kept: Some(kept),
+            ..FailingStore::new(inner, u64::MAX, Failure::CrashBefore)
         }
     }
 
@@ -98,7 +110,25 @@ impl ObjectStore for FailingStore {
         &self,
         locations: BoxStream<'static, Result<Path>>,
     ) -> BoxStream<'static, Result<Path>> {
-        self.inner.delete_stream(locations)
+        let Some(kept) = self.kept else {
+            return self.inner.delete_stream(locations);
+        };
+        let inner = Arc::clone(&self.inner);
+        let delete = move |location: Result<Path>| {
+            let inner = Arc::clone(&inner);
+            async move {
+                let location = location?;
+                if location.as_ref().contains(kept) {
+                    return Err(object_store::Error::Generic {
+                        store: "failing",
+                        source: "it is kept on purpose".into(),
+                    });
+                }
+                inner.delete(&location).await?;
+                Ok(location)
+            }
+        };
+        locations.then(delete).boxed()
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {

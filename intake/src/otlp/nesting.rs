@@ -1,4 +1,5 @@
-//! Values that are nested too deep or too widely to be read: their records are rejected, and all others are kept.
+//! What keeps a record from being read, first of all values that are nested too deep or too widely: it is rejected, and all others
+//! are kept.
 //!
 //! Readers of JSON and of protobuf give up at one value that is nested deeper than they go, and take hundreds of bytes for one
 //! of two bytes. So each record, resource and scope is looked through before it is read.
@@ -22,6 +23,8 @@ pub(super) enum Problem {
     TooDeep,
     /// It would take too much memory.
     TooManyValues,
+    /// It has a text that is none.
+    NotUtf8,
 }
 
 impl Problem {
@@ -35,6 +38,9 @@ impl Problem {
                 "the log record, or its resource or scope, has too many attributes: {MAX_VALUES} keys and values are \
                  taken, so send it in parts"
             ),
+            Self::NotUtf8 => "the log record, or its resource or scope, has a text that is not UTF-8: send it as bytes, or \
+                              without what is not"
+                .to_owned(),
         }
     }
 }

@@ -21,12 +21,41 @@ const OWNER: u32 = 1;
 /// `ResourceLogs.scope_logs`, and `ScopeLogs.log_records`.
 const OWNED: u32 = 2;
 
-/// How deep the reader of protobuf goes.
+/// How many messages inside one another the reader of protobuf takes.
 const MAX_DEPTH: usize = 100;
+
+/// Why a message is not read.
+enum Unread {
+    /// Its records are left out.
+    Problem(Problem),
+    /// Nothing of the request can be read.
+    Request(LogsError),
+}
+
+impl From<Problem> for Unread {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<LogsError> for Unread {
+    fn from(error: LogsError) -> Self {
+        Self::Request(error)
+    }
+}
 
 impl From<DecodeError> for LogsError {
     fn from(error: DecodeError) -> Self {
         Self::malformed(error)
+    }
+}
+
+/// What is wrong with a message, apart from what is wrong with the request.
+fn apart<T>(read: Result<T, Unread>) -> Result<Result<T, Problem>, LogsError> {
+    match read {
+        Ok(read) => Ok(Ok(read)),
+        Err(Unread::Problem(problem)) => Ok(Err(problem)),
+        Err(Unread::Request(error)) => Err(error),
     }
 }
 
@@ -63,7 +92,8 @@ fn read_resource(resource_logs: &[u8], documents: &mut Documents<'_>) -> Result<
             let record = record?;
             documents.add(&mut shared, record.len(), |request| {
                 let pieces = std::iter::once(Ok(record));
-                write_json::<LogRecord>(Kind::Record, pieces, AROUND_RECORD, request)
+                let written = write_json::<LogRecord>(Kind::Record, pieces, AROUND_RECORD, request);
+                apart(written)
             })?;
         }
     }
@@ -77,33 +107,23 @@ fn part<M: Message + Default + Serialize>(
     num_around: usize,
 ) -> Result<Part<'static>, LogsError> {
     let mut json = Vec::new();
-    let written = write_json::<M>(kind, named(owner, OWNER), num_around, &mut json)?;
-    Ok(written.map(|()| Cow::Owned(json)))
+    let written = write_json::<M>(kind, named(owner, OWNER), num_around, &mut json);
+    apart(written.map(|()| Cow::Owned(json)))
 }
 
-/// Writes a message as JSON, unless there is a problem. A message may stand in pieces, each of which adds to those before.
+/// Writes a message as JSON. It may stand in pieces, each of which adds to those before.
 fn write_json<'b, M: Message + Default + Serialize>(
     kind: Kind,
     pieces: impl Iterator<Item = Result<&'b [u8], LogsError>>,
     num_around: usize,
     json: &mut Vec<u8>,
-) -> Result<Result<(), Problem>, LogsError> {
+) -> Result<(), Unread> {
     let mut message = M::default();
     let mut num_values = 0;
     for piece in pieces {
         let piece = piece?;
-        count_values(kind, piece, MAX_DEPTH, &mut num_values)?;
-        if num_values > MAX_VALUES {
-            return Ok(Err(Problem::TooManyValues));
-        }
-        match message.merge(piece) {
-            Ok(()) => {}
-            // The reader has no other way to say that than in words.
-            Err(error) if error.to_string().ends_with("recursion limit reached") => {
-                return Ok(Err(Problem::TooDeep));
-            }
-            Err(error) => return Err(error.into()),
-        }
+        look_through(kind, piece, MAX_DEPTH, &mut num_values)?;
+        message.merge(piece).map_err(LogsError::from)?;
     }
     let mut value = serde_json::to_value(&message).map_err(LogsError::malformed)?;
     drop(message);
@@ -117,7 +137,7 @@ fn write_json<'b, M: Message + Default + Serialize>(
     }
     let start = json.len();
     serde_json::to_writer(&mut *json, &value).map_err(LogsError::malformed)?;
-    Ok(check(&json[start..], num_around))
+    check(&json[start..], num_around).map_err(Unread::from)
 }
 
 /// Messages that may have many others in them.
@@ -148,27 +168,42 @@ impl Kind {
             _ => None,
         }
     }
+
+    /// Whether a field of such a message is a text.
+    fn has_text(self, number: u32) -> bool {
+        matches!(
+            (self, number),
+            (Self::Record, 3 | 12)
+                | (Self::KeyValue | Self::AnyValue, 1)
+                | (Self::Scope, 1 | 2)
+                | (Self::EntityRef, 1..=4)
+        )
+    }
 }
 
-/// Counts what will be read of a message, as far as it may be, before it is: an empty attribute takes two bytes here, and
-/// hundreds as JSON.
-fn count_values(
+/// Looks for problems in what will be read of a message before it is: an empty attribute takes two bytes here, and hundreds as
+/// JSON, and the reader's own errors have only words.
+fn look_through(
     kind: Kind,
     message: &[u8],
     max_depth: usize,
     num_values: &mut usize,
-) -> Result<(), LogsError> {
+) -> Result<(), Unread> {
     for field in Fields::of(message) {
         let Field { number, content } = field?;
         let Some(content) = content else {
             continue;
         };
         *num_values += 1;
-        if *num_values > MAX_VALUES || max_depth == 0 {
-            return Ok(());
+        if *num_values > MAX_VALUES {
+            return Err(Problem::TooManyValues.into());
+        }
+        if kind.has_text(number) && std::str::from_utf8(content).is_err() {
+            return Err(Problem::NotUtf8.into());
         }
         if let Some(kind) = kind.of_field(number) {
-            count_values(kind, content, max_depth - 1, num_values)?;
+            let max_depth = max_depth.checked_sub(1).ok_or(Problem::TooDeep)?;
+            look_through(kind, content, max_depth, num_values)?;
         }
     }
     Ok(())

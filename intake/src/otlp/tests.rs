@@ -114,9 +114,8 @@ fn what_is_no_request_is_refused() {
             "{json}: {read:?}"
         );
     }
-    let no_utf8 = protobuf_of(&field(2, &field(3, b"\xff")));
     let cut = &protobuf_of(&field(2, b""))[..3];
-    for protobuf in [&no_utf8[..], cut, b"\x08\x01", b"{}", b"\x0b"] {
+    for protobuf in [cut, b"\x08\x01", b"{}", b"\x0b"] {
         let read = read(protobuf, LogsEncoding::Protobuf);
         assert!(
             matches!(read, Err(LogsError::Malformed(_))),
@@ -297,6 +296,75 @@ fn records_that_are_nested_too_deep_are_rejected_alone() {
             .filter(|message| !message.is_null())
             .collect();
         assert_eq!(texts, ["a", "b", "f"], "{encoding:?}");
+    }
+}
+
+/// Some programs send what they were given.
+#[test]
+fn records_with_texts_that_are_not_utf8_are_rejected_alone() {
+    let attribute = |key: &[u8], value: &[u8]| {
+        let value = field(2, &field(1, value));
+        [field(1, key), value].concat()
+    };
+    let not_utf8 = nesting::Problem::NotUtf8.message();
+    let last = field(2, &field(5, &field(1, b"last")));
+    for record in [
+        field(3, b"\xff"),
+        field(12, b"\xff"),
+        field(5, &field(1, b"a\xff")),
+        field(6, &attribute(b"\xff", b"v")),
+        field(6, &attribute(b"k", b"\xc3")),
+        field(5, &field(5, &field(1, &field(1, b"\xff")))),
+        field(5, &field(6, &field(1, &attribute(b"\xff", b"v")))),
+    ] {
+        let protobuf = protobuf_of(&[field(2, &record), last.clone()].concat());
+        let logs = read(&protobuf, LogsEncoding::Protobuf).unwrap();
+        assert_eq!(messages(&logs), ["last"]);
+        assert_eq!(logs.problems, [not_utf8.as_str()]);
+    }
+    // Bytes are any.
+    let bytes = protobuf_of(&field(2, &field(5, &field(7, b"\xff"))));
+    let logs = read(&bytes, LogsEncoding::Protobuf).unwrap();
+    assert_eq!((logs.documents.len(), logs.problems.len()), (1, 0));
+    // Of a resource, of what it refers to, and of a scope: their records go with them.
+    let owned = field(2, &last);
+    let of_resource = |resource: &[u8]| field(1, &[field(1, resource), owned.clone()].concat());
+    let scope = field(1, &field(1, b"\xff"));
+    for bad in [
+        of_resource(&field(1, &attribute(b"k", b"\xff"))),
+        of_resource(&field(3, &field(2, b"\xff"))),
+        protobuf_of(&[scope, last.clone()].concat()),
+    ] {
+        let protobuf = [bad, field(1, &owned)].concat();
+        let logs = read(&protobuf, LogsEncoding::Protobuf).unwrap();
+        assert_eq!(messages(&logs), ["last"]);
+        assert_eq!(logs.problems, [not_utf8.as_str()]);
+    }
+}
+
+/// As deep as the reader of protobuf goes, and one deeper: who looks before it does must know.
+#[test]
+fn the_reader_of_protobuf_goes_as_deep_as_is_said() {
+    let nested = |depth: usize| {
+        // A body, and in it arrays with one value each, which are two messages. The last one may be empty.
+        let inmost = match depth % 2 {
+            0 => field(5, b""),
+            _ => Vec::new(),
+        };
+        let arrays = 0..(depth - 1) / 2;
+        let body = arrays.fold(inmost, |inside, _| field(5, &field(1, &inside)));
+        field(5, &body)
+    };
+    for (depth, is_read) in [(100, true), (101, false)] {
+        let record = nested(depth);
+        assert_eq!(
+            LogRecord::decode(record.as_slice()).is_ok(),
+            is_read,
+            "{depth}"
+        );
+        let logs = read(&protobuf_of(&field(2, &record)), LogsEncoding::Protobuf).unwrap();
+        // JSON ends before.
+        assert_eq!(logs.problems, [nesting::Problem::TooDeep.message()]);
     }
 }
 

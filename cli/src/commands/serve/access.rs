@@ -1,9 +1,9 @@
 //! Who asks: tokens, and what each allows of the indexes that are served.
 
+mod hash_times;
 mod line;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -13,6 +13,7 @@ use canter_access::{Access, Credentials, Denied, Grant, Right, challenges};
 use canter_runtime::Caller;
 use tokio::sync::Semaphore;
 
+use self::hash_times::HashTimes;
 use self::line::Line;
 use super::following::follow;
 use super::refusal::{Api, Refuse};
@@ -40,8 +41,7 @@ pub(super) struct Gate {
     /// Permits for secrets that wait for a check, or have one.
     waiting: Semaphore,
     checks: Arc<Semaphore>,
-    /// How long the slowest check took.
-    slowest_ms: AtomicU64,
+    hash_times: HashTimes,
 }
 
 /// Why a request is not answered.
@@ -59,7 +59,7 @@ impl Gate {
             line: Line::new(MAX_SECRETS_PER_KEY as usize),
             waiting: Semaphore::new(MAX_CHECKS + MAX_WAITING_CHECKS),
             checks: Arc::new(Semaphore::new(MAX_CHECKS)),
-            slowest_ms: AtomicU64::new(0),
+            hash_times: HashTimes::default(),
         }
     }
 
@@ -89,9 +89,13 @@ impl Gate {
             return Err(Shut::Denied(Denied::Unreadable));
         }
         let credentials = Credentials::read(header).map_err(Shut::Denied)?;
+        // First: no check uses older keys than those of which this tells.
+        let num_changes = self.access.num_changes();
         let known = self.access.check_quickly(&credentials);
         let place = match (&credentials, &known) {
-            (Credentials::Key { id, secret }, None | Some(Err(_))) => self.line.place(id, secret),
+            (Credentials::Key { id, secret }, None | Some(Err(_))) => {
+                self.line.place(id, secret, num_changes)
+            }
             (_, known) => {
                 let checked = known.clone().unwrap_or(Err(Denied::Unknown));
                 return checked.map_err(Shut::Denied);
@@ -127,20 +131,21 @@ impl Gate {
         let check = Arc::clone(&self.checks).acquire_owned().await;
         let check = check.map_err(|_| Shut::Busy)?;
         let access = Arc::clone(&self.access);
-        let began_at = Instant::now();
         let checking = tokio::task::spawn_blocking(move || {
             let _held = (turn, check);
-            access.check(&credentials)
+            // How long it waited for a thread says nothing of the hash.
+            let began_at = Instant::now();
+            let checked = access.check(&credentials);
+            (checked, began_at.elapsed())
         });
-        let checked = checking.await.map_err(|_| Shut::Busy)?;
-        let ms = u64::try_from(began_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.slowest_ms.fetch_max(ms, Ordering::Relaxed);
+        let (checked, time) = checking.await.map_err(|_| Shut::Busy)?;
+        self.hash_times.add(time);
         Ok(checked)
     }
 
     /// Longer than all secrets of a key take, one after the other: a refusal behind a check comes when one without it does.
     fn refusal_delay(&self) -> Duration {
-        let slowest = Duration::from_millis(self.slowest_ms.load(Ordering::Relaxed));
+        let slowest = self.hash_times.slowest();
         let all = slowest.saturating_mul(MAX_SECRETS_PER_KEY + 1);
         all.clamp(REFUSAL_DELAY, MAX_REFUSAL_DELAY)
     }

@@ -2,9 +2,11 @@
 
 use super::{records_of, settings};
 use crate::source::*;
+use canter_formats::Format;
 use canter_formats::samples::{LAYOUTS, sample};
 use proptest::prelude::*;
 use std::io::Cursor;
+use std::sync::Arc;
 
 /// `(line number, byte offset, text, extent)` of every record.
 type Records = Vec<(u64, u64, String, Extent)>;
@@ -171,6 +173,42 @@ fn a_source_stays_the_same_when_it_grows_and_another_with_the_same_header_is_ano
         };
         assert_eq!(id(long.clone()), id(long[..end].to_vec()), "{format}");
         assert_ne!(id(long), id(other), "{format}");
+    }
+}
+
+/// Lines of documents begin with whatever their senders like, and who they are was said before anybody reads them.
+#[test]
+fn lines_of_documents_are_lines_whatever_they_begin_with() {
+    let beginnings: [&[u8]; 8] = [
+        b"{\"a\": 1}",
+        b"PAR1",
+        b"\x1f\x8b",
+        b"\x28\xb5\x2f\xfd",
+        b"\x53\x2a\x4d\x18",
+        b"\xef\xbb\xbf{}",
+        b"#Fields: a b",
+        &[b'['; 2_000],
+    ];
+    for on_error in ["rejects", "keep"] {
+        let mut settings = multiline(10, on_error, "^S");
+        settings.format = Some(Format::Csv);
+        for beginning in beginnings {
+            let lines = [beginning, b"\na line over the limit\nS\n  at\n"].concat();
+            let source = || Source::lines("input", lines.clone()).with_id("id");
+            let batches = records_of(source(), &settings);
+            let records = batches.iter().flat_map(RecordBatch::iter);
+            let records: Vec<(&[u8], Extent)> = records
+                .map(|record| (record.bytes, record.extent))
+                .collect();
+            let expect: [&[u8]; 4] = [beginning, b"a line over the limit", b"S", b"  at"];
+            assert_eq!(records, expect.map(|line| (line, Extent::Whole)));
+
+            let origin = source().origin();
+            let input = source().open(Arc::default(), &settings).unwrap();
+            let reader = RecordReader::new(input, 0, &origin, &settings, &|_| Ok(None));
+            let (source_id, ..) = reader.unwrap().so_far();
+            assert_eq!(source_id, id_of_lines("id", &lines));
+        }
     }
 }
 

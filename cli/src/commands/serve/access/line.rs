@@ -6,6 +6,8 @@
 //!                     └─▶ secret …   as many as there are places
 //! ```
 //!
+//! An outcome holds for as long as somebody has its place, but not for who comes when the keys have changed.
+//!
 //! Names of keys that there are not have places too. Were they answered without, who asks much at once could tell.
 
 use std::collections::HashMap;
@@ -32,6 +34,8 @@ struct OfKey {
 
 struct OfSecret {
     num_requests: usize,
+    /// How often the keys had changed when the outcome was asked for.
+    num_changes: u64,
     outcome: Outcome,
 }
 
@@ -55,8 +59,9 @@ impl Line {
         }
     }
 
-    /// A place for a request with this secret; nothing if all are taken.
-    pub(super) fn place(&self, key: &str, secret: &str) -> Option<Place<'_>> {
+    /// A place for a request with this secret; nothing if all are taken. `num_changes` says how often the keys had changed when
+    /// it came.
+    pub(super) fn place(&self, key: &str, secret: &str, num_changes: u64) -> Option<Place<'_>> {
         let mut keys = self.keys();
         let of_key = keys.entry(key.to_owned()).or_insert_with(|| OfKey {
             turn: Arc::new(Semaphore::new(1)),
@@ -69,8 +74,14 @@ impl Line {
         let of_secret = of_key.secrets.entry(secret.to_owned());
         let of_secret = of_secret.or_insert_with(|| OfSecret {
             num_requests: 0,
+            num_changes,
             outcome: Arc::default(),
         });
+        if of_secret.num_changes < num_changes {
+            // A secret that was wrong may be right now, and the other way round.
+            of_secret.num_changes = num_changes;
+            of_secret.outcome = Arc::default();
+        }
         of_secret.num_requests += 1;
         Some(Place {
             line: self,
@@ -111,19 +122,36 @@ mod tests {
     #[test]
     fn a_key_has_places_of_its_own_and_gives_them_back() {
         let line = Line::new(2);
-        let first = line.place("a", "1").unwrap();
-        let second = line.place("a", "2").unwrap();
-        assert!(line.place("a", "3").is_none());
-        let other = line.place("b", "3").unwrap();
+        let first = line.place("a", "1", 0).unwrap();
+        let second = line.place("a", "2", 0).unwrap();
+        assert!(line.place("a", "3", 0).is_none());
+        let other = line.place("b", "3", 0).unwrap();
         // The same secret has its place already, until all have gone who sent it.
-        let again = line.place("a", "1").unwrap();
+        let again = line.place("a", "1", 0).unwrap();
         assert!(Arc::ptr_eq(&first.outcome, &again.outcome));
         drop(first);
-        assert!(line.place("a", "3").is_none());
+        assert!(line.place("a", "3", 0).is_none());
         drop(again);
-        let third = line.place("a", "3").unwrap();
-        assert!(line.place("a", "1").is_none());
+        let third = line.place("a", "3", 0).unwrap();
+        assert!(line.place("a", "1", 0).is_none());
         drop((second, third, other));
+        assert!(line.keys().is_empty());
+    }
+
+    #[test]
+    fn who_comes_when_the_keys_have_changed_has_an_outcome_of_its_own() {
+        let line = Line::new(1);
+        let before = line.place("a", "1", 4).unwrap();
+        let behind = line.place("a", "1", 5).unwrap();
+        assert!(!Arc::ptr_eq(&before.outcome, &behind.outcome));
+        // What is found out later holds for who came before, too.
+        for num_changes in [4, 5] {
+            let other = line.place("a", "1", num_changes).unwrap();
+            assert!(Arc::ptr_eq(&behind.outcome, &other.outcome));
+        }
+        // It is one place all the same.
+        assert!(line.place("a", "2", 5).is_none());
+        drop((before, behind));
         assert!(line.keys().is_empty());
     }
 }

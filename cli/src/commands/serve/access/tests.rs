@@ -133,3 +133,49 @@ async fn a_name_that_there_is_not_is_refused_as_one_that_there_is() {
     ask(&gate, "all.secret-of-all").await.unwrap();
     assert!(asked_at.elapsed() < REFUSAL_DELAY);
 }
+
+/// Holders of a key may be given its new secret before the server has read it, and ask until they are let in.
+#[tokio::test]
+async fn a_new_secret_is_right_once_the_keys_are_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.toml");
+    std::fs::write(&path, KEYS).unwrap();
+    let settings = AccessSettings {
+        keys: Some(Source::File(path.clone())),
+        jwt: None,
+    };
+    let gate = Arc::new(Gate::new(Access::open(settings).unwrap()));
+    let (old, new) = ("all.secret-of-all", "all.secret-of-tenant-7");
+    assert_eq!(ask(&gate, old).await, Ok("all".to_owned()));
+    let asking = flood(&gate, 3, |_| "all.secret-of-tenant-7".to_owned()).await;
+    // Somebody who asks all the time.
+    let held = gate.line.place("all", "secret-of-tenant-7", 0).unwrap();
+    while held.outcome.get().is_none() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let mut hashes = KEYS.lines().filter_map(|line| line.strip_prefix("hash = "));
+    let (of_all, of_tenant) = (hashes.next().unwrap(), hashes.next().unwrap());
+    std::fs::write(&path, KEYS.replace(of_all, of_tenant)).unwrap();
+    assert_eq!(gate.access.reload(), Ok(true));
+    assert_eq!(ask(&gate, new).await, Ok("all".to_owned()));
+    assert_eq!(ask(&gate, old).await, Err(401));
+    drop(held);
+    assert_eq!(num_of(&asking.join_all().await, Err(401)), 3);
+}
+
+/// A server that has much to do may have no thread for a while.
+#[test]
+fn a_refusal_does_not_take_longer_because_a_hash_had_to_wait() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .build();
+    runtime.unwrap().block_on(async {
+        let gate = gate();
+        // So long that as many as may wait would take the longest delay.
+        let busy = MAX_REFUSAL_DELAY / MAX_SECRETS_PER_KEY;
+        tokio::task::spawn_blocking(move || std::thread::sleep(busy));
+        assert_eq!(ask(&gate, "all.guessed").await, Err(401));
+        assert!(gate.refusal_delay() < MAX_REFUSAL_DELAY);
+    });
+}

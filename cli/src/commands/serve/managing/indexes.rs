@@ -79,7 +79,7 @@ pub(super) async fn delete_all(
         }
     }
     root.work(move |root| {
-        root.look(false)?;
+        root.look()?;
         let mut found = Vec::new();
         for name in &allowed {
             if root.is_fixed(name) {

@@ -32,7 +32,7 @@ pub(super) async fn create(
     let created_at = root
         .work(move |root| {
             match replaces {
-                true => root.look(false)?,
+                true => root.look()?,
                 false => root.check_new(&of_work)?,
             }
             root.make(&of_work, &config, false, replaces)?;
@@ -115,7 +115,7 @@ pub(super) async fn clear(
     let name = known(request, name)?;
     root.work(move |root| {
         check_not_fixed(root, &name)?;
-        root.look(false)?;
+        root.look()?;
         let entry = root.entry(&name).ok_or_else(|| no_index(&name))?;
         let mut config = root.catalog.store_of(&entry)?.load_config()?;
         // What the old one knew of its past.

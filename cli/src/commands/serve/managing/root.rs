@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 use axum::http::StatusCode;
@@ -86,18 +86,16 @@ impl Root {
         Ok(Some(Arc::new(root)))
     }
 
-    /// Follows what other servers do, for as long as it is polled.
+    /// Follows what other servers do, and removes what is left of deleted indexes, for as long as it is polled.
     pub(in crate::commands::serve) async fn follow(self: Arc<Self>) {
+        tokio::join!(self.follow_others(), self.sweep_now_and_then());
+    }
+
+    async fn follow_others(self: &Arc<Self>) {
         let mut last_error = None;
-        let mut swept_at: Option<Instant> = None;
         loop {
             tokio::time::sleep(INTERVAL).await;
-            let is_due = swept_at.is_none_or(|at| at.elapsed() >= SWEEP_INTERVAL);
-            let sweeps = is_due && self.writers.is_some();
-            let looked = self.work(move |root| root.look(sweeps)).await;
-            if sweeps {
-                swept_at = Some(Instant::now());
-            }
+            let looked = self.work(Self::look).await;
             let error = looked.err().map(|problem| problem.reason);
             if let Some(error) = &error
                 && last_error.as_ref() != Some(error)
@@ -108,12 +106,38 @@ impl Root {
         }
     }
 
+    /// Nothing waits for it: no change is kept from the store by what is to be removed there.
+    async fn sweep_now_and_then(&self) {
+        if self.writers.is_none() {
+            return;
+        }
+        let grace_ms = u64::try_from(SWEEP_GRACE.as_millis()).unwrap_or(u64::MAX);
+        tokio::time::sleep(INTERVAL).await;
+        loop {
+            let catalog = self.catalog.clone();
+            let sweeping = tokio::task::spawn_blocking(move || catalog.sweep(now_ms(), grace_ms));
+            match sweeping.await {
+                Ok(Ok(0)) => {}
+                Ok(Ok(num)) => {
+                    tracing::info!(target: "canter::serve", num, "what was left of deleted indexes is removed");
+                }
+                Ok(Err(error)) => {
+                    tracing::error!(target: "canter::serve", %error, "not all that is left of deleted indexes could be removed");
+                }
+                Err(error) => {
+                    tracing::error!(target: "canter::serve", %error, "a sweep of deleted indexes broke off");
+                }
+            }
+            tokio::time::sleep(SWEEP_INTERVAL).await;
+        }
+    }
+
     /// Serves what is there now.
     ///
     /// # Errors
     /// If the root cannot be read.
     pub(in crate::commands::serve) async fn refresh(self: &Arc<Self>) -> Result<(), Problem> {
-        self.work(|root| root.look(false)).await
+        self.work(Self::look).await
     }
 
     /// Makes the index that documents are for, if there is none: of the template that has its name, or of nothing, if the
@@ -150,7 +174,7 @@ impl Root {
     ) -> Result<(), Problem> {
         let name = name.to_owned();
         self.work(move |root| {
-            root.look(false)?;
+            root.look()?;
             if root.has(&name) {
                 return Ok(());
             }
@@ -166,7 +190,7 @@ impl Root {
             };
             match root.make(&name, &config, is_data_stream, false) {
                 // Another server was faster.
-                Err(problem) if problem.kind == EXISTS => root.look(false),
+                Err(problem) if problem.kind == EXISTS => root.look(),
                 made => made,
             }
         })
@@ -233,7 +257,7 @@ impl Root {
     /// An error if there cannot be a new index of that name. Blocks.
     pub(super) fn check_new(&self, name: &str) -> Result<(), Problem> {
         check_index_name(name)?;
-        self.look(false)?;
+        self.look()?;
         match self.has(name) {
             true => Err(exists(name)),
             false => Ok(()),
@@ -271,7 +295,7 @@ impl Root {
             Creation::Created { entry, replaced } => {
                 tracing::info!(target: "canter::serve", index = name, folder = entry.folder.as_str(), "index made");
                 // First: what waits for the one that is replaced is still published, instead of failing.
-                let looked = self.look(false);
+                let looked = self.look();
                 if let Some(replaced) = replaced {
                     self.remove_objects(name, &replaced);
                 }
@@ -287,7 +311,7 @@ impl Root {
         };
         tracing::info!(target: "canter::serve", index = name, folder = entry.folder.as_str(), "index deleted");
         // It is deleted, whatever fails now: a sweep goes on.
-        if let Err(problem) = self.look(false) {
+        if let Err(problem) = self.look() {
             tracing::warn!(target: "canter::serve", index = name, error = problem.reason.as_str(), "a deleted index is served for a while");
         }
         Ok(Some(self.remove_objects(name, &entry)))
@@ -302,12 +326,8 @@ impl Root {
     }
 
     /// Looks at what is there, and serves it. Blocks.
-    pub(super) fn look(&self, sweeps: bool) -> Result<(), Problem> {
+    pub(super) fn look(&self) -> Result<(), Problem> {
         self.adopt(self.catalog.indexes()?);
-        if sweeps {
-            let grace_ms = u64::try_from(SWEEP_GRACE.as_millis()).unwrap_or(u64::MAX);
-            self.catalog.sweep(now_ms(), grace_ms)?;
-        }
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use canter_intake::{Acknowledge, Action, Lane, Refusal, Verb, parse_bulk};
 use serde_json::{Value, json};
 
 use super::super::refusal::Refuse;
+use super::adding::{Absent, add_to};
 use super::params::Params;
 use super::problem::{Problem, fail, respond};
 use super::writers::{Request, Writer, Writers};
@@ -80,7 +81,7 @@ pub(super) async fn bulk(
             let problem = Problem::illegal(TOO_MANY_NEW);
             return (ords, vec![Err(problem); documents.len()]);
         }
-        let added = add_to(writers, request, index, &documents, acknowledge).await;
+        let added = add_all(writers, request, index, &documents, acknowledge).await;
         (ords, added)
     });
     for (ords, added) in futures_util::future::join_all(adding).await {
@@ -133,7 +134,7 @@ pub(super) async fn document(
     if id.is_some() {
         return fail(request, &Problem::illegal(NO_IDS));
     }
-    let added = add_to(writers, request, index, &[body], acknowledge).await;
+    let added = add_all(writers, request, index, &[body], acknowledge).await;
     match added.into_iter().next() {
         Some(Err(problem)) => fail(request, &problem),
         outcome => {
@@ -259,60 +260,30 @@ fn undoable(action: &Action<'_>) -> Option<Problem> {
 }
 
 /// Adds documents to an index, which is made if a template says so, and says of each what became of it.
-async fn add_to(
+async fn add_all(
     writers: &Writers,
     request: &Request<'_>,
     index: &str,
     documents: &[&[u8]],
     acknowledge: Acknowledge,
 ) -> Vec<Added> {
-    let all = |problem: &Problem| vec![Err(problem.clone()); documents.len()];
-    let lane = match lane_of(writers, request, index).await {
-        Ok(lane) => lane,
-        Err(problem) => return all(&problem),
-    };
-    let added = add(&lane, documents, acknowledge).await;
-    let mut problems = added.iter().filter_map(|outcome| outcome.as_ref().err());
-    let is_gone = problems.any(Problem::is_no_index);
-    let Some(root) = request.root.filter(|_| is_gone) else {
-        return added;
-    };
-    // Another server has deleted the index, and perhaps made it anew: none of these documents is in it.
-    if let Err(problem) = root.refresh().await {
-        return all(&problem);
-    }
-    match lane_of(writers, request, index).await {
-        Ok(lane) => add(&lane, documents, acknowledge).await,
-        Err(problem) => all(&problem),
-    }
-}
-
-/// The lane of an index, which is made if it is not there and a template says so.
-async fn lane_of(
-    writers: &Writers,
-    request: &Request<'_>,
-    index: &str,
-) -> Result<Arc<Lane>, Problem> {
-    if let Some(writer) = writers.writer(index, request) {
-        return Ok(writer.lane);
-    }
-    if let Some(root) = request.root.filter(|_| request.allows(index)) {
-        root.make_for_documents(index).await?;
-    }
-    let writer = writers.writer(index, request);
-    let lane = writer.map(|writer| writer.lane);
-    lane.ok_or_else(|| Problem::no_index(index))
+    let add = |lane: Arc<Lane>| async move { add_each(&lane, documents, acknowledge).await };
+    let added = add_to(writers, request, index, Absent::MadeForDocuments, add).await;
+    added.unwrap_or_else(|problem| vec![Err(problem); documents.len()])
 }
 
 /// Adds documents, and says of each who it is, or why it was not taken.
-async fn add(lane: &Lane, documents: &[&[u8]], acknowledge: Acknowledge) -> Vec<Added> {
+///
+/// # Errors
+/// If none of them could be, because the index is gone or cannot be read.
+async fn add_each(
+    lane: &Lane,
+    documents: &[&[u8]],
+    acknowledge: Acknowledge,
+) -> Result<Vec<Added>, Problem> {
     // Analysis takes a core for some milliseconds, and the config may have to be read.
     let found = tokio::task::block_in_place(|| lane.problems(documents.iter().copied()));
-    let all = |refusal: &Refusal| vec![Err(Problem::refused(refusal)); documents.len()];
-    let found = match found {
-        Ok(found) => found,
-        Err(refusal) => return all(&refusal),
-    };
+    let found = found.map_err(|refusal| Problem::refused(&refusal))?;
     let is_good = |(_, problem): &(&&[u8], &Option<_>)| problem.is_none();
     let good: Vec<&[u8]> = documents
         .iter()
@@ -324,6 +295,9 @@ async fn add(lane: &Lane, documents: &[&[u8]], acknowledge: Acknowledge) -> Vec<
         true => Ok(None),
         false => lane.add(&good, acknowledge).await,
     };
+    if let Err(Refusal::Gone) = added {
+        return Err(Problem::refused(&Refusal::Gone));
+    }
     let mut places = 0..;
     let mut outcome_of_good = || match &added {
         Ok(ids) => {
@@ -332,16 +306,14 @@ async fn add(lane: &Lane, documents: &[&[u8]], acknowledge: Acknowledge) -> Vec<
         }
         Err(refusal) => Err(Problem::refused(refusal)),
     };
-    found
-        .into_iter()
-        .map(|problem| match problem {
-            Some(problem) => Err(Problem::invalid(
-                "document_parsing_exception",
-                problem.message,
-            )),
-            None => outcome_of_good(),
-        })
-        .collect()
+    let outcomes = found.into_iter().map(|problem| match problem {
+        Some(problem) => Err(Problem::invalid(
+            "document_parsing_exception",
+            problem.message,
+        )),
+        None => outcome_of_good(),
+    });
+    Ok(outcomes.collect())
 }
 
 /// What is said of a document that was taken. Its id is the one that searches show.

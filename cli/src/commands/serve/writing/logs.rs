@@ -6,12 +6,14 @@ use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use canter_intake::{
-    Acknowledge, Lane, LogsEncoding, LogsError, read_logs, write_logs_answer, write_logs_error,
+    Acknowledge, Admitted, Lane, LogsEncoding, LogsError, read_logs, write_logs_answer,
+    write_logs_error,
 };
 
 use super::super::refusal::{RETRY_AFTER_SECONDS, Refuse};
+use super::adding::{Absent, add_to};
 use super::problem::Problem;
-use super::writers::{Request, Writers, status_of};
+use super::writers::{Request, Writers};
 
 /// Names the index, as for Quickwit.
 const INDEX: HeaderName = HeaderName::from_static("qw-otel-logs-index");
@@ -42,65 +44,97 @@ pub(super) async fn logs(writers: &Writers, request: &Request<'_>, body: &[u8]) 
             known.unwrap_or(DEFAULT_INDEXES[1])
         }
     };
-    let lane = match lane_of(writers, request, index).await {
-        Ok(lane) => lane,
+    let add = |lane: Arc<Lane>| async move { add_good(writers, &lane, body, encoding).await };
+    let added = add_to(writers, request, index, Absent::MadeForLogs, add).await;
+    let Rejected { num, message } = match added {
+        Ok(rejected) => rejected,
+        Err(problem) if problem.is_no_index() => return fail(problem.status, &no_index(index)),
         Err(problem) => return fail(problem.status, &problem.reason),
     };
-    let read = tokio::task::block_in_place(|| {
-        let logs = read_logs(body, encoding, &lane.logs_limits())?;
-        let problems = lane.problems(logs.documents.iter().map(Vec::as_slice));
-        Ok::<_, LogsError>((logs, problems))
-    });
-    let (logs, problems) = match read {
-        Ok((logs, Ok(problems))) => (logs, problems),
-        Ok((_, Err(refusal))) => return fail(status_of(&refusal), &refusal.to_string()),
-        Err(error) => {
-            let status = match error.is_too_large() {
-                true => StatusCode::PAYLOAD_TOO_LARGE,
-                false => StatusCode::BAD_REQUEST,
-            };
-            return fail(status, &error.to_string());
-        }
-    };
-    let pairs = || logs.documents.iter().zip(&problems);
-    let good = pairs().filter(|(_, problem)| problem.is_none());
-    let good: Vec<&[u8]> = good.map(|(document, _)| document.as_slice()).collect();
-    if !good.is_empty()
-        && let Err(refusal) = lane.add(&good, Acknowledge::Published).await
-    {
-        return fail(status_of(&refusal), &refusal.to_string());
-    }
-    let bad = problems.iter().flatten().map(|problem| &problem.message);
-    let bad: Vec<&String> = bad.chain(&logs.problems).collect();
-    let message = bad.first().map_or("", |message| message.as_str());
-    let answer = write_logs_answer(encoding, bad.len() as u64, message);
+    let answer = write_logs_answer(encoding, num, &message);
     ([(CONTENT_TYPE, encoding.content_type())], answer).into_response()
 }
 
-/// The lane of an index, which is made if it is not there and may be.
-async fn lane_of(
+/// Log records that were not taken.
+struct Rejected {
+    num: u64,
+    /// What is wrong with the first of them.
+    message: String,
+}
+
+/// Adds the log records in which nothing is wrong.
+///
+/// # Errors
+/// If none of them could be added.
+async fn add_good(
     writers: &Writers,
-    request: &Request<'_>,
-    index: &str,
-) -> Result<Arc<Lane>, Problem> {
-    if let Some(lane) = writers.find(index, request).await {
-        return Ok(lane);
+    lane: &Lane,
+    body: &[u8],
+    encoding: LogsEncoding,
+) -> Result<Rejected, Problem> {
+    let (admitted, rejected) = admit_good(writers, lane, body, encoding).await?;
+    if let Some(admitted) = admitted {
+        let added = lane.add_admitted(admitted, Acknowledge::Published).await;
+        added.map_err(|refusal| Problem::refused(&refusal))?;
     }
-    if let Some(root) = request.root.filter(|_| request.allows(index))
-        && let Err(problem) = root.make_for_logs(index).await
-        && !problem.is_no_index()
-    {
-        return Err(problem);
+    Ok(rejected)
+}
+
+/// Reads log records, and finds room for those in which nothing is wrong. Nothing is left in memory but what has room there.
+async fn admit_good(
+    writers: &Writers,
+    lane: &Lane,
+    body: &[u8],
+    encoding: LogsEncoding,
+) -> Result<(Option<Admitted>, Rejected), Problem> {
+    let _turn = writers.turn_to_read_logs().await?;
+    let read = tokio::task::block_in_place(|| {
+        let logs = read_logs(body, encoding, &lane.logs_limits());
+        let logs = logs.map_err(|error| unread(&error))?;
+        let problems = lane.problems(logs.documents.iter().map(Vec::as_slice));
+        let problems = problems.map_err(|refusal| Problem::refused(&refusal))?;
+        Ok::<_, Problem>((logs, problems))
+    });
+    let (logs, problems) = read?;
+    let pairs = logs.documents.iter().zip(&problems);
+    let good = pairs.filter(|(_, problem)| problem.is_none());
+    let good: Vec<&[u8]> = good.map(|(document, _)| document.as_slice()).collect();
+    let admitted = match good.is_empty() {
+        true => None,
+        false => {
+            let admitted = lane.admit(&good).await;
+            Some(admitted.map_err(|refusal| Problem::refused(&refusal))?)
+        }
+    };
+    let bad = problems.iter().flatten().map(|problem| &problem.message);
+    let bad: Vec<&String> = bad.chain(&logs.problems).collect();
+    let rejected = Rejected {
+        num: bad.len() as u64,
+        message: bad
+            .first()
+            .map_or_else(String::new, |message| (*message).clone()),
+    };
+    Ok((admitted, rejected))
+}
+
+/// Why nothing of a request was read.
+fn unread(error: &LogsError) -> Problem {
+    let status = match error.is_too_large() {
+        true => StatusCode::PAYLOAD_TOO_LARGE,
+        false => StatusCode::BAD_REQUEST,
+    };
+    Problem {
+        status,
+        ..Problem::illegal(error.to_string())
     }
-    let writer = writers.writer(index, request);
-    writer.map(|writer| writer.lane).ok_or_else(|| Problem {
-        reason: format!(
-            "there is no index {index:?}: make it with `canter index create --preset otel-logs`, name another with a \
-             {INDEX} header or with --otel-index on the server, or have the server make it (--indexes-in and \
-             --auto-create-index)"
-        ),
-        ..Problem::no_index(index)
-    })
+}
+
+fn no_index(index: &str) -> String {
+    format!(
+        "there is no index {index:?}: make it with `canter index create --preset otel-logs`, name another with a \
+         {INDEX} header or with --otel-index on the server, or have the server make it (--indexes-in and \
+         --auto-create-index)"
+    )
 }
 
 /// An error as exporters read it: they send again what may work later, after the time that is named.
@@ -109,7 +143,7 @@ fn refuse(encoding: LogsEncoding, status: StatusCode, message: &str) -> Response
     let code = match status {
         StatusCode::BAD_REQUEST => 3,
         StatusCode::NOT_FOUND => 5,
-        StatusCode::TOO_MANY_REQUESTS => 8,
+        StatusCode::PAYLOAD_TOO_LARGE | StatusCode::TOO_MANY_REQUESTS => 8,
         StatusCode::SERVICE_UNAVAILABLE => 14,
         _ => 13,
     };

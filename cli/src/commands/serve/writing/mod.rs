@@ -3,6 +3,7 @@
 //! The guest only searches, so these paths are this host's own. What it takes it hands to `canter-intake`, which says
 //! when it is safe and when it can be found.
 
+mod adding;
 mod bulk;
 mod delete;
 mod lines;

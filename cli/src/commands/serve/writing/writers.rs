@@ -13,15 +13,22 @@ use canter_index_builder::IndexStore;
 use canter_intake::{Lane, LaneSettings, Room, Upkeep, UpkeepSettings};
 use canter_runtime::{Caller, Engine};
 use clap::Args;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 use super::super::body::Bodies;
 use super::super::managing::Root;
 use super::super::refusal::Api;
+use super::problem::Problem;
 use super::{Write, bulk, delete, lines, logs};
 use crate::amounts::{parse_bytes, parse_some_duration};
 
 /// Bodies that are read at once, of the longest.
 const BODIES_AT_ONCE: u64 = 4;
+
+/// Requests with logs that are read at once. Their documents may be hundreds of times what their bodies are, and are in memory
+/// before they have found room among what waits.
+const LOGS_AT_ONCE: usize = 2;
 
 /// What the writable server is told on the command line.
 #[derive(Debug, Args)]
@@ -64,6 +71,8 @@ pub(in crate::commands::serve) struct Writers {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) otel_index: Option<String>,
     bodies: Bodies,
+    /// Permits for requests with logs that are read.
+    reading_logs: Semaphore,
     settings: LaneSettings,
     /// A permit for each byte that may wait, of all indexes together.
     room: Room,
@@ -124,6 +133,7 @@ impl Writers {
                 body_timeout,
                 args.max_write_bytes.saturating_mul(BODIES_AT_ONCE),
             ),
+            reading_logs: Semaphore::new(LOGS_AT_ONCE),
             settings: LaneSettings {
                 commit_interval: args.commit_interval,
                 max_document_bytes: usize::try_from(args.max_write_bytes).unwrap_or(usize::MAX),
@@ -203,15 +213,20 @@ impl Writers {
         writer.filter(|_| request.allows(name))
     }
 
-    /// The lane of an index, which another server may have made a moment ago, if the sender may know of it.
-    pub(super) async fn find(&self, name: &str, request: &Request<'_>) -> Option<Arc<Lane>> {
-        if let Some(writer) = self.writer(name, request) {
-            return Some(writer.lane);
+    /// A turn to read logs, to be held until their documents have found room.
+    ///
+    /// # Errors
+    /// If others have it for too long.
+    pub(super) async fn turn_to_read_logs(&self) -> Result<SemaphorePermit<'_>, Problem> {
+        match timeout(ROOM_PATIENCE, self.reading_logs.acquire()).await {
+            Ok(Ok(turn)) => Ok(turn),
+            _ => Err(Problem {
+                status: StatusCode::TOO_MANY_REQUESTS,
+                kind: "es_rejected_execution_exception",
+                reason: "the logs of other requests are read, or wait for room: send again later"
+                    .to_owned(),
+            }),
         }
-        let root = request.root.filter(|_| request.allows(name))?;
-        root.refresh().await.ok()?;
-        let writer = self.writer(name, request);
-        writer.map(|writer| writer.lane)
     }
 
     /// What reads the bodies of requests that write.

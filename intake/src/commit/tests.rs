@@ -1,0 +1,193 @@
+//! Batches with a part that cannot be published, and documents that are not what they begin like.
+
+use canter_index_builder::spool;
+
+use super::*;
+use crate::lane::{Acknowledge, LaneSettings};
+use crate::tests::{Bench, SOON, document};
+
+/// A committer whose thread is the test's, and what it shares with clients.
+fn committer(bench: &Bench) -> (Committer, Arc<Shared>) {
+    let settings = LaneSettings {
+        commit_interval: Duration::ZERO,
+        ..LaneSettings::default()
+    };
+    let shared = Arc::new(Shared::new(bench.store(), settings));
+    (Committer::new(Arc::clone(&shared)), shared)
+}
+
+/// What is to be published now.
+fn due(shared: &Shared) -> Vec<Part> {
+    match shared.next(Duration::ZERO) {
+        Next::Parts(parts) => parts,
+        Next::Nothing { .. } => Vec::new(),
+    }
+}
+
+/// A second look may come before the first one's parts have their turn.
+#[test]
+fn what_was_left_in_the_spool_is_taken_over_once() {
+    let bench = Bench::new(1 << 20);
+    let store = bench.store();
+    spool(&store, "left", b"{\"n\": 1}\n").unwrap();
+    let (mut committer, shared) = committer(&bench);
+    for _ in 0..3 {
+        committer.look_into_spool();
+    }
+    let parts = due(&shared);
+    assert_eq!(parts.len(), 1);
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), 1);
+    assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
+}
+
+/// Puts two objects into the spool that cannot be published: one whose documents are not those that were published under its
+/// name, and one that is damaged.
+fn spool_bad(bench: &Bench) -> Vec<String> {
+    let store = bench.store();
+    let lines = b"{\"n\": 1}\n{\"n\": 2}\n".to_vec();
+    let before = vec![spooled_source("another", lines)];
+    ingest(&store, &IngestOptions::default(), before, &()).unwrap();
+    spool(&store, "another", b"{\"n\": 1}\n").unwrap();
+    let damaged = bench.folder.path().join("index/spool/damaged.ndjson.zst");
+    std::fs::write(damaged, b"no zstd").unwrap();
+    vec!["another".to_owned(), "damaged".to_owned()]
+}
+
+#[test]
+fn what_cannot_be_published_holds_up_nothing_else() {
+    let bench = Bench::new(1 << 20);
+    let bad = spool_bad(&bench);
+    let store = bench.store();
+    for id in ["a", "b", "x", "y", "z"] {
+        spool(&store, id, b"{\"n\": 3}\n").unwrap();
+    }
+    let (mut committer, shared) = committer(&bench);
+    committer.look_into_spool();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), 7);
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), 2 + 5);
+    assert_eq!(spooled(&store).unwrap(), bad);
+    assert!(due(&shared).is_empty(), "they are left where they are");
+    // Later looks try them again, and again nothing else suffers.
+    spool(&store, "later", b"{\"n\": 4}\n").unwrap();
+    committer.look_into_spool();
+    committer.look_into_spool();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), 3);
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), 2 + 6);
+    assert_eq!(spooled(&store).unwrap(), bad);
+}
+
+#[tokio::test]
+async fn who_sends_documents_does_not_suffer_from_what_is_in_the_spool() {
+    let bench = Bench::new(1 << 20);
+    let bad = spool_bad(&bench);
+    let lane = bench.lane(Duration::from_millis(100));
+    let (good, more) = (document(4), document(5));
+    let (good, more): ([&[u8]; 1], [&[u8]; 1]) = ([&good], [&more]);
+    let (added, durable) = tokio::join!(
+        lane.add(&good, Acknowledge::Published),
+        lane.add(&more, Acknowledge::Durable),
+    );
+    assert!(matches!(added, Ok(Some(_))), "{added:?}");
+    assert!(matches!(durable, Ok(Some(_))), "{durable:?}");
+    while spooled(&bench.store()).unwrap() != bad {
+        tokio::time::sleep(SOON).await;
+    }
+    // Nothing of this batch waits for them any more.
+    lane.add(&good, Acknowledge::PublishedNow).await.unwrap();
+    lane.publish_now().await.unwrap();
+    assert_eq!(bench.num_docs(), 2 + 3);
+}
+
+/// What fails whatever is in it is not tried part by part to the end, and not given up.
+#[test]
+fn an_index_that_takes_nothing_is_tried_again_with_all_that_is_durable() {
+    let bench = Bench::new(1 << 20);
+    let store = bench.store();
+    let ids: Vec<String> = (10..40).map(|ord| format!("left{ord}")).collect();
+    for id in &ids {
+        spool(&store, id, b"{\"n\": 3}\n").unwrap();
+    }
+    let manifest = bench.folder.path().join("index/manifest.canter");
+    let whole = std::fs::read(&manifest).unwrap();
+    std::fs::write(&manifest, b"no manifest").unwrap();
+    let (mut committer, shared) = committer(&bench);
+    committer.look_into_spool();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), ids.len());
+    committer.commit(parts);
+    assert_eq!(spooled(&store).unwrap(), ids);
+    std::fs::write(&manifest, whole).unwrap();
+    // The pause is over.
+    shared.has_published();
+    let parts = due(&shared);
+    assert_eq!(parts.len(), ids.len());
+    committer.commit(parts);
+    assert_eq!(bench.num_docs(), ids.len() as u64);
+    assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
+}
+
+const KEEPS_ALL: &str = "
+version: 0.9
+index_id: logs
+doc_mapping:
+  mode: dynamic
+ingest_settings:
+  on_error: keep
+  multiline_start: '^S'
+";
+
+/// In files these begin a compressed stream, a table, or a text in UTF-8; a line that does not begin with `S` belongs to the
+/// one before.
+#[tokio::test]
+async fn each_document_is_one_whatever_it_begins_with() {
+    let beginnings: [&[u8]; 6] = [
+        b"PAR1",
+        b"\x1f\x8b",
+        b"\x28\xb5\x2f\xfd",
+        b"\x53\x2a\x4d\x18",
+        b"\xef\xbb\xbf",
+        b"Start ",
+    ];
+    let bench = Bench::of(KEEPS_ALL, 1 << 20);
+    let lane = bench.lane(SOON);
+    let mut num_docs = 0;
+    for beginning in beginnings {
+        for acknowledge in [Acknowledge::Published, Acknowledge::Durable] {
+            let first = [beginning, b"{\"n\": 1}"].concat();
+            let documents: [&[u8]; 3] = [&first, b"{\"n\": 2}", b"{\"n\": 3}"];
+            let problems = lane.problems(documents).unwrap();
+            assert!(problems.iter().all(Option::is_none), "{beginning:x?}");
+            lane.add(&documents, acknowledge).await.unwrap();
+            lane.publish_now().await.unwrap();
+            num_docs += 3;
+            assert_eq!(bench.num_docs(), num_docs, "{beginning:x?} {acknowledge:?}");
+        }
+    }
+    assert_eq!(spooled(&bench.store()).unwrap(), Vec::<String>::new());
+}
+
+/// Whoever publishes may have a lower limit than who acknowledged.
+#[test]
+fn a_document_that_was_acknowledged_is_not_too_long_for_the_next_process() {
+    let bench = Bench::of(KEEPS_ALL, 1 << 20);
+    let store = bench.store();
+    let long = format!("{{\"text\": \"{}\"}}\n{{\"n\": 2}}\n", "x".repeat(3_000));
+    spool(&store, "long", long.as_bytes()).unwrap();
+    let settings = LaneSettings {
+        commit_interval: Duration::ZERO,
+        max_document_bytes: 1_000,
+        ..LaneSettings::default()
+    };
+    let shared = Arc::new(Shared::new(store, settings));
+    let mut committer = Committer::new(Arc::clone(&shared));
+    committer.look_into_spool();
+    committer.commit(due(&shared));
+    // In parts, it would be four, and the document behind it another than was said.
+    assert_eq!(bench.num_docs(), 2);
+    assert_eq!(spooled(&bench.store()).unwrap(), Vec::<String>::new());
+}
