@@ -382,3 +382,68 @@ fn paths_of_clusters_are_refused_in_the_form_that_their_clients_know() {
         assert!(names.any(|name| name == "x-elastic-product"), "{line}");
     }
 }
+
+/// A response of Elasticsearch's API: its status and its text.
+fn elastic(response: &HttpResponse) -> (u16, String) {
+    let text = String::from_utf8(response.body.clone()).unwrap();
+    (response.status, text)
+}
+
+#[test]
+fn names_may_stand_in_any_query() {
+    let named =
+        r#"{"bool": {"_name": "a", "filter": {"term": {"f": {"value": 1, "_name": "b"}}}}}"#;
+    for (line, body) in [
+        ("POST /logs/_search", format!(r#"{{"query": {named}}}"#)),
+        ("POST /logs/_count", format!(r#"{{"query": {named}}}"#)),
+        (
+            "POST /logs/_validate/query",
+            format!(r#"{{"query": {named}}}"#),
+        ),
+        (
+            "POST /logs/_search",
+            format!(r#"{{"aggs": {{"x": {{"filter": {named}}}}}}}"#),
+        ),
+        (
+            "POST /logs/_search",
+            format!(r#"{{"aggs": {{"x": {{"filters": {{"filters": {{"y": {named}}}}}}}}}}}"#),
+        ),
+        (
+            "POST /logs/_field_caps",
+            format!(r#"{{"index_filter": {named}}}"#),
+        ),
+    ] {
+        let read = first_step(line, &body);
+        assert_eq!(read.unwrap_err(), ["logs/manifest.canter"], "{line} {body}");
+    }
+}
+
+#[test]
+fn clauses_with_names_are_bounded_together() {
+    let around = |mut clause: String, depth: usize| {
+        for level in 0..depth {
+            clause = format!(r#"{{"bool": {{"_name": "{level}", "must": {clause}}}}}"#);
+        }
+        format!(r#"{{"query": {clause}}}"#)
+    };
+    let long = format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(20_000));
+    let values: Vec<String> = (0..300).map(|value| value.to_string()).collect();
+    let many = format!(r#"{{"terms": {{"f": [{}]}}}}"#, values.join(","));
+    for clause in [long, many] {
+        let read = first_step("POST /logs/_search", &around(clause.clone(), 3));
+        assert!(read.is_err(), "{read:?}");
+        let refused = first_step("POST /logs/_search", &around(clause, 4)).unwrap();
+        let (status, text) = elastic(&refused);
+        assert!(status == 400 && text.contains("_name"), "{text}");
+    }
+    // Too long by itself: nothing of it is copied.
+    let whole = around(
+        format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(70_000)),
+        40,
+    );
+    let (status, text) = elastic(&first_step("POST /logs/_search", &whole).unwrap());
+    assert!(
+        status == 400 && text.contains("bytes long, more than the limit"),
+        "{text}"
+    );
+}

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use self::bounds::MAX_FIELDS;
 use crate::SearchError;
 use crate::leaf::SortValue;
-use crate::query::{Factor, QueryNode, without_time};
+use crate::query::{Factor, QueryNode, parse_named, without_time};
 
 /// The name of an index, and the hash of its manifest.
 pub(crate) type PinnedManifest = (String, String);
@@ -264,6 +264,7 @@ impl SearchRequest {
                  others out",
             ));
         }
+        self.named_clauses(limits)?;
         if let Some(aggregations) = self.aggregations(limits)? {
             for filter in aggregations.filters() {
                 self.parsed_filter(&filter.query, limits)
@@ -310,10 +311,9 @@ impl SearchRequest {
     /// # Errors
     /// As [`Self::parsed_query`].
     pub(crate) fn named_clauses(&self, limits: &Limits) -> Result<Vec<QueryNode>, SearchError> {
-        let named = self.elastic.iter().flat_map(|shown| &shown.named);
-        named
-            .map(|(_, clause)| clause.parse(self.now_ms, limits))
-            .collect()
+        let shown = self.elastic.as_ref();
+        let named = shown.map(|shown| shown.named.as_slice());
+        parse_named(named.unwrap_or_default(), self.now_ms, limits)
     }
 
     /// A query that an aggregation is of.

@@ -6,7 +6,6 @@ use super::cluster;
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
 use super::fields::WantedCaps;
 use super::many::{OfAll, read_many};
-use super::named::take_names;
 use super::params::UrlParams;
 use super::scroll::next_page;
 use super::table::Table;
@@ -278,8 +277,7 @@ fn read(
             params.flag("explain")?;
             params.flag("rewrite")?;
             params.flag("all_shards")?;
-            let mut query = query(&mut body, &mut params)?;
-            take_names(&mut query, &mut Vec::new())?;
+            let query = query(&mut body, &mut params)?;
             body.finish()?;
             ElasticCall::Validate {
                 indexes,
