@@ -447,3 +447,38 @@ fn clauses_with_names_are_bounded_together() {
         "{text}"
     );
 }
+
+/// What stands for no index, or for some that there are not, is known at once.
+#[test]
+fn an_index_is_left_out_behind_a_pattern() {
+    for line in [
+        "GET /logs-2020-*,-logs-2020-01/_search",
+        "GET /logs-2020-*,-logs-2020-01/_count",
+        "GET /lo*,-logs/_search",
+    ] {
+        let (status, text) = elastic(&first_step(line, "").unwrap());
+        assert_eq!(status, 200, "{line}: {text}");
+    }
+    for line in [
+        "GET /logs,-logs/_search",
+        "GET /-logs,lo*/_search",
+        "GET /lo*,-logs",
+    ] {
+        let (status, text) = elastic(&first_step(line, "").unwrap());
+        assert_eq!(status, 404, "{line}: {text}");
+    }
+    for (line, objects) in [
+        ("GET /x*,lo*,-a*/_search", vec!["logs/manifest.canter"]),
+        ("GET /*,-logs", vec!["a b/manifest.canter"]),
+        (
+            "GET /_all",
+            vec!["a b/manifest.canter", "logs/manifest.canter"],
+        ),
+        (
+            "GET /api/v1/logs,a%20b,-a%20b/search",
+            vec!["logs/manifest.canter"],
+        ),
+    ] {
+        assert_eq!(first_step(line, "").unwrap_err(), objects, "{line}");
+    }
+}

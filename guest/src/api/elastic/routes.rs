@@ -14,7 +14,7 @@ use crate::api::settings::ApiSettings;
 use crate::request::TimeFilter;
 use crate::session::protocol::HttpRequest;
 use crate::{ErrorKind, SearchError};
-use canter_names::{MayBeAbsent, listed_names, matches_pattern};
+use canter_names::{MayBeAbsent, listed_names};
 
 /// What a path names.
 enum Route<'p> {
@@ -90,8 +90,7 @@ fn route_of<'p>(
 }
 
 fn is_known(index: &str, names: &[String]) -> bool {
-    let mut parts = index.split(',');
-    parts.any(|part| names.iter().any(|name| matches_pattern(part, name)))
+    listed_names(index, names, MayBeAbsent::Everything).is_ok_and(|found| !found.is_empty())
 }
 
 /// Reads a request; `None` if its path is none of Elasticsearch's.
