@@ -482,3 +482,83 @@ fn an_index_is_left_out_behind_a_pattern() {
         assert_eq!(first_step(line, "").unwrap_err(), objects, "{line}");
     }
 }
+
+/// What several searches in one request answer, if it is known without reading anything.
+fn many(line: &str, headers: &[&str]) -> Result<Vec<Value>, Vec<String>> {
+    let lines = headers.iter().map(|header| format!("{header}\n{{}}\n"));
+    let response = first_step(line, &lines.collect::<String>())?;
+    let (status, text) = elastic(&response);
+    assert_eq!(status, 200, "{line}: {text}");
+    let body: Value = serde_json::from_str(&text).unwrap();
+    Ok(body["responses"].as_array().unwrap().clone())
+}
+
+#[test]
+fn options_of_the_url_are_those_of_each_search_that_has_none_of_its_own() {
+    let statuses = |line: &str, headers: &[&str]| -> Vec<u64> {
+        let answers = many(line, headers).unwrap_or_else(|reads| panic!("{line}: {reads:?}"));
+        let statuses = answers.iter().map(|answer| answer["status"].as_u64());
+        statuses.map(Option::unwrap).collect()
+    };
+    let missing = [
+        r#"{"index": "nope"}"#,
+        r#"{"index": "nope", "ignore_unavailable": true}"#,
+        r#"{"index": "nope", "ignore_unavailable": "false"}"#,
+    ];
+    assert_eq!(statuses("POST /_msearch", &missing), [404, 200, 404]);
+    let line = "POST /_msearch?ignore_unavailable=true";
+    assert_eq!(statuses(line, &missing), [200, 200, 404]);
+    let patterns = [
+        r#"{"index": ["x*", "y*"]}"#,
+        r#"{"index": "x*", "allow_no_indices": false}"#,
+        r#"{"index": "x*", "allow_no_indices": true}"#,
+        r#"{"index": "x*", "expand_wildcards": "none"}"#,
+        r#"{"index": "x*", "expand_wildcards": ["open", "hidden"]}"#,
+        r#"{"index": "x*", "expand_wildcards": "ajar"}"#,
+    ];
+    let expect = [200, 404, 200, 400, 200, 400];
+    assert_eq!(statuses("POST /_msearch", &patterns), expect);
+    let line = "POST /_msearch?allow_no_indices=false&expand_wildcards=closed";
+    assert_eq!(statuses(line, &patterns), [400, 400, 400, 400, 404, 400]);
+    // The path names an index for those that name none, and no header says what else a URL may.
+    let read = many("POST /logs/_msearch?expand_wildcards=none", &["{}"]);
+    assert_eq!(read.unwrap_err(), ["logs/manifest.canter"]);
+    let wrong = [
+        r#"{"size": 1}"#,
+        r#"{"index": {}}"#,
+        r#"{"typed_keys": true}"#,
+    ];
+    assert_eq!(statuses("POST /_msearch", &wrong), [400, 400, 400]);
+}
+
+#[test]
+fn options_that_would_be_passed_over_are_refused() {
+    for (line, part) in [
+        (
+            "GET /_search?expand_wildcards=none",
+            "expand_wildcards: all indexes are open here",
+        ),
+        (
+            "GET /lo*/_count?expand_wildcards=closed,hidden",
+            "expand_wildcards: all indexes are open here",
+        ),
+        (
+            "GET /logs/_search?expand_wildcards=ajar",
+            "expand_wildcards: \\\"ajar\\\" is not known",
+        ),
+        (
+            "GET /logs/_search?include_named_queries_score=true",
+            "include_named_queries_score: clauses with a _name have no scores",
+        ),
+    ] {
+        let (status, text) = elastic(&first_step(line, "").unwrap());
+        assert!(status == 400 && text.contains(part), "{line}: {text}");
+    }
+    for line in [
+        "GET /logs/_search?expand_wildcards=none",
+        "GET /lo*/_search?expand_wildcards=closed,open",
+        "GET /logs/_search?include_named_queries_score=false",
+    ] {
+        assert!(first_step(line, "").is_err(), "{line}");
+    }
+}

@@ -5,8 +5,8 @@ use super::call::{ElasticCall, Which};
 use super::cluster;
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
 use super::fields::WantedCaps;
-use super::many::{OfAll, read_many};
-use super::params::UrlParams;
+use super::many::read_many;
+use super::params::{Common, UrlParams};
 use super::scroll::next_page;
 use super::table::Table;
 use crate::api::params::typed;
@@ -41,7 +41,7 @@ enum Route<'p> {
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// All indexes.
-const ALL: &str = "_all";
+pub(super) const ALL: &str = "_all";
 
 /// What a path under Elasticsearch's API names, and its methods; `None` if it is none of these.
 fn route_of<'p>(
@@ -151,13 +151,7 @@ fn read(
 ) -> Result<ElasticCall, SearchError> {
     let mut params = UrlParams::of(request)?;
     let common = params.common()?;
-    let found = |names: &str| -> Result<Vec<String>, SearchError> {
-        let found = resolve(names, settings, common.ignores_unavailable)?;
-        match found.is_empty() && !common.allows_none {
-            true => Err(no_index(names)),
-            false => Ok(found),
-        }
-    };
+    let found = |names: &str| found(names, settings, &common);
     let indexes = |names: &str| -> Result<Which, SearchError> {
         Ok(Which {
             names: found(names)?,
@@ -285,13 +279,11 @@ fn read(
         }
         Route::ManySearches(index) => {
             params.count("max_concurrent_searches")?;
-            let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
-            let of_all = OfAll {
-                total_is_number,
-                has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
-            };
-            let searches = read_many(request, *index, of_all, settings)?;
-            ElasticCall::Many(searches)
+            // Each search reads them, too.
+            for name in ["rest_total_hits_as_int", "typed_keys"] {
+                params.flag(name)?;
+            }
+            ElasticCall::Many(read_many(request, *index, &params, settings)?)
         }
         Route::FieldCaps(names) => {
             let mut body = Body::parse(&request.body)?;
@@ -356,8 +348,7 @@ fn read(
             ElasticCall::Stats(indexes(names)?)
         }
         Route::Resolve(names) => {
-            let found = resolve(names, settings, common.ignores_unavailable)?;
-            ElasticCall::Answered(elastic_response(200, &cluster::resolved(&found)))
+            ElasticCall::Answered(elastic_response(200, &cluster::resolved(&found(names)?)))
         }
     };
     params.finish()?;
@@ -393,6 +384,27 @@ fn wanted_caps(params: &mut UrlParams) -> Result<WantedCaps, SearchError> {
         has_unmapped: params.flag("include_unmapped")?.unwrap_or(false),
         time,
     })
+}
+
+/// The indexes that are asked for, by what a request says of how they are found.
+///
+/// # Errors
+/// If one is named that there is not, or there must be one and is none.
+pub(super) fn found(
+    names: &str,
+    settings: &ApiSettings,
+    common: &Common,
+) -> Result<Vec<String>, SearchError> {
+    if !common.expands_patterns && (names == ALL || names.contains('*')) {
+        return Err(SearchError::invalid(
+            "expand_wildcards: all indexes are open here, so that patterns stand for none: add open, or name the indexes",
+        ));
+    }
+    let found = resolve(names, settings, common.ignores_unavailable)?;
+    match found.is_empty() && !common.allows_none {
+        true => Err(no_index(names)),
+        false => Ok(found),
+    }
 }
 
 /// The indexes that names and patterns stand for, in order.
