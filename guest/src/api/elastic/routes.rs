@@ -207,6 +207,7 @@ fn read(
         }
         Route::Scroll(id) => {
             params.duration("scroll")?;
+            let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
             let of_url = params.text("scroll_id").map(str::to_owned);
             let mut body = Body::parse(&request.body)?;
             body.duration("scroll")?;
@@ -220,7 +221,11 @@ fn read(
                 let id = id.map(str::to_owned).or(of_url);
                 let id = id.or_else(|| of_body?.as_str().map(str::to_owned));
                 let id = id.ok_or_else(|| SearchError::invalid("scroll_id is missing"))?;
-                let (indexes, search) = next_page(&id, common.is_pretty, settings)?;
+                let (indexes, mut search) = next_page(&id, common.is_pretty, settings)?;
+                if let Some(shown) = &mut search.question.request.elastic {
+                    // As this page is asked for, whatever was said of the first.
+                    shown.total_is_number = total_is_number;
+                }
                 ElasticCall::search(indexes, search)
             }
         }
