@@ -213,26 +213,48 @@ fn a_missing_index_is_404_and_an_unreadable_one_503() {
             ("GET /api/v1/indexes", of_list),
             ("GET /health/readyz", of_ready),
         ] {
-            let mut session = open(line, "");
-            let mut supplies = Vec::new();
-            let response = loop {
-                match session.step(supplies, HostReport::default()) {
-                    Progress::Done(Outcome::Http(response)) => break response,
-                    Progress::Pending(demand) => {
-                        let failed = |id| Supply {
-                            id,
-                            outcome: SupplyResult::Failed {
-                                kind,
-                                message: "no".to_owned(),
-                            },
-                        };
-                        supplies = demand.reads.iter().map(|read| failed(read.id)).collect();
-                    }
-                    other => panic!("{line}: {other:?}"),
-                }
-            };
+            let response = failing(line, "", kind);
             assert_eq!(response.status, status, "{line} {kind:?}");
         }
+    }
+}
+
+/// The response where nothing can be read.
+fn failing(line: &str, body: &str, kind: FetchErrorKind) -> HttpResponse {
+    let mut session = open(line, body);
+    let mut supplies = Vec::new();
+    loop {
+        match session.step(supplies, HostReport::default()) {
+            Progress::Done(Outcome::Http(response)) => return response,
+            Progress::Pending(demand) => {
+                let failed = |id| Supply {
+                    id,
+                    outcome: SupplyResult::Failed {
+                        kind,
+                        message: "no".to_owned(),
+                    },
+                };
+                supplies = demand.reads.iter().map(|read| failed(read.id)).collect();
+            }
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_query_is_not_called_wrong_where_an_index_cannot_be_read() {
+    let right = r#"{"query": {"match_all": {}}}"#;
+    let wrong = r#"{"query": {"match_al": {}}}"#;
+    for (body, kind, status, part) in [
+        (right, FetchErrorKind::Unavailable, 503, "\"status\":503"),
+        (right, FetchErrorKind::NotFound, 200, "\"valid\":true"),
+        (wrong, FetchErrorKind::Unavailable, 200, "\"valid\":false"),
+        (wrong, FetchErrorKind::NotFound, 200, "\"valid\":false"),
+    ] {
+        let response = failing("POST /logs/_validate/query", body, kind);
+        let (found, text) = elastic(&response);
+        assert_eq!(found, status, "{body} {kind:?}: {text}");
+        assert!(text.contains(part), "{body} {kind:?}: {text}");
     }
 }
 

@@ -158,38 +158,6 @@ impl ElasticCall {
             Self::Many(searches) => {
                 Outcome::Http(elastic_text(200, run_many(searches, exchange).await))
             }
-            Self::Validate { indexes, request } => {
-                let mut why: Vec<Value> = Vec::new();
-                for (index, manifest) in manifests(&indexes, settings, exchange).await {
-                    let checked = match (&request, manifest) {
-                        (Err(problem), _) => Err(problem.clone()),
-                        (Ok(request), Ok(file)) => {
-                            check_query(&file, index, request, &settings.limits)
-                        }
-                        // One that is allowed and has not been created yet has no fields.
-                        (_, Err(error)) if error.kind == ErrorKind::NotFound => Ok(()),
-                        (_, Err(error)) => Err(error),
-                    };
-                    if let Err(problem) = checked {
-                        why.push(json!({"index": index, "valid": false, "error": problem.message}));
-                    }
-                }
-                let num = indexes.len();
-                let shards = json!({"total": num, "successful": num, "failed": 0});
-                let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
-                if !why.is_empty() {
-                    put(&mut answer, "explanations", why.into());
-                }
-                Outcome::Http(elastic_response(200, &answer))
-            }
-            Self::PointInTime(which) => {
-                let id = pit::open(&which.names, &settings.limits, exchange).await;
-                let answer = id.map(|id| json!({"id": id}));
-                Outcome::Http(match answer {
-                    Ok(answer) => elastic_response(200, &answer),
-                    Err(error) => error_response(&error, Stage::Searching, false),
-                })
-            }
             about => Outcome::Http(
                 about
                     .about_indexes(settings, exchange)
@@ -205,6 +173,13 @@ impl ElasticCall {
         exchange: &Exchange,
     ) -> Result<HttpResponse, SearchError> {
         let which = match &self {
+            Self::Validate { indexes, request } => {
+                return validate(indexes, request, settings, exchange).await;
+            }
+            Self::PointInTime(which) => {
+                let id = pit::open(&which.names, &settings.limits, exchange).await?;
+                return Ok(elastic_response(200, &json!({"id": id})));
+            }
             Self::Mapping { which, .. }
             | Self::FieldCaps { which, .. }
             | Self::CatIndices { which, .. }
@@ -296,6 +271,40 @@ impl ElasticCall {
         };
         Ok(elastic_text(200, to_json(&answer, is_pretty)?))
     }
+}
+
+/// Whether a query is one for each of these indexes, and why it is none for some. What keeps that from being found out is an
+/// error.
+async fn validate(
+    indexes: &[String],
+    request: &Result<Box<SearchRequest>, SearchError>,
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Result<HttpResponse, SearchError> {
+    let mut why: Vec<Value> = Vec::new();
+    for (index, manifest) in manifests(indexes, settings, exchange).await {
+        let checked = match (request, manifest) {
+            (Err(problem), _) => Err(problem.clone()),
+            (Ok(request), Ok(file)) => check_query(&file, index, request, &settings.limits),
+            // One that is allowed and has not been created yet has no fields.
+            (Ok(_), Err(error)) if error.kind == ErrorKind::NotFound => Ok(()),
+            (Ok(_), Err(error)) => return Err(error),
+        };
+        match checked {
+            Ok(()) => {}
+            Err(problem) if matches!(problem.kind, ErrorKind::Invalid | ErrorKind::Limit) => {
+                why.push(json!({"index": index, "valid": false, "error": problem.message}));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let num = indexes.len();
+    let shards = json!({"total": num, "successful": num, "failed": 0});
+    let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
+    if !why.is_empty() {
+        put(&mut answer, "explanations", why.into());
+    }
+    Ok(elastic_response(200, &answer))
 }
 
 /// A search whose hits are fewer documents than its aggregations are of: both at once, and one answer.
