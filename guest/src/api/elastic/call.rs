@@ -255,7 +255,7 @@ impl ElasticCall {
                     "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
                 }))
             })?,
-            Self::CatIndices { table, .. } => return Ok(table.response(&found, settings)),
+            Self::CatIndices { table, .. } => return Ok(table.of_these(&found, settings)),
             _ => {
                 let stats = found.iter();
                 let stats = stats.map(|(name, file)| {

@@ -336,15 +336,14 @@ fn read(
             }
             ElasticCall::CatIndices {
                 which: indexes(names)?,
-                table: Table::of(&mut params)?,
+                table: Table::of_indices(&mut params)?,
             }
         }
         Route::CatHealth => {
-            let is_json = params.is_json()?;
-            for name in ["h", "v", "s", "ts", "time"] {
+            for name in ["ts", "time"] {
                 params.text(name);
             }
-            ElasticCall::Answered(cluster::cat_health(is_json))
+            ElasticCall::Answered(Table::of_health(&mut params)?)
         }
         Route::Stats(names) => {
             for name in ["level", "metric", "fields"] {
