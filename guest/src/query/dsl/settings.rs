@@ -4,6 +4,11 @@ use super::params::{Params, wrong};
 use crate::SearchError;
 use crate::query::tree::{AUTO, Edits, Factor, Fuzziness, MinShould, Share};
 
+/// A number of clauses or of characters: of 32 bits, so that it is one or none wherever this runs.
+fn number(text: &str) -> Option<usize> {
+    usize::try_from(text.trim().parse::<u32>().ok()?).ok()
+}
+
 /// How many clauses must match: `2`, `-1`, `75%`, `-25%`, `3<90%`, `2<-25% 9<-3`.
 pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, SearchError> {
     let Some(given) = params.value("minimum_should_match")? else {
@@ -11,7 +16,7 @@ pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, S
     };
     let rules = given.text.split_whitespace().map(|rule| {
         let (more_than, share) = match rule.split_once('<') {
-            Some((more_than, share)) => (more_than.parse().ok()?, share),
+            Some((more_than, share)) => (number(more_than)?, share),
             None => (0, rule),
         };
         let share = match share.strip_suffix('%') {
@@ -49,7 +54,7 @@ pub(super) fn edits(params: &mut Params<'_>) -> Result<Option<Edits>, SearchErro
         Some("") => Some(AUTO),
         Some(lengths) => lengths.strip_prefix(':').and_then(|lengths| {
             let (one, two) = lengths.split_once(',')?;
-            let (one, two) = (one.trim().parse().ok()?, two.trim().parse().ok()?);
+            let (one, two) = (number(one)?, number(two)?);
             (one <= two).then_some(Edits::Auto(one, two))
         }),
         None => match text.as_str() {

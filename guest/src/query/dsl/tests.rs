@@ -83,6 +83,17 @@ fn what_is_wrong_is_said_with_its_place() {
             "query.match.a",
             "\"fuzzy\"",
         ),
+        // Where pointers have 32 bits these would be none, and where they have 64 they would be large.
+        (
+            json!({"bool": {"should": [], "minimum_should_match": "4294967297<1"}}),
+            "minimum_should_match",
+            "2<75%",
+        ),
+        (
+            json!({"match": {"a": {"query": "x", "fuzziness": "AUTO:3,4294967297"}}}),
+            "query.match.a.fuzziness",
+            "AUTO:3,6",
+        ),
         (
             json!({"match": {"a": "x", "b": "y"}}),
             "query.match",
