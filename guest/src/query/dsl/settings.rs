@@ -90,32 +90,15 @@ pub(super) fn fuzziness(
     }))
 }
 
-/// Ways to find terms, which all find the same ones.
+/// Ways to find terms, which all find the same ones. Those that keep some of them only, such as `top_terms_5`, do not.
 pub(super) fn rewrite(params: &mut Params<'_>, name: &'static str) -> Result<(), SearchError> {
-    let Some(text) = params.text(name)? else {
-        return Ok(());
-    };
-    let of_top = text.strip_prefix("top_terms_").map(|rest| {
-        let num = rest.strip_prefix("blended_freqs_");
-        num.or_else(|| rest.strip_prefix("boost_")).unwrap_or(rest)
-    });
-    let is_known = match of_top {
-        Some(num) => num.parse::<u32>().is_ok(),
-        None => matches!(
-            text.as_str(),
-            "constant_score"
-                | "constant_score_blended"
-                | "constant_score_boolean"
-                | "scoring_boolean"
-        ),
-    };
-    match is_known {
-        true => Ok(()),
-        false => Err(wrong(
-            &params.path,
-            format!("{name}: {text:?} is not known; there is constant_score, and others"),
-        )),
-    }
+    let known = [
+        ("constant_score", ()),
+        ("constant_score_blended", ()),
+        ("constant_score_boolean", ()),
+        ("scoring_boolean", ()),
+    ];
+    params.choice(name, &known).map(|_| ())
 }
 
 /// Names of fields with factors for their scores: `title^3`.

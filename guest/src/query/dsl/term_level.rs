@@ -343,6 +343,7 @@ fn pattern(
 fn check_flags(params: &mut Params<'_>) -> Result<(), SearchError> {
     const FLAGS: &str = "|ALL|ANYSTRING|COMPLEMENT|EMPTY|INTERSECTION|INTERVAL|NONE|";
     let flags = params.text("flags")?.unwrap_or_default();
+    let flags = flags.to_ascii_uppercase();
     let mut flags = flags.split('|').filter(|flag| !flag.is_empty());
     if let Some(other) = flags.find(|flag| !FLAGS.contains(&format!("|{flag}|"))) {
         return Err(wrong(

@@ -146,6 +146,16 @@ fn what_is_wrong_is_said_with_its_place() {
             "\"BOGUS\" is not known",
         ),
         (
+            json!({"prefix": {"a": {"value": "b", "rewrite": "top_terms_5"}}}),
+            "query.prefix.a.rewrite",
+            "\"top_terms_5\" is not known; there are constant_score",
+        ),
+        (
+            json!({"fuzzy": {"a": {"value": "b", "rewrite": "top_terms_blended_freqs_50"}}}),
+            "query.fuzzy.a.rewrite",
+            "is not known",
+        ),
+        (
             json!({"regexp": {"a": "~b"}}),
             "query.regexp.a",
             "not supported",
@@ -260,8 +270,22 @@ fn a_simple_query_string_is_read_from_left_to_right_and_never_wrong() {
     }
     let off = json!({"simple_query_string": {"query": "a + -b", "flags": "OR|WHITESPACE"}});
     assert_eq!(shown(&parse(&off).unwrap()), "(a + -b)");
+    let small = json!({"simple_query_string": {"query": "a + -b", "flags": "or|whitespace"}});
+    assert_eq!(shown(&parse(&small).unwrap()), "(a + -b)");
     let and = json!({"simple_query_string": {"query": "a b", "default_operator": "AND"}});
     assert_eq!(shown(&parse(&and).unwrap()), "(+a +b)");
+}
+
+#[test]
+fn words_that_mean_something_are_taken_in_capitals_or_not() {
+    for query in [
+        json!({"regexp": {"a": {"value": "b", "flags": "all"}}}),
+        json!({"regexp": {"a": {"value": "b", "flags": "Interval|EMPTY"}}}),
+        json!({"wildcard": {"a": {"value": "b", "rewrite": "CONSTANT_SCORE"}}}),
+        json!({"match": {"a": {"query": "b", "fuzzy_rewrite": "scoring_boolean"}}}),
+    ] {
+        parse(&query).unwrap();
+    }
 }
 
 #[test]
