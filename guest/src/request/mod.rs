@@ -31,7 +31,8 @@ use crate::query::{Factor, QueryNode, parse_named, without_time};
 /// The name of an index, and the hash of its manifest.
 pub(crate) type PinnedManifest = (String, String);
 
-const SECOND_NS: i64 = 1_000_000_000;
+/// Nanoseconds of a second.
+pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 
 /// A search as it comes in. Unknown keys are refused by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -385,14 +386,7 @@ impl SearchRequest {
 
     /// The time filter in nanoseconds: start included, end excluded.
     pub(crate) fn time_filter(&self) -> TimeFilter {
-        let of_seconds = TimeFilter {
-            start_ns: self
-                .start_timestamp
-                .map(|seconds| seconds.saturating_mul(SECOND_NS)),
-            end_ns: self
-                .end_timestamp
-                .map(|seconds| seconds.saturating_mul(SECOND_NS)),
-        };
+        let of_seconds = TimeFilter::of_seconds(self.start_timestamp, self.end_timestamp);
         let bounds = self.time_bounds.as_ref();
         of_seconds.and(bounds.map(|bounds| bounds.filter).unwrap_or_default())
     }
@@ -414,6 +408,15 @@ pub(crate) struct TimeFilter {
 }
 
 impl TimeFilter {
+    /// From the first second, and until the last.
+    pub(crate) fn of_seconds(start: Option<i64>, end: Option<i64>) -> Self {
+        let ns = |seconds: i64| seconds.saturating_mul(SECOND_NS);
+        Self {
+            start_ns: start.map(ns),
+            end_ns: end.map(ns),
+        }
+    }
+
     /// What both let through.
     pub(crate) fn and(self, other: Self) -> Self {
         let latest = [self.start_ns, other.start_ns].into_iter().flatten().max();

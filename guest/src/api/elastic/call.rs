@@ -1,7 +1,7 @@
 //! What a request to Elasticsearch's API asks for, and doing it.
 
 use canter_names::FilterPath;
-use canter_split_format::{ManifestFile, PageRef, SplitEntry};
+use canter_split_format::ManifestFile;
 use futures_util::future::join;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use super::fields::{WantedCaps, described, field_caps, field_mappings, mappings}
 use super::many::{OneOfMany, run_many};
 use super::pit;
 use super::table::Table;
-use crate::api::indexes::manifests;
+use crate::api::indexes::{amounts, manifests};
 use crate::api::settings::ApiSettings;
 use crate::plan::{check_query, plan_search};
 use crate::request::{Limits, Question, SearchRequest};
@@ -354,26 +354,7 @@ async fn may_hold(
 
 /// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.
 pub(super) fn counts(file: &ManifestFile, settings: &ApiSettings) -> Option<(u64, u64, u64)> {
-    if settings.forced_filter.is_some() {
-        return None;
-    }
-    let ManifestFile {
-        manifest, pages, ..
-    } = file;
-    let sum = |of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64| {
-        let splits = manifest.splits.iter().map(of);
-        let all = splits.chain(pages.iter().map(of_page));
-        all.fold(0u64, u64::saturating_add)
-    };
-    let num_live = sum(SplitEntry::num_live_docs, |page| {
-        page.num_docs.saturating_sub(page.num_deleted)
-    });
-    let num_deleted = sum(
-        |split| split.num_docs.saturating_sub(split.num_live_docs()),
-        |page| page.num_deleted,
-    );
-    let num_bytes = sum(|split| split.len, |page| page.num_split_bytes);
-    Some((num_live, num_deleted, num_bytes))
+    settings.forced_filter.is_none().then(|| amounts(file))
 }
 
 fn totals(file: &ManifestFile, settings: &ApiSettings) -> Value {

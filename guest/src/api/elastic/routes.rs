@@ -38,8 +38,6 @@ enum Route<'p> {
     Resolve(&'p str),
 }
 
-const SECOND_NS: i64 = 1_000_000_000;
-
 /// All indexes.
 pub(super) const ALL: &str = "_all";
 
@@ -370,19 +368,14 @@ fn wanted_caps(params: &mut UrlParams) -> Result<WantedCaps, SearchError> {
             "filters: {other:?} is not supported; there are -metadata, -nested and -parent"
         )));
     }
-    let mut ns = |name: &'static str| match params.text(name) {
+    let mut seconds = |name: &'static str| match params.text(name).map(str::parse::<i64>) {
         None => Ok(None),
-        Some(text) => match text.parse::<i64>() {
-            Ok(seconds) => Ok(Some(seconds.saturating_mul(SECOND_NS))),
-            Err(_) => Err(SearchError::invalid(format!(
-                "{name}: this must be a whole number of seconds"
-            ))),
-        },
+        Some(Ok(seconds)) => Ok(Some(seconds)),
+        Some(Err(_)) => Err(SearchError::invalid(format!(
+            "{name}: this must be a whole number of seconds"
+        ))),
     };
-    let time = TimeFilter {
-        start_ns: ns("start_timestamp")?,
-        end_ns: ns("end_timestamp")?,
-    };
+    let time = TimeFilter::of_seconds(seconds("start_timestamp")?, seconds("end_timestamp")?);
     Ok(WantedCaps {
         types: params.names("types").unwrap_or_default(),
         has_unmapped: params.flag("include_unmapped")?.unwrap_or(false),
