@@ -517,35 +517,21 @@ fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), Search
         &nothing,
         "fields at search time are not supported",
     )?;
-    body.only("explain", &off, "scores are not explained")?;
     body.only("profile", &off, "use the explanation of the command line")?;
-    body.only("track_scores", &off, "sort by _score to have scores")?;
     body.only(
         "terminate_after",
         &[json!(0)],
         "use track_total_hits instead",
     )?;
     body.only("stats", &nothing, "searches have no groups")?;
-    // Documents have neither.
-    for key in ["version", "seq_no_primary_term"] {
-        body.only(key, &off, "documents have no versions")?;
-        if params.flag(match key {
-            "version" => "version",
-            _ => "seq_no_primary_term",
-        })? == Some(true)
-        {
-            return Err(wrong(key, "documents have no versions"));
-        }
-    }
     for (key, why) in [
+        ("version", "documents have no versions"),
+        ("seq_no_primary_term", "documents have no versions"),
         ("track_scores", "sort by _score to have scores"),
         ("explain", "scores are not explained"),
     ] {
-        let given = match key {
-            "track_scores" => params.flag("track_scores")?,
-            _ => params.flag("explain")?,
-        };
-        if given == Some(true) {
+        body.only(key, &off, why)?;
+        if params.flag(key)? == Some(true) {
             return Err(wrong(key, why));
         }
     }
