@@ -56,9 +56,10 @@ pub(super) fn read_many(
             ),
         ));
     }
+    let of_all = of_all.written();
     let searches = pairs
         .iter()
-        .map(|[header, body]| read_one(header, body, index, of_all, settings));
+        .map(|[header, body]| read_one(header, body, index, &of_all, settings));
     Ok(searches.collect())
 }
 
@@ -66,7 +67,7 @@ fn read_one(
     header: &[u8],
     body: &[u8],
     index: Option<&str>,
-    of_all: &UrlParams,
+    of_all: &str,
     settings: &ApiSettings,
 ) -> OneOfMany {
     let header: Map<String, Value> = match header {
@@ -74,7 +75,7 @@ fn read_one(
         header => serde_json::from_slice(header)
             .map_err(|error| SearchError::invalid(format!("the header is not JSON: {error}")))?,
     };
-    let mut params = of_all.clone();
+    let mut params = UrlParams::of(of_all)?;
     for (key, value) in &header {
         params.put(key, value)?;
     }

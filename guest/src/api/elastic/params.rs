@@ -6,10 +6,8 @@ use canter_names::FilterPath;
 use serde_json::Value;
 
 use crate::SearchError;
-use crate::session::protocol::HttpRequest;
 
 /// The parameters of a URL: each is asked for by name, and what nobody asked for is refused by name.
-#[derive(Clone)]
 pub(super) struct UrlParams {
     given: BTreeMap<String, String>,
     known: Vec<&'static str>,
@@ -95,11 +93,13 @@ pub(super) fn read_duration(name: &str, text: &str) -> Result<u64, SearchError> 
 }
 
 impl UrlParams {
+    /// Those of the part of a URL behind the question mark.
+    ///
     /// # Errors
     /// If one is given twice.
-    pub(super) fn of(request: &HttpRequest) -> Result<Self, SearchError> {
+    pub(super) fn of(query: &str) -> Result<Self, SearchError> {
         let mut given = BTreeMap::new();
-        for (name, value) in form_urlencoded::parse(request.query.as_bytes()) {
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if given
                 .insert(name.clone().into_owned(), value.into_owned())
                 .is_some()

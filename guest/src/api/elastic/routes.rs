@@ -147,7 +147,7 @@ fn read(
     route: &Route<'_>,
     settings: &ApiSettings,
 ) -> Result<ElasticCall, SearchError> {
-    let mut params = UrlParams::of(request)?;
+    let mut params = UrlParams::of(&request.query)?;
     let common = params.common()?;
     let found = |names: &str| found(names, settings, &common);
     let indexes = |names: &str| -> Result<Which, SearchError> {

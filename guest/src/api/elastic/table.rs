@@ -248,16 +248,9 @@ fn aligned(lines: &[Vec<&str>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::protocol::HttpRequest;
 
     fn params(query: &str) -> UrlParams {
-        let request = HttpRequest {
-            method: "GET".to_owned(),
-            path: String::new(),
-            query: query.to_owned(),
-            body: Vec::new(),
-        };
-        UrlParams::of(&request).unwrap()
+        UrlParams::of(query).unwrap()
     }
 
     fn body(response: HttpResponse) -> String {
