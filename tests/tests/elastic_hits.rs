@@ -549,6 +549,33 @@ fn the_first_page_of_a_scroll_counts_and_aggregates_all_splits() {
     }
 }
 
+/// Each request says for itself whether the number of hits is a bare number.
+#[test]
+fn a_page_of_a_scroll_has_its_total_in_the_form_that_it_is_asked_for() {
+    let index = index(&documents(8, 40));
+    for engine in engines() {
+        let searcher = searcher(index.fetcher(), engine);
+        for sort in [json!(["_doc"]), json!([{"n": "asc"}])] {
+            let body = json!({"sort": sort, "size": 7});
+            let object = json!({"value": 40, "relation": "eq"});
+            for (first, expect) in [("", &object), ("&rest_total_hits_as_int=true", &json!(40))] {
+                let line = format!("POST /hits/_search?scroll=1m{first}");
+                let mut page = ask(&searcher, &line, &body);
+                assert_eq!(page["hits"]["total"], *expect);
+                for (path, expect) in [
+                    ("/_search/scroll?rest_total_hits_as_int=true", &json!(40)),
+                    ("/_search/scroll?rest_total_hits_as_int=false", &object),
+                    ("/_search/scroll", &object),
+                ] {
+                    let next = json!({"scroll": "1m", "scroll_id": page["_scroll_id"]});
+                    page = ask(&searcher, &format!("POST {path}"), &next);
+                    assert_eq!(page["hits"]["total"], *expect, "{path}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn numbers_of_several_types_are_one_value() {
     let documents = ["{\"o\": 1}", "{\"o\": 2}", "{\"o\": 1.0}", "{\"o\": 1.5}"];

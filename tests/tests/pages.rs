@@ -5,8 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
-use canter_runtime::Limits;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::{TestIndex, hdfs_lines, run, run_with};
 use serde_json::{Value, json};
 
@@ -235,6 +236,51 @@ fn an_explanation_names_pages() {
             .iter()
             .all(|page| page["split_id"].as_str().unwrap().starts_with("pages/"))
     );
+}
+
+/// Of each time, the fields that no mapping names are those of its documents.
+#[test]
+fn fields_of_documents_are_found_in_pages_too() {
+    const START: u64 = 1_460_000_000;
+    const CONFIG: &str = "
+version: 0.9
+index_id: eras
+doc_mapping:
+  field_mappings:
+    - {name: ts, type: datetime, fast: true, input_formats: [unix_timestamp]}
+  timestamp_field: ts
+";
+    let line = |n: u64| {
+        let era = format!("era_{}", n / 100);
+        json!({"ts": START + n * 10, era: 1}).to_string()
+    };
+    let lines: Vec<String> = (0..1_400).map(line).collect();
+    let index = TestIndex::build(CONFIG, &lines, 2).unwrap();
+    assert!(index.manifest().unwrap().pages.len() > 1);
+    for engine in engines() {
+        let builder = Searcher::builder().engine(engine);
+        let builder = builder.index_from("eras", Arc::new(index.fetcher()), "eras");
+        let searcher = builder.unwrap().build().unwrap();
+        for era in [0, 6, 7, 13] {
+            let start = START + era * 1_000;
+            let request = HttpRequest {
+                method: "GET".to_owned(),
+                path: "/eras/_field_caps".to_owned(),
+                query: format!(
+                    "fields=era_*&start_timestamp={start}&end_timestamp={}",
+                    start + 1_000
+                ),
+                body: Vec::new(),
+            };
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let answer =
+                runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
+            let answer: Value = serde_json::from_slice(&answer.response.body).unwrap();
+            let fields = answer["fields"].as_object().unwrap();
+            let names: Vec<&String> = fields.keys().collect();
+            assert_eq!(names, [&format!("era_{era}")], "{answer}");
+        }
+    }
 }
 
 /// The manifest says how many documents there are, wherever their splits stand.

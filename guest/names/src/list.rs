@@ -8,7 +8,7 @@ const ALL: &str = "_all";
 /// Which parts of a list may stand for no name at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayBeAbsent {
-    /// None.
+    /// None, as in Quickwit's lists.
     Nothing,
     /// Those with `*` in them.
     Patterns,
@@ -19,6 +19,9 @@ pub enum MayBeAbsent {
 /// Those of `known` that a list of names and patterns stands for, each once, in the order of the list; those of one pattern
 /// in the order of `known`. `-name` leaves out what is found by then.
 ///
+/// Names may begin with `-`, too. As in Elasticsearch, `-name` is one until a pattern has been seen, whether or not that found
+/// something; in Quickwit's lists, where no name begins so, only in the first place.
+///
 /// # Errors
 /// The part of the list that stands for no name and must.
 pub fn listed_names<'l>(
@@ -27,17 +30,17 @@ pub fn listed_names<'l>(
     may_be_absent: MayBeAbsent,
 ) -> Result<Vec<String>, &'l str> {
     let mut found: Vec<String> = Vec::new();
+    let mut may_exclude = false;
     for part in list.split(',').map(str::trim) {
         if part.is_empty() {
             continue;
         }
-        if let Some(excluded) = part.strip_prefix('-')
-            && !found.is_empty()
-        {
+        if may_exclude && let Some(excluded) = part.strip_prefix('-') {
             found.retain(|name| !matches_pattern(excluded, name));
             continue;
         }
         let pattern = if part == ALL { "*" } else { part };
+        may_exclude |= may_be_absent == MayBeAbsent::Nothing || pattern.contains('*');
         let mut is_absent = true;
         for name in known {
             if matches_pattern(pattern, name) {
@@ -83,8 +86,26 @@ mod tests {
             check("*,-b-1,", may_be_absent, Ok(&["a", "b-2", "c"]));
             // Only what is found by then is left out.
             check("b-*,-*,b-2", may_be_absent, Ok(&["b-2"]));
-            check("a,-a", may_be_absent, Ok(&[]));
+            check("b-*,-*,-a", may_be_absent, Ok(&[]));
         }
+    }
+
+    #[test]
+    fn what_a_pattern_finds_or_not_is_left_out_behind_it() {
+        check("x-*,-x-1", MayBeAbsent::Patterns, Ok(&[]));
+        check("x-*,-b-1,b-*", MayBeAbsent::Patterns, Ok(&["b-1", "b-2"]));
+        check("x-*,b-*,-b-1", MayBeAbsent::Everything, Ok(&["b-2"]));
+        // Without one before it, it is a name.
+        check("a,-a", MayBeAbsent::Patterns, Err("-a"));
+        check("-a,b-*", MayBeAbsent::Patterns, Err("-a"));
+        check("a,-a", MayBeAbsent::Everything, Ok(&["a"]));
+        let known = ["-a", "a"].map(str::to_owned);
+        let found = listed_names("a,-a", &known, MayBeAbsent::Patterns);
+        assert_eq!(found, Ok(vec!["a".to_owned(), "-a".to_owned()]));
+        // But not in Quickwit's lists.
+        check("a,c,-a", MayBeAbsent::Nothing, Ok(&["c"]));
+        check("a,-a,-c", MayBeAbsent::Nothing, Ok(&[]));
+        check("-a", MayBeAbsent::Nothing, Err("-a"));
     }
 
     #[test]

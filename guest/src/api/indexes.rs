@@ -8,12 +8,11 @@ use canter_split_format::{ManifestFile, PageRef, SplitEntry};
 
 use super::settings::ApiSettings;
 use crate::plan::read_manifest;
+use crate::request::SECOND_NS;
 use crate::root::to_json;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::Outcome;
 use crate::{ErrorKind, SearchError};
-
-const SECOND_NS: i64 = 1_000_000_000;
 
 /// Which indexes are asked for.
 #[derive(Debug)]
@@ -133,6 +132,23 @@ fn description(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value
     index.into()
 }
 
+/// What all splits of an index come to, those in pages of its manifest, too.
+fn sum(file: &ManifestFile, of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64) -> u64 {
+    let splits = file.manifest.splits.iter().map(of);
+    let all = splits.chain(file.pages.iter().map(of_page));
+    all.fold(0, u64::saturating_add)
+}
+
+/// Documents of an index that are not deleted, those that are, and bytes of its splits.
+pub(super) fn amounts(file: &ManifestFile) -> (u64, u64, u64) {
+    let num_live = sum(file, SplitEntry::num_live_docs, |page| {
+        page.num_docs.saturating_sub(page.num_deleted)
+    });
+    let num_docs = sum(file, |split| split.num_docs, |page| page.num_docs);
+    let num_bytes = sum(file, |split| split.len, |page| page.num_split_bytes);
+    (num_live, num_docs.saturating_sub(num_live), num_bytes)
+}
+
 /// How much is in an index, and of which time. A caller who may see a part of the documents only learns nothing of it.
 fn add_totals(index: &mut Map<String, Value>, file: &ManifestFile, settings: &ApiSettings) {
     if settings.forced_filter.is_some() {
@@ -141,11 +157,7 @@ fn add_totals(index: &mut Map<String, Value>, file: &ManifestFile, settings: &Ap
     let ManifestFile {
         manifest, pages, ..
     } = file;
-    let sum = |of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64| {
-        let splits = manifest.splits.iter().map(of);
-        let all = splits.chain(pages.iter().map(of_page));
-        all.fold(0u64, u64::saturating_add)
-    };
+    let (num_live, _, num_bytes) = amounts(file);
     let ranges = || {
         let splits = manifest.splits.iter().map(|split| split.time_range);
         splits
@@ -158,10 +170,10 @@ fn add_totals(index: &mut Map<String, Value>, file: &ManifestFile, settings: &Ap
         .index_config
         .pointer("/doc_mapping/timestamp_field");
     let totals = json!({
-        "num_published_docs": sum(SplitEntry::num_live_docs, |page| page.num_docs.saturating_sub(page.num_deleted)),
+        "num_published_docs": num_live,
         "num_published_splits": file.num_splits(),
-        "size_published_splits": sum(|split| split.len, |page| page.num_split_bytes),
-        "size_published_docs_uncompressed": sum(|split| split.raw_num_bytes, |page| page.raw_num_bytes),
+        "size_published_splits": num_bytes,
+        "size_published_docs_uncompressed": sum(file, |split| split.raw_num_bytes, |page| page.raw_num_bytes),
         "timestamp_field_name": timestamp_field.cloned().unwrap_or(Value::Null),
         "min_timestamp": start_ns.map(|ns| ns.div_euclid(SECOND_NS)),
         "max_timestamp": end_ns.map(|ns| ns.div_euclid(SECOND_NS)),

@@ -213,26 +213,48 @@ fn a_missing_index_is_404_and_an_unreadable_one_503() {
             ("GET /api/v1/indexes", of_list),
             ("GET /health/readyz", of_ready),
         ] {
-            let mut session = open(line, "");
-            let mut supplies = Vec::new();
-            let response = loop {
-                match session.step(supplies, HostReport::default()) {
-                    Progress::Done(Outcome::Http(response)) => break response,
-                    Progress::Pending(demand) => {
-                        let failed = |id| Supply {
-                            id,
-                            outcome: SupplyResult::Failed {
-                                kind,
-                                message: "no".to_owned(),
-                            },
-                        };
-                        supplies = demand.reads.iter().map(|read| failed(read.id)).collect();
-                    }
-                    other => panic!("{line}: {other:?}"),
-                }
-            };
+            let response = failing(line, "", kind);
             assert_eq!(response.status, status, "{line} {kind:?}");
         }
+    }
+}
+
+/// The response where nothing can be read.
+fn failing(line: &str, body: &str, kind: FetchErrorKind) -> HttpResponse {
+    let mut session = open(line, body);
+    let mut supplies = Vec::new();
+    loop {
+        match session.step(supplies, HostReport::default()) {
+            Progress::Done(Outcome::Http(response)) => return response,
+            Progress::Pending(demand) => {
+                let failed = |id| Supply {
+                    id,
+                    outcome: SupplyResult::Failed {
+                        kind,
+                        message: "no".to_owned(),
+                    },
+                };
+                supplies = demand.reads.iter().map(|read| failed(read.id)).collect();
+            }
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_query_is_not_called_wrong_where_an_index_cannot_be_read() {
+    let right = r#"{"query": {"match_all": {}}}"#;
+    let wrong = r#"{"query": {"match_al": {}}}"#;
+    for (body, kind, status, part) in [
+        (right, FetchErrorKind::Unavailable, 503, "\"status\":503"),
+        (right, FetchErrorKind::NotFound, 200, "\"valid\":true"),
+        (wrong, FetchErrorKind::Unavailable, 200, "\"valid\":false"),
+        (wrong, FetchErrorKind::NotFound, 200, "\"valid\":false"),
+    ] {
+        let response = failing("POST /logs/_validate/query", body, kind);
+        let (found, text) = elastic(&response);
+        assert_eq!(found, status, "{body} {kind:?}: {text}");
+        assert!(text.contains(part), "{body} {kind:?}: {text}");
     }
 }
 
@@ -412,4 +434,184 @@ fn a_refusal_without_a_session_has_the_form_of_the_api_that_was_asked() {
     let elastic = refused("/_msearch");
     assert_eq!(elastic["error"]["type"], "content_too_long_exception");
     assert_eq!(elastic["error"]["reason"], "too long");
+}
+
+/// A response of Elasticsearch's API: its status and its text.
+fn elastic(response: &HttpResponse) -> (u16, String) {
+    let text = String::from_utf8(response.body.clone()).unwrap();
+    (response.status, text)
+}
+
+#[test]
+fn names_may_stand_in_any_query() {
+    let named =
+        r#"{"bool": {"_name": "a", "filter": {"term": {"f": {"value": 1, "_name": "b"}}}}}"#;
+    for (line, body) in [
+        ("POST /logs/_search", format!(r#"{{"query": {named}}}"#)),
+        ("POST /logs/_count", format!(r#"{{"query": {named}}}"#)),
+        (
+            "POST /logs/_validate/query",
+            format!(r#"{{"query": {named}}}"#),
+        ),
+        (
+            "POST /logs/_search",
+            format!(r#"{{"aggs": {{"x": {{"filter": {named}}}}}}}"#),
+        ),
+        (
+            "POST /logs/_search",
+            format!(r#"{{"aggs": {{"x": {{"filters": {{"filters": {{"y": {named}}}}}}}}}}}"#),
+        ),
+        (
+            "POST /logs/_field_caps",
+            format!(r#"{{"index_filter": {named}}}"#),
+        ),
+    ] {
+        let read = first_step(line, &body);
+        assert_eq!(read.unwrap_err(), ["logs/manifest.canter"], "{line} {body}");
+    }
+}
+
+#[test]
+fn clauses_with_names_are_bounded_together() {
+    let around = |mut clause: String, depth: usize| {
+        for level in 0..depth {
+            clause = format!(r#"{{"bool": {{"_name": "{level}", "must": {clause}}}}}"#);
+        }
+        format!(r#"{{"query": {clause}}}"#)
+    };
+    let long = format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(20_000));
+    let values: Vec<String> = (0..300).map(|value| value.to_string()).collect();
+    let many = format!(r#"{{"terms": {{"f": [{}]}}}}"#, values.join(","));
+    for clause in [long, many] {
+        let read = first_step("POST /logs/_search", &around(clause.clone(), 3));
+        assert!(read.is_err(), "{read:?}");
+        let refused = first_step("POST /logs/_search", &around(clause, 4)).unwrap();
+        let (status, text) = elastic(&refused);
+        assert!(status == 400 && text.contains("_name"), "{text}");
+    }
+    // Too long by itself: nothing of it is copied.
+    let whole = around(
+        format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(70_000)),
+        40,
+    );
+    let (status, text) = elastic(&first_step("POST /logs/_search", &whole).unwrap());
+    assert!(
+        status == 400 && text.contains("bytes long, more than the limit"),
+        "{text}"
+    );
+}
+
+/// What stands for no index, or for some that there are not, is known at once.
+#[test]
+fn an_index_is_left_out_behind_a_pattern() {
+    for line in [
+        "GET /logs-2020-*,-logs-2020-01/_search",
+        "GET /logs-2020-*,-logs-2020-01/_count",
+        "GET /lo*,-logs/_search",
+    ] {
+        let (status, text) = elastic(&first_step(line, "").unwrap());
+        assert_eq!(status, 200, "{line}: {text}");
+    }
+    for line in [
+        "GET /logs,-logs/_search",
+        "GET /-logs,lo*/_search",
+        "GET /lo*,-logs",
+    ] {
+        let (status, text) = elastic(&first_step(line, "").unwrap());
+        assert_eq!(status, 404, "{line}: {text}");
+    }
+    for (line, objects) in [
+        ("GET /x*,lo*,-a*/_search", vec!["logs/manifest.canter"]),
+        ("GET /*,-logs", vec!["a b/manifest.canter"]),
+        (
+            "GET /_all",
+            vec!["a b/manifest.canter", "logs/manifest.canter"],
+        ),
+        (
+            "GET /api/v1/logs,a%20b,-a%20b/search",
+            vec!["logs/manifest.canter"],
+        ),
+    ] {
+        assert_eq!(first_step(line, "").unwrap_err(), objects, "{line}");
+    }
+}
+
+/// What several searches in one request answer, if it is known without reading anything.
+fn many(line: &str, headers: &[&str]) -> Result<Vec<Value>, Vec<String>> {
+    let lines = headers.iter().map(|header| format!("{header}\n{{}}\n"));
+    let response = first_step(line, &lines.collect::<String>())?;
+    let (status, text) = elastic(&response);
+    assert_eq!(status, 200, "{line}: {text}");
+    let body: Value = serde_json::from_str(&text).unwrap();
+    Ok(body["responses"].as_array().unwrap().clone())
+}
+
+#[test]
+fn options_of_the_url_are_those_of_each_search_that_has_none_of_its_own() {
+    let statuses = |line: &str, headers: &[&str]| -> Vec<u64> {
+        let answers = many(line, headers).unwrap_or_else(|reads| panic!("{line}: {reads:?}"));
+        let statuses = answers.iter().map(|answer| answer["status"].as_u64());
+        statuses.map(Option::unwrap).collect()
+    };
+    let missing = [
+        r#"{"index": "nope"}"#,
+        r#"{"index": "nope", "ignore_unavailable": true}"#,
+        r#"{"index": "nope", "ignore_unavailable": "false"}"#,
+    ];
+    assert_eq!(statuses("POST /_msearch", &missing), [404, 200, 404]);
+    let line = "POST /_msearch?ignore_unavailable=true";
+    assert_eq!(statuses(line, &missing), [200, 200, 404]);
+    let patterns = [
+        r#"{"index": ["x*", "y*"]}"#,
+        r#"{"index": "x*", "allow_no_indices": false}"#,
+        r#"{"index": "x*", "allow_no_indices": true}"#,
+        r#"{"index": "x*", "expand_wildcards": "none"}"#,
+        r#"{"index": "x*", "expand_wildcards": ["open", "hidden"]}"#,
+        r#"{"index": "x*", "expand_wildcards": "ajar"}"#,
+    ];
+    let expect = [200, 404, 200, 400, 200, 400];
+    assert_eq!(statuses("POST /_msearch", &patterns), expect);
+    let line = "POST /_msearch?allow_no_indices=false&expand_wildcards=closed";
+    assert_eq!(statuses(line, &patterns), [400, 400, 400, 400, 404, 400]);
+    // The path names an index for those that name none, and no header says what else a URL may.
+    let read = many("POST /logs/_msearch?expand_wildcards=none", &["{}"]);
+    assert_eq!(read.unwrap_err(), ["logs/manifest.canter"]);
+    let wrong = [
+        r#"{"size": 1}"#,
+        r#"{"index": {}}"#,
+        r#"{"typed_keys": true}"#,
+    ];
+    assert_eq!(statuses("POST /_msearch", &wrong), [400, 400, 400]);
+}
+
+#[test]
+fn options_that_would_be_passed_over_are_refused() {
+    for (line, part) in [
+        (
+            "GET /_search?expand_wildcards=none",
+            "expand_wildcards: all indexes are open here",
+        ),
+        (
+            "GET /lo*/_count?expand_wildcards=closed,hidden",
+            "expand_wildcards: all indexes are open here",
+        ),
+        (
+            "GET /logs/_search?expand_wildcards=ajar",
+            "expand_wildcards: \\\"ajar\\\" is not known",
+        ),
+        (
+            "GET /logs/_search?include_named_queries_score=true",
+            "include_named_queries_score: clauses with a _name have no scores",
+        ),
+    ] {
+        let (status, text) = elastic(&first_step(line, "").unwrap());
+        assert!(status == 400 && text.contains(part), "{line}: {text}");
+    }
+    for line in [
+        "GET /logs/_search?expand_wildcards=none",
+        "GET /lo*/_search?expand_wildcards=closed,open",
+        "GET /logs/_search?include_named_queries_score=false",
+    ] {
+        assert!(first_step(line, "").is_err(), "{line}");
+    }
 }

@@ -51,7 +51,8 @@ impl KeyHasher {
             query: _,
             search_field,
             aggs,
-            forced_filter: _,
+            // In the query, too, where one of a caller's own may look the same.
+            forced_filter,
             // In the query and the time filter.
             time_bounds: _,
             // Only the whole answer depends on what these say of hits.
@@ -86,10 +87,18 @@ impl KeyHasher {
         ast.hash(&mut Bytes(&mut self.0));
         self.add(&format!("{search_field:?}"));
         self.add(&format!("{min_score:?}"));
+        // A caller who may see some documents only is shown less of them.
+        self.add(forced_filter.as_ref().map_or("", |_| "filtered"));
         let aggs = aggs.clone().map(with_sorted_keys);
         self.add(&aggs.unwrap_or(Value::Null).to_string());
         // All of its fields.
         self.add(&format!("{limits:?}"));
+    }
+
+    /// What a query means in an index: its config says it, and its name is what `_index` is compared with.
+    fn add_index(&mut self, index: &SearchedIndex) {
+        self.add(index.name());
+        self.add(&index.config.to_string());
     }
 
     /// What else the whole answer depends on: which hits it shows, and how.
@@ -156,7 +165,7 @@ impl KeyHasher {
 pub(crate) fn answer_key<'a>(
     request: &SearchRequest,
     limits: &Limits,
-    index_config: &Value,
+    index: &SearchedIndex,
     splits: impl Iterator<Item = &'a SplitEntry>,
     answered: impl Iterator<Item = &'a str>,
 ) -> Result<Option<String>, SearchError> {
@@ -166,7 +175,7 @@ pub(crate) fn answer_key<'a>(
     let mut hasher = KeyHasher::default();
     hasher.add_request(&request.parsed_query(limits)?, request, limits);
     hasher.add_hits(request);
-    hasher.add(&index_config.to_string());
+    hasher.add_index(index);
     for entry in splits {
         hasher.add_split(entry);
     }
@@ -199,9 +208,8 @@ impl SplitKeys {
         let mut hasher = KeyHasher::default();
         hasher.add_request(ast, request, limits);
         let of_index = |index: &SearchedIndex| {
-            // It says what a query means in a split, too.
             let mut hasher = hasher.clone();
-            hasher.add(&index.config.to_string());
+            hasher.add_index(index);
             hasher
         };
         Some(Self {
@@ -275,13 +283,28 @@ mod tests {
         entry
     }
 
+    fn index(name: &str) -> SearchedIndex {
+        let prefix = match name {
+            "" => String::new(),
+            name => format!("{name}/"),
+        };
+        SearchedIndex {
+            prefix,
+            config: json!({}),
+        }
+    }
+
     fn answer(request: Value, ids: &[&str]) -> String {
+        answer_in("", request, ids)
+    }
+
+    fn answer_in(name: &str, request: Value, ids: &[&str]) -> String {
         let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
         let entries: Vec<SplitEntry> = ids.iter().map(|id| entry(id, None)).collect();
         answer_key(
             &request,
             &limits(),
-            &json!({}),
+            &index(name),
             entries.iter(),
             std::iter::empty(),
         )
@@ -290,12 +313,13 @@ mod tests {
     }
 
     fn split(request: Value, entry: &SplitEntry) -> Option<String> {
+        split_in("", request, entry)
+    }
+
+    fn split_in(name: &str, request: Value, entry: &SplitEntry) -> Option<String> {
         let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
         let ast = request.parsed_query(&limits()).unwrap();
-        let index = SearchedIndex {
-            prefix: String::new(),
-            config: json!({}),
-        };
+        let index = index(name);
         let keys = SplitKeys::of_request(&request, &ast, &limits(), &[index])?;
         Some(keys.key(&HeadSource {
             index: 0,
@@ -347,6 +371,38 @@ mod tests {
         assert_eq!(keys.len(), num_keys);
     }
 
+    /// `_index` is asked for by name, and one index may have two.
+    #[test]
+    fn the_name_of_the_index_counts() {
+        let request = json!({"query": {"term": {"_index": "a"}}, "max_hits": 0});
+        let keys = ["", "a", "b"].map(|name| {
+            (
+                answer_in(name, request.clone(), &["s"]),
+                split_in(name, request.clone(), &entry("s", None)).unwrap(),
+            )
+        });
+        assert!(keys[0].0 != keys[1].0 && keys[1].0 != keys[2].0 && keys[0].0 != keys[2].0);
+        assert!(keys[0].1 != keys[1].1 && keys[1].1 != keys[2].1 && keys[0].1 != keys[2].1);
+    }
+
+    /// Whoever may see everything can ask for what a forced filter comes to.
+    #[test]
+    fn a_forced_filter_counts_and_not_only_what_it_says() {
+        let forced = json!({"query": "b:c", "forced_filter": "x:y", "max_hits": 0});
+        let parsed = |request: &Value| {
+            let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
+            request.parsed_query(&limits()).unwrap()
+        };
+        let own = json!({"query": {"bool": {"must": [
+            {"constant_score": {"filter": {"query_string": {"query": "x:y", "default_operator": "and"}}, "boost": 0.0}},
+            {"query_string": {"query": "b:c", "default_operator": "and"}},
+        ]}}, "max_hits": 0});
+        assert_eq!(parsed(&forced), parsed(&own));
+        assert_ne!(answer(forced.clone(), &["s"]), answer(own.clone(), &["s"]));
+        let entry = entry("s", None);
+        assert_ne!(split(forced, &entry), split(own, &entry));
+    }
+
     #[test]
     fn what_is_deleted_counts() {
         let request = json!({"query": "a", "max_hits": 0});
@@ -362,7 +418,7 @@ mod tests {
             let parsed = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
             let entries = std::iter::once(&entry);
             let none = std::iter::empty();
-            let answer = answer_key(&parsed, &limits(), &json!({}), entries, none);
+            let answer = answer_key(&parsed, &limits(), &index(""), entries, none);
             (
                 split(request.clone(), &entry).unwrap(),
                 answer.unwrap().unwrap(),
@@ -405,7 +461,7 @@ mod tests {
         let key = answer_key(
             &request,
             &Limits::default(),
-            &Value::Null,
+            &index(""),
             std::iter::empty(),
             std::iter::empty(),
         );

@@ -17,5 +17,6 @@ mod several;
 
 pub(crate) use check::check_query;
 pub(crate) use manifest::{pin_manifest, read_manifest, read_pinned};
+pub(crate) use pages::newest_in_pages;
 pub(crate) use prune::PruneReason;
 pub(crate) use search_plan::{PlannedSplit, SearchPlan, Unopened, plan_search};

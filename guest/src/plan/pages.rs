@@ -6,6 +6,7 @@ use futures_util::future::{join, join_all};
 
 use super::filters::{FilterBlocks, Needles};
 use crate::SearchError;
+use crate::request::TimeFilter;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
 
@@ -37,6 +38,34 @@ impl ReadPage {
 
 fn damaged(page: &PageRef, error: &FormatError) -> SearchError {
     SearchError::data(format!("{}: {error}", page.object()))
+}
+
+/// The newest splits in these pages, so many of those that a time filter may let through. The newest page is read first, and
+/// twice as many each time, until there are enough.
+///
+/// # Errors
+/// If a page cannot be read.
+pub(crate) async fn newest_in_pages(
+    pages: &[PageRef],
+    time: TimeFilter,
+    num: usize,
+    exchange: &Exchange,
+) -> Result<Vec<PagedSplit>, SearchError> {
+    let pages = pages.iter().filter(|page| time.may_match(page.time_range));
+    let mut pages: Vec<PageRef> = pages.cloned().collect();
+    let mut found = Vec::new();
+    let mut at_once = 1;
+    while found.len() < num && !pages.is_empty() {
+        let newest = pages.split_off(pages.len().saturating_sub(at_once));
+        at_once *= 2;
+        let read = read_pages(&newest, None, None, exchange).await;
+        for (page, (read, _)) in newest.iter().zip(read).rev() {
+            let splits = read?.splits(page)?.into_iter().rev();
+            found.extend(splits.filter(|split| time.may_match(split.entry.time_range)));
+        }
+    }
+    found.truncate(num);
+    Ok(found)
 }
 
 /// Reads the entries of these pages, and their summaries and what says where needles may be, if that is wanted, in

@@ -14,7 +14,7 @@ mod time_bounds;
 mod tree;
 
 pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query, is_metadata};
-pub(crate) use dsl::parse_dsl;
+pub(crate) use dsl::{NAME, parse_dsl, parse_named};
 pub(crate) use grammar::parse_query;
 pub(crate) use matching::compile;
 pub(crate) use needs::{Needs, TermRange};

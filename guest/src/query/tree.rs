@@ -446,7 +446,8 @@ impl MinShould {
             true => num.saturating_add(wanted),
             false => wanted,
         };
-        usize::try_from(wanted).unwrap_or(0)
+        // What is too large for a pointer is more than there are, wherever this runs.
+        usize::try_from(wanted.max(0)).unwrap_or(usize::MAX)
     }
 }
 
@@ -476,6 +477,12 @@ mod tests {
             (vec![(0, Count(-1))], 5, 4),
             (vec![(0, Count(7))], 5, 7),
             (vec![(0, Count(-7))], 5, 0),
+            (
+                vec![(0, Count(i64::MAX))],
+                5,
+                usize::try_from(i64::MAX).unwrap_or(usize::MAX),
+            ),
+            (vec![(0, Count(i64::MIN))], 5, 0),
             (vec![(0, Percent(75))], 5, 3),
             (vec![(0, Percent(-25))], 5, 4),
             (vec![(0, Percent(-30))], 4, 3),

@@ -4,7 +4,7 @@ use canter_names::FilterPath;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{GivenQuery, Scroll};
+use super::Scroll;
 
 /// What an answer in Elasticsearch's form shows of hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub(crate) struct ElasticHits {
     /// The names of the indexes, with commas between them.
     pub(crate) names: String,
     /// Clauses of the query with a name, which hits that match them show.
-    pub(crate) named: Vec<(String, GivenQuery)>,
+    pub(crate) named: Vec<(String, Value)>,
     pub(crate) source: SourceFilter,
     /// Whether hits show their sort values: where a request asks for an order.
     pub(crate) shows_sort: bool,

@@ -26,12 +26,13 @@ use serde::{Deserialize, Serialize};
 use self::bounds::MAX_FIELDS;
 use crate::SearchError;
 use crate::leaf::SortValue;
-use crate::query::{Factor, QueryNode, without_time};
+use crate::query::{Factor, QueryNode, parse_named, without_time};
 
 /// The name of an index, and the hash of its manifest.
 pub(crate) type PinnedManifest = (String, String);
 
-const SECOND_NS: i64 = 1_000_000_000;
+/// Nanoseconds of a second.
+pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 
 /// A search as it comes in. Unknown keys are refused by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -264,6 +265,7 @@ impl SearchRequest {
                  others out",
             ));
         }
+        self.named_clauses(limits)?;
         if let Some(aggregations) = self.aggregations(limits)? {
             for filter in aggregations.filters() {
                 self.parsed_filter(&filter.query, limits)
@@ -310,10 +312,9 @@ impl SearchRequest {
     /// # Errors
     /// As [`Self::parsed_query`].
     pub(crate) fn named_clauses(&self, limits: &Limits) -> Result<Vec<QueryNode>, SearchError> {
-        let named = self.elastic.iter().flat_map(|shown| &shown.named);
-        named
-            .map(|(_, clause)| clause.parse(self.now_ms, limits))
-            .collect()
+        let shown = self.elastic.as_ref();
+        let named = shown.map(|shown| shown.named.as_slice());
+        parse_named(named.unwrap_or_default(), self.now_ms, limits)
     }
 
     /// A query that an aggregation is of.
@@ -385,14 +386,7 @@ impl SearchRequest {
 
     /// The time filter in nanoseconds: start included, end excluded.
     pub(crate) fn time_filter(&self) -> TimeFilter {
-        let of_seconds = TimeFilter {
-            start_ns: self
-                .start_timestamp
-                .map(|seconds| seconds.saturating_mul(SECOND_NS)),
-            end_ns: self
-                .end_timestamp
-                .map(|seconds| seconds.saturating_mul(SECOND_NS)),
-        };
+        let of_seconds = TimeFilter::of_seconds(self.start_timestamp, self.end_timestamp);
         let bounds = self.time_bounds.as_ref();
         of_seconds.and(bounds.map(|bounds| bounds.filter).unwrap_or_default())
     }
@@ -414,6 +408,15 @@ pub(crate) struct TimeFilter {
 }
 
 impl TimeFilter {
+    /// From the first second, and until the last.
+    pub(crate) fn of_seconds(start: Option<i64>, end: Option<i64>) -> Self {
+        let ns = |seconds: i64| seconds.saturating_mul(SECOND_NS);
+        Self {
+            start_ns: start.map(ns),
+            end_ns: end.map(ns),
+        }
+    }
+
     /// What both let through.
     pub(crate) fn and(self, other: Self) -> Self {
         let latest = [self.start_ns, other.start_ns].into_iter().flatten().max();

@@ -51,6 +51,9 @@ struct Body {
     /// One for each hit, if the request names fields for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippets: Option<Vec<Snippets>>,
+    /// The best score of the hits, where they show theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_score: Option<f64>,
     /// Where the next page of a scroll goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scroll_id: Option<String>,
@@ -131,6 +134,7 @@ fn write_answer(
             missing,
             num_hits: body.num_hits,
             is_lower_bound: body.num_hits_relation.is_some(),
+            max_score: body.max_score,
             aggregations: named.as_deref().or(body.aggregations.as_deref()),
             scroll_id: body.scroll_id.as_deref(),
         };
@@ -296,6 +300,7 @@ pub(crate) async fn answer(
     });
     let mut hits = Vec::with_capacity(documents.len());
     let mut snippets = Vec::new();
+    let mut max_score: Option<f64> = None;
     for (hit, document) in result.hits.iter().zip(documents) {
         match document {
             Ok(found) => {
@@ -322,6 +327,8 @@ pub(crate) async fn answer(
                         let highlight = passages.map(|(name, found)| (name, found.into()));
                         let highlight = highlight.collect();
                         hits.push(writer.write(hit, place, &found, Some(&highlight))?);
+                        let scores = max_score.into_iter().chain(writer.score(hit));
+                        max_score = scores.reduce(f64::max);
                     }
                     None => {
                         hits.push(split.mapper.doc_to_json_text(document));
@@ -357,6 +364,7 @@ pub(crate) async fn answer(
         num_hits,
         num_hits_relation: is_lower_bound.then(|| "gte".to_owned()),
         snippets: (snippeter.is_some() && writer.is_none()).then_some(snippets),
+        max_score,
         scroll_id: scroll_id_of(
             &result.hits,
             (num_hits, is_lower_bound),

@@ -35,7 +35,7 @@ fn facts_of(
     let answered: Vec<String> = plan.answered.iter().flat_map(names).collect();
     let answered = answered.iter().map(String::as_str);
     let answer_key = match plan.indexes.as_slice() {
-        [index] => answer_key(request, limits, &index.config, entries, answered)?,
+        [index] => answer_key(request, limits, index, entries, answered)?,
         // Under which index it would be kept, nothing says.
         _ => None,
     };

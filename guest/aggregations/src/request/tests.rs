@@ -251,6 +251,10 @@ fn what_is_no_aggregation_is_refused() {
             "aggs.a.top_hits.docvalue_fields",
         ),
         (
+            json!({"top_hits": {"sort": [{"f": "asc"}], "docvalue_fields": [{"field": "g", "format": "epoch_millis"}]}}),
+            "aggs.a.top_hits.docvalue_fields: format is not supported",
+        ),
+        (
             json!({"top_hits": {"sort": [{"f": "asc"}], "_source": ["f"]}}),
             "aggs.a.top_hits._source",
         ),

@@ -33,6 +33,10 @@ pub(super) fn top_hits(body: &Body<'_>) -> Result<Metric> {
     let sort = read_sort(body, given)?;
     let mut fields = Vec::new();
     for field in body.list("docvalue_fields")?.into_iter().flatten() {
+        if field.get("format").is_some() {
+            let what = "format is not supported here: leave it out, dates are written as in 2016-04-13T08:00:00Z";
+            return Err(body.invalid("docvalue_fields", what));
+        }
         // As Elasticsearch has it, also `{"field": "name"}`.
         let of_object = field.as_object().filter(|field| field.len() == 1);
         let name = of_object.and_then(|field| field.get("field"));

@@ -5,7 +5,7 @@
 use canter_aggregations::check_name;
 use serde_json::{Map, Value, json};
 
-use super::named::take_names;
+use super::named::Named;
 use super::params::{UrlParams, read_duration};
 use super::pit::Pinned;
 use super::shown::{highlight, shown};
@@ -152,9 +152,7 @@ pub(super) fn read_search(
         });
     }
     let pinned = body.take("pit").map(|pit| Pinned::of(&pit)).transpose()?;
-    let mut query = query(&mut body, params)?;
-    let mut named = Vec::new();
-    take_names(&mut query, &mut named)?;
+    let query = query(&mut body, params)?;
     let aggs = match (body.take("aggs"), body.take("aggregations")) {
         (Some(_), Some(_)) => {
             return Err(wrong(
@@ -165,15 +163,12 @@ pub(super) fn read_search(
         (aggs, others) => aggs.or(others),
     };
     // A filter for hits and not for aggregations is one for both where there are none.
-    let mut post_filter = body.take("post_filter");
-    if let Some(filter) = &mut post_filter {
-        take_names(filter, &mut named)?;
-    }
-    let unfiltered = (post_filter.is_some() && aggs.is_some()).then(|| query.clone());
-    request.query = GivenQuery::of(&match post_filter {
-        None => query,
-        Some(filter) => json!({"bool": {"must": [query], "filter": [filter]}}),
-    })?;
+    let post_filter = body.take("post_filter");
+    let unfiltered = (post_filter.is_some() && aggs.is_some()).then_some(&query);
+    request.query = match &post_filter {
+        None => GivenQuery::of(&query)?,
+        Some(filter) => GivenQuery::of(&json!({"bool": {"must": [query], "filter": [*filter]}}))?,
+    };
     request.aggs = aggs;
     request.collapse = collapse(&mut body)?;
     request.min_score = min_score(&mut body)?;
@@ -264,6 +259,11 @@ pub(super) fn read_search(
     };
     let node = request.query.parse(request.now_ms, &settings.limits)?;
     let score = node.constant_score();
+    // Of a query within the limits: the clauses are copied.
+    let mut named = Named::default();
+    for clause in std::iter::once(&query).chain(&post_filter) {
+        named.find(clause, &settings.limits)?;
+    }
     let shows_sort = sort.is_some();
     let sort = sort.unwrap_or_else(|| Sort {
         // The best first, unless all are equally good: then as in the index's own order.
@@ -288,7 +288,7 @@ pub(super) fn read_search(
     check_min_score(&request, score)?;
     request.elastic = Some(ElasticHits {
         names: indexes.join(","),
-        named,
+        named: named.clauses,
         source,
         shows_sort,
         date_formats: sort.formats,
@@ -311,7 +311,7 @@ pub(super) fn read_search(
         None => None,
         Some(query) => {
             let mut aggregated = request.clone();
-            aggregated.query = GivenQuery::of(&query)?;
+            aggregated.query = GivenQuery::of(query)?;
             aggregated.max_hits = 0;
             aggregated.start_offset = 0;
             aggregated.search_after.clear();
@@ -393,10 +393,7 @@ pub(super) fn read_count(
     settings: &ApiSettings,
 ) -> Result<Search, SearchError> {
     let mut request = plain(settings)?;
-    let mut query = query(&mut body, params)?;
-    // No hit is shown that could say so.
-    take_names(&mut query, &mut Vec::new())?;
-    request.query = GivenQuery::of(&query)?;
+    request.query = GivenQuery::of(&query(&mut body, params)?)?;
     request.query.parse(request.now_ms, &settings.limits)?;
     body.finish()?;
     request.max_hits = 0;
@@ -520,35 +517,21 @@ fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), Search
         &nothing,
         "fields at search time are not supported",
     )?;
-    body.only("explain", &off, "scores are not explained")?;
     body.only("profile", &off, "use the explanation of the command line")?;
-    body.only("track_scores", &off, "sort by _score to have scores")?;
     body.only(
         "terminate_after",
         &[json!(0)],
         "use track_total_hits instead",
     )?;
     body.only("stats", &nothing, "searches have no groups")?;
-    // Documents have neither.
-    for key in ["version", "seq_no_primary_term"] {
-        body.only(key, &off, "documents have no versions")?;
-        if params.flag(match key {
-            "version" => "version",
-            _ => "seq_no_primary_term",
-        })? == Some(true)
-        {
-            return Err(wrong(key, "documents have no versions"));
-        }
-    }
     for (key, why) in [
+        ("version", "documents have no versions"),
+        ("seq_no_primary_term", "documents have no versions"),
         ("track_scores", "sort by _score to have scores"),
         ("explain", "scores are not explained"),
     ] {
-        let given = match key {
-            "track_scores" => params.flag("track_scores")?,
-            _ => params.flag("explain")?,
-        };
-        if given == Some(true) {
+        body.only(key, &off, why)?;
+        if params.flag(key)? == Some(true) {
             return Err(wrong(key, why));
         }
     }

@@ -1,7 +1,7 @@
 //! What a request to Elasticsearch's API asks for, and doing it.
 
 use canter_names::FilterPath;
-use canter_split_format::{ManifestFile, PageRef, SplitEntry};
+use canter_split_format::ManifestFile;
 use futures_util::future::join;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use super::fields::{WantedCaps, described, field_caps, field_mappings, mappings}
 use super::many::{OneOfMany, run_many};
 use super::pit;
 use super::table::Table;
-use crate::api::indexes::manifests;
+use crate::api::indexes::{amounts, manifests};
 use crate::api::settings::ApiSettings;
 use crate::plan::{check_query, plan_search};
 use crate::request::{Limits, Question, SearchRequest};
@@ -158,38 +158,6 @@ impl ElasticCall {
             Self::Many(searches) => {
                 Outcome::Http(elastic_text(200, run_many(searches, exchange).await))
             }
-            Self::Validate { indexes, request } => {
-                let mut why: Vec<Value> = Vec::new();
-                for (index, manifest) in manifests(&indexes, settings, exchange).await {
-                    let checked = match (&request, manifest) {
-                        (Err(problem), _) => Err(problem.clone()),
-                        (Ok(request), Ok(file)) => {
-                            check_query(&file, index, request, &settings.limits)
-                        }
-                        // One that is allowed and has not been created yet has no fields.
-                        (_, Err(error)) if error.kind == ErrorKind::NotFound => Ok(()),
-                        (_, Err(error)) => Err(error),
-                    };
-                    if let Err(problem) = checked {
-                        why.push(json!({"index": index, "valid": false, "error": problem.message}));
-                    }
-                }
-                let num = indexes.len();
-                let shards = json!({"total": num, "successful": num, "failed": 0});
-                let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
-                if !why.is_empty() {
-                    put(&mut answer, "explanations", why.into());
-                }
-                Outcome::Http(elastic_response(200, &answer))
-            }
-            Self::PointInTime(which) => {
-                let id = pit::open(&which.names, &settings.limits, exchange).await;
-                let answer = id.map(|id| json!({"id": id}));
-                Outcome::Http(match answer {
-                    Ok(answer) => elastic_response(200, &answer),
-                    Err(error) => error_response(&error, Stage::Searching, false),
-                })
-            }
             about => Outcome::Http(
                 about
                     .about_indexes(settings, exchange)
@@ -205,6 +173,13 @@ impl ElasticCall {
         exchange: &Exchange,
     ) -> Result<HttpResponse, SearchError> {
         let which = match &self {
+            Self::Validate { indexes, request } => {
+                return validate(indexes, request, settings, exchange).await;
+            }
+            Self::PointInTime(which) => {
+                let id = pit::open(&which.names, &settings.limits, exchange).await?;
+                return Ok(elastic_response(200, &json!({"id": id})));
+            }
             Self::Mapping { which, .. }
             | Self::FieldCaps { which, .. }
             | Self::CatIndices { which, .. }
@@ -280,7 +255,7 @@ impl ElasticCall {
                     "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
                 }))
             })?,
-            Self::CatIndices { table, .. } => return Ok(table.response(&found, settings)),
+            Self::CatIndices { table, .. } => return Ok(table.of_these(&found, settings)),
             _ => {
                 let stats = found.iter();
                 let stats = stats.map(|(name, file)| {
@@ -296,6 +271,40 @@ impl ElasticCall {
         };
         Ok(elastic_text(200, to_json(&answer, is_pretty)?))
     }
+}
+
+/// Whether a query is one for each of these indexes, and why it is none for some. What keeps that from being found out is an
+/// error.
+async fn validate(
+    indexes: &[String],
+    request: &Result<Box<SearchRequest>, SearchError>,
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Result<HttpResponse, SearchError> {
+    let mut why: Vec<Value> = Vec::new();
+    for (index, manifest) in manifests(indexes, settings, exchange).await {
+        let checked = match (request, manifest) {
+            (Err(problem), _) => Err(problem.clone()),
+            (Ok(request), Ok(file)) => check_query(&file, index, request, &settings.limits),
+            // One that is allowed and has not been created yet has no fields.
+            (Ok(_), Err(error)) if error.kind == ErrorKind::NotFound => Ok(()),
+            (Ok(_), Err(error)) => return Err(error),
+        };
+        match checked {
+            Ok(()) => {}
+            Err(problem) if matches!(problem.kind, ErrorKind::Invalid | ErrorKind::Limit) => {
+                why.push(json!({"index": index, "valid": false, "error": problem.message}));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let num = indexes.len();
+    let shards = json!({"total": num, "successful": num, "failed": 0});
+    let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
+    if !why.is_empty() {
+        put(&mut answer, "explanations", why.into());
+    }
+    Ok(elastic_response(200, &answer))
 }
 
 /// A search whose hits are fewer documents than its aggregations are of: both at once, and one answer.
@@ -345,26 +354,7 @@ async fn may_hold(
 
 /// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.
 pub(super) fn counts(file: &ManifestFile, settings: &ApiSettings) -> Option<(u64, u64, u64)> {
-    if settings.forced_filter.is_some() {
-        return None;
-    }
-    let ManifestFile {
-        manifest, pages, ..
-    } = file;
-    let sum = |of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64| {
-        let splits = manifest.splits.iter().map(of);
-        let all = splits.chain(pages.iter().map(of_page));
-        all.fold(0u64, u64::saturating_add)
-    };
-    let num_live = sum(SplitEntry::num_live_docs, |page| {
-        page.num_docs.saturating_sub(page.num_deleted)
-    });
-    let num_deleted = sum(
-        |split| split.num_docs.saturating_sub(split.num_live_docs()),
-        |page| page.num_deleted,
-    );
-    let num_bytes = sum(|split| split.len, |page| page.num_split_bytes);
-    Some((num_live, num_deleted, num_bytes))
+    settings.forced_filter.is_none().then(|| amounts(file))
 }
 
 fn totals(file: &ManifestFile, settings: &ApiSettings) -> Value {

@@ -8,7 +8,8 @@ use crate::session::protocol::HttpResponse;
 /// The version of the API that is spoken; not of this program.
 const VERSION: &str = "8.17.0";
 
-const CLUSTER: &str = "canter";
+/// The name of the cluster that there is not.
+pub(super) const CLUSTER: &str = "canter";
 
 /// Who answers.
 pub(super) fn info() -> String {
@@ -46,16 +47,6 @@ pub(super) fn nodes() -> String {
     format!(
         "{{\"_nodes\":{{\"total\":1,\"successful\":1,\"failed\":0}},\"cluster_name\":\"{CLUSTER}\",\"nodes\":{{}}}}"
     )
-}
-
-pub(super) fn cat_health(is_json: bool) -> HttpResponse {
-    match is_json {
-        true => elastic_text(
-            200,
-            format!("[{{\"cluster\":\"{CLUSTER}\",\"status\":\"green\"}}]"),
-        ),
-        false => text(format!("{CLUSTER} green\n")),
-    }
 }
 
 /// Lines for people.

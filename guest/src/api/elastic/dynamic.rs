@@ -7,6 +7,7 @@ use tantivy::columnar::ColumnType;
 use super::fields::Described;
 use crate::SearchError;
 use crate::leaf::list_columns;
+use crate::plan::newest_in_pages;
 use crate::request::TimeFilter;
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, SearchedIndex};
@@ -17,10 +18,11 @@ const MAX_SPLITS: usize = 32;
 /// Between the parts of a column's name.
 const SEPARATOR: char = '\u{1}';
 
-/// The fields that documents of the newest splits, of those that `time` may let through, have in fields of objects of any shape, and beside all that is mapped.
+/// The fields that documents of the newest splits, of those that `time` may let through, have in fields of objects of any
+/// shape, and beside all that is mapped.
 ///
 /// # Errors
-/// If a split cannot be opened.
+/// If a split cannot be opened, or a page of the manifest cannot be read.
 pub(super) async fn dynamic_fields(
     file: &mut ManifestFile,
     time: TimeFilter,
@@ -29,13 +31,21 @@ pub(super) async fn dynamic_fields(
     let newest = file.manifest.splits.iter().rev();
     let newest = newest.filter(|entry| time.may_match(entry.time_range));
     let newest: Vec<_> = newest.take(MAX_SPLITS).cloned().collect();
-    let splits = newest.into_iter().map(|entry| HeadSource {
+    let num_older = MAX_SPLITS.saturating_sub(newest.len());
+    let older = newest_in_pages(&file.pages, time, num_older, exchange).await?;
+    let newest = newest.into_iter().map(|entry| HeadSource {
         index: 0,
         inlined: file.take_head(&entry.id),
         packed: None,
         entry,
     });
-    let splits = splits.collect();
+    let older = older.into_iter().map(|split| HeadSource {
+        index: 0,
+        inlined: None,
+        packed: split.head,
+        entry: split.entry,
+    });
+    let splits = newest.chain(older).collect();
     let index = SearchedIndex {
         prefix: exchange.prefix().to_owned(),
         config: file.manifest.index_config.clone(),

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::body::{Body, Search, read_search};
 use super::call::{found_nothing, search_both};
 use super::errors::{Stage, error_body};
-use super::params::{SEARCH_TYPES, UrlParams, check_choice};
-use super::routes::resolve;
+use super::params::UrlParams;
+use super::routes::{ALL, found};
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
 use crate::session::exchange::Exchange;
@@ -25,35 +25,15 @@ const AT_ONCE: usize = 4;
 /// A search of a list, or what is wrong with it; `None` if it is of no index.
 pub(crate) type OneOfMany = Result<Option<(Vec<String>, Box<Search>)>, SearchError>;
 
-/// What parameters say of all searches.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OfAll {
-    pub(super) total_is_number: bool,
-    pub(super) has_typed_keys: bool,
-}
-
-/// Keys of a header that change nothing of an answer.
-const WITHOUT_EFFECT: [&str; 10] = [
-    "allow_no_indices",
-    "allow_partial_search_results",
-    "ccs_minimize_roundtrips",
-    "expand_wildcards",
-    "ignore_throttled",
-    "max_concurrent_shard_requests",
-    "preference",
-    "request_cache",
-    "routing",
-    "search_type",
-];
-
-/// Reads the searches. What is wrong with one is its answer, and not that of the others.
+/// Reads the searches. What is wrong with one is its answer, and not that of the others. What the URL says of all of them, each
+/// may say otherwise.
 ///
 /// # Errors
 /// If the lines are not in pairs, or there are too many.
 pub(super) fn read_many(
     request: &HttpRequest,
     index: Option<&str>,
-    of_all: OfAll,
+    of_all: &UrlParams,
     settings: &ApiSettings,
 ) -> Result<Vec<OneOfMany>, SearchError> {
     let lines = request.body.split(|byte| *byte == b'\n');
@@ -76,9 +56,10 @@ pub(super) fn read_many(
             ),
         ));
     }
+    let of_all = of_all.written();
     let searches = pairs
         .iter()
-        .map(|[header, body]| read_one(header, body, index, of_all, settings));
+        .map(|[header, body]| read_one(header, body, index, &of_all, settings));
     Ok(searches.collect())
 }
 
@@ -86,7 +67,7 @@ fn read_one(
     header: &[u8],
     body: &[u8],
     index: Option<&str>,
-    of_all: OfAll,
+    of_all: &str,
     settings: &ApiSettings,
 ) -> OneOfMany {
     let header: Map<String, Value> = match header {
@@ -94,42 +75,21 @@ fn read_one(
         header => serde_json::from_slice(header)
             .map_err(|error| SearchError::invalid(format!("the header is not JSON: {error}")))?,
     };
-    let mut names = index.unwrap_or("_all").to_owned();
-    let mut ignores_unavailable = false;
+    let mut params = UrlParams::of(of_all)?;
     for (key, value) in &header {
-        match (key.as_str(), value) {
-            ("index" | "indices", Value::String(name)) => names.clone_from(name),
-            ("index" | "indices", Value::Array(list)) => {
-                let list: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
-                let list = list
-                    .ok_or_else(|| SearchError::invalid("index: this must be a list of names"))?;
-                names = list.join(",");
-            }
-            ("ignore_unavailable", Value::Bool(flag)) => ignores_unavailable = *flag,
-            ("search_type", Value::String(text)) => {
-                check_choice("search_type", text, &SEARCH_TYPES)?;
-            }
-            (key, _) if WITHOUT_EFFECT.contains(&key) => {}
-            (key, _) => {
-                return Err(SearchError::invalid(format!(
-                    "key [{key}] is not supported in the metadata section"
-                )));
-            }
+        params.put(key, value)?;
+    }
+    let common = params.common()?;
+    let mut names = index.unwrap_or(ALL).to_owned();
+    for key in ["indices", "index"] {
+        if let Some(given) = params.text(key) {
+            given.clone_into(&mut names);
         }
     }
-    let indexes = resolve(&names, settings, ignores_unavailable)?;
+    let indexes = found(&names, settings, &common)?;
     if indexes.is_empty() {
         return Ok(None);
     }
-    let mut params = UrlParams::of(&HttpRequest {
-        method: String::new(),
-        path: String::new(),
-        query: format!(
-            "rest_total_hits_as_int={}&typed_keys={}",
-            of_all.total_is_number, of_all.has_typed_keys
-        ),
-        body: Vec::new(),
-    })?;
     let search = read_search(&indexes, Body::parse(body)?, &mut params, false, settings)?;
     Ok(Some((indexes, Box::new(search))))
 }

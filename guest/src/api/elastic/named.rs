@@ -1,84 +1,100 @@
 //! `_name`: clauses of a query of which hits say whether they match.
 //!
-//! The names are taken out of the query, so that what reads queries need not know them; each clause with a name is kept
-//! beside it.
+//! What reads queries passes names over, so that they may stand in any query; only here they mean something. Each clause
+//! with a name is kept beside the query that it is a part of.
 
 use serde_json::Value;
 
-use crate::request::GivenQuery;
+use crate::query::NAME;
+use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// Most names of a search: as many as a hit has bits for.
 const MAX_NAMES: usize = 64;
 
-const NAME: &str = "_name";
+/// Clauses with a name.
+#[derive(Default)]
+pub(super) struct Named {
+    /// A name may be there more than once.
+    pub(super) clauses: Vec<(String, Value)>,
+    /// How long they are together: one inside of another counts twice.
+    num_bytes: usize,
+}
 
-/// A clause and its name.
-pub(super) type NamedClause = (String, GivenQuery);
-
-/// Takes the names out of a clause and of those inside of it. What is no clause is left as it is: reading it says so.
-///
-/// # Errors
-/// If a name is no text, or there are too many.
-pub(super) fn take_names(
-    clause: &mut Value,
-    named: &mut Vec<NamedClause>,
-) -> Result<(), SearchError> {
-    let only = clause
-        .as_object_mut()
-        .filter(|clause| clause.len() == 1)
-        .and_then(|clause| clause.iter_mut().next());
-    let Some((kind, Value::Object(params))) = only else {
-        return Ok(());
-    };
-    let inside: &[&str] = match kind.as_str() {
-        "bool" => &["must", "filter", "should", "must_not"],
-        "boosting" => &["positive", "negative"],
-        "constant_score" => &["filter"],
-        "dis_max" => &["queries"],
-        "nested" => &["query"],
-        _ => &[],
-    };
-    let mut name = params.shift_remove(NAME);
-    if name.is_none() && inside.is_empty() {
-        // Beside what is asked of the field.
-        let mut of_fields = params.values_mut().filter_map(Value::as_object_mut);
-        name = of_fields.find_map(|field| field.shift_remove(NAME));
-    }
-    for key in inside {
-        match params.get_mut(*key) {
-            Some(Value::Array(clauses)) => {
-                for clause in clauses {
-                    take_names(clause, named)?;
+impl Named {
+    /// Finds those with a name in a clause that was read without an error: first what is inside of it, then itself.
+    ///
+    /// # Errors
+    /// If there are too many, or they are together longer than a query may be.
+    pub(super) fn find(&mut self, clause: &Value, limits: &Limits) -> Result<(), SearchError> {
+        let only = clause.as_object().and_then(|clause| clause.iter().next());
+        let Some((kind, Value::Object(params))) = only else {
+            return Ok(());
+        };
+        let inside: &[&str] = match kind.as_str() {
+            "bool" => &["must", "filter", "should", "must_not"],
+            "boosting" => &["positive", "negative"],
+            "constant_score" => &["filter"],
+            "dis_max" => &["queries"],
+            "nested" => &["query"],
+            _ => &[],
+        };
+        let mut name = params.get(NAME);
+        if name.is_none() && inside.is_empty() {
+            // Beside what is asked of the field.
+            let mut of_fields = params.values().filter_map(Value::as_object);
+            name = of_fields.find_map(|field| field.get(NAME));
+        }
+        for key in inside {
+            match params.get(*key) {
+                Some(Value::Array(clauses)) => {
+                    for clause in clauses {
+                        self.find(clause, limits)?;
+                    }
                 }
+                Some(clause) => self.find(clause, limits)?,
+                None => {}
             }
-            Some(clause) => take_names(clause, named)?,
-            None => {}
         }
-    }
-    match name {
-        None | Some(Value::Null) => Ok(()),
-        Some(Value::String(_)) if named.len() >= MAX_NAMES => Err(SearchError::new(
-            ErrorKind::Limit,
-            format!("a search has at most {MAX_NAMES} clauses with a {NAME}"),
-        )),
-        Some(Value::String(name)) => {
-            named.push((name, GivenQuery::of(clause)?));
-            Ok(())
+        let Some(name) = name.and_then(Value::as_str) else {
+            return Ok(());
+        };
+        self.num_bytes += clause.to_string().len();
+        if self.clauses.len() >= MAX_NAMES || self.num_bytes > limits.max_query_bytes {
+            return Err(SearchError::new(
+                ErrorKind::Limit,
+                format!(
+                    "a search has at most {MAX_NAMES} clauses with a {NAME}, and they have together no more bytes than a \
+                     query may have, {}: name fewer, or those inside of others only",
+                    limits.max_query_bytes
+                ),
+            ));
         }
-        Some(_) => Err(SearchError::invalid(format!("{NAME}: this must be text"))),
+        self.clauses.push((name.to_owned(), clause.clone()));
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
+    use crate::query::{parse_dsl, parse_named};
+
+    fn found(query: &Value) -> Result<Vec<(String, Value)>, SearchError> {
+        let mut named = Named::default();
+        named.find(query, &Limits::default())?;
+        Ok(named.clauses)
+    }
+
+    fn map(query: &Value) -> &Map<String, Value> {
+        query.as_object().unwrap()
+    }
 
     #[test]
-    fn names_are_taken_from_wherever_they_stand() {
-        let mut query = json!({"bool": {
+    fn names_are_found_wherever_they_stand() {
+        let query = json!({"bool": {
             "_name": "all",
             "must": {"match": {"body": {"query": "a", "_name": "words"}}},
             "filter": [{"term": {"level": "b", "_name": "level"}}, {"constant_score": {"filter": {"exists": {"field": "c", "_name": "there"}}}}],
@@ -89,32 +105,66 @@ mod tests {
             "filter": [{"term": {"level": "b"}}, {"constant_score": {"filter": {"exists": {"field": "c"}}}}],
             "must_not": [{"range": {"n": {"gte": 1}}}, {"match_all": {}}],
         }});
-        let mut named = Vec::new();
-        take_names(&mut query, &mut named).unwrap();
-        assert_eq!(query, plain);
+        let limits = Limits::default();
+        let plain = parse_dsl(map(&plain), None, &limits).unwrap();
+        // They mean nothing to the query.
+        assert_eq!(parse_dsl(map(&query), None, &limits).unwrap(), plain);
+        let named = found(&query).unwrap();
         let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["words", "level", "there", "numbers", "all"]);
-        let words = GivenQuery::of(&json!({"match": {"body": {"query": "a"}}})).unwrap();
-        assert_eq!(named.first().map(|(_, clause)| clause), Some(&words));
-        assert_eq!(
-            named.last().map(|(_, clause)| clause),
-            Some(&GivenQuery::of(&plain).unwrap())
-        );
+        let words = json!({"match": {"body": {"query": "a"}}});
+        let words = parse_dsl(map(&words), None, &limits).unwrap();
+        let clauses = parse_named(&named, None, &limits).unwrap();
+        assert_eq!(clauses.first(), Some(&words));
+        assert_eq!(clauses.last(), Some(&plain));
     }
 
     #[test]
     fn a_name_is_text_and_there_are_no_more_than_a_hit_can_tell() {
-        let mut wrong = json!({"match_all": {"_name": 7}});
-        let error = take_names(&mut wrong, &mut Vec::new()).unwrap_err();
+        let wrong = json!({"match_all": {"_name": 7}});
+        let error = parse_dsl(map(&wrong), None, &Limits::default()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid);
+        assert!(
+            error.message.contains("_name: this must be text"),
+            "{error}"
+        );
         let clauses = |num: usize| {
             let clauses: Vec<Value> = (0..num)
                 .map(|n| json!({"term": {"a": n, "_name": n.to_string()}}))
                 .collect();
             json!({"bool": {"should": clauses}})
         };
-        take_names(&mut clauses(MAX_NAMES), &mut Vec::new()).unwrap();
-        let error = take_names(&mut clauses(MAX_NAMES + 1), &mut Vec::new()).unwrap_err();
+        found(&clauses(MAX_NAMES)).unwrap();
+        let error = found(&clauses(MAX_NAMES + 1)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Limit);
+    }
+
+    /// A clause around another, each with a name.
+    fn around(mut clause: Value, depth: usize) -> Value {
+        for level in 0..depth {
+            clause = json!({"bool": {"_name": level.to_string(), "must": clause}});
+        }
+        clause
+    }
+
+    #[test]
+    fn clauses_with_names_are_together_no_longer_than_a_query() {
+        let long = |depth| around(json!({"match": {"a": "x".repeat(20_000)}}), depth);
+        found(&long(3)).unwrap();
+        let error = found(&long(4)).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Limit);
+        assert!(error.message.contains("65536"), "{error}");
+    }
+
+    #[test]
+    fn clauses_with_names_have_together_no_more_clauses_than_a_query() {
+        let values: Vec<u64> = (0..300).collect();
+        let many = |depth| around(json!({"terms": {"a": values}}), depth);
+        let limits = Limits::default();
+        parse_named(&found(&many(3)).unwrap(), None, &limits).unwrap();
+        parse_dsl(map(&many(4)), None, &limits).unwrap();
+        let error = parse_named(&found(&many(4)).unwrap(), None, &limits).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Limit);
+        assert!(error.message.contains("terms and clauses"), "{error}");
     }
 }

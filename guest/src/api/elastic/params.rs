@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use canter_names::FilterPath;
+use serde_json::Value;
 
 use crate::SearchError;
-use crate::session::protocol::HttpRequest;
 
 /// The parameters of a URL: each is asked for by name, and what nobody asked for is refused by name.
 pub(super) struct UrlParams {
@@ -14,14 +14,13 @@ pub(super) struct UrlParams {
 }
 
 /// Parameters that say how an answer is laid out or routed in a cluster, and nothing of what is in it.
-const WITHOUT_EFFECT: [&str; 16] = [
+const WITHOUT_EFFECT: [&str; 15] = [
     "allow_partial_search_results",
     "batched_reduce_size",
     "ccs_minimize_roundtrips",
     "error_trace",
     "human",
     "ignore_throttled",
-    "include_named_queries_score",
     "local",
     "master_timeout",
     "max_concurrent_searches",
@@ -33,12 +32,29 @@ const WITHOUT_EFFECT: [&str; 16] = [
     "search_type",
 ];
 
+/// What the header of a search among many may say.
+const OF_HEADER: [&str; 13] = [
+    "allow_no_indices",
+    "allow_partial_search_results",
+    "ccs_minimize_roundtrips",
+    "expand_wildcards",
+    "ignore_throttled",
+    "ignore_unavailable",
+    "index",
+    "indices",
+    "max_concurrent_shard_requests",
+    "preference",
+    "request_cache",
+    "routing",
+    "search_type",
+];
+
 /// All of them find what the others find.
-pub(super) const SEARCH_TYPES: [&str; 2] = ["query_then_fetch", "dfs_query_then_fetch"];
+const SEARCH_TYPES: [&str; 2] = ["query_then_fetch", "dfs_query_then_fetch"];
 
 /// # Errors
 /// If it is none of these words.
-pub(super) fn check_choice(name: &str, text: &str, words: &[&str]) -> Result<(), SearchError> {
+fn check_choice(name: &str, text: &str, words: &[&str]) -> Result<(), SearchError> {
     match words.contains(&text) {
         true => Ok(()),
         false => Err(SearchError::invalid(format!(
@@ -77,11 +93,13 @@ pub(super) fn read_duration(name: &str, text: &str) -> Result<u64, SearchError> 
 }
 
 impl UrlParams {
+    /// Those of the part of a URL behind the question mark.
+    ///
     /// # Errors
     /// If one is given twice.
-    pub(super) fn of(request: &HttpRequest) -> Result<Self, SearchError> {
+    pub(super) fn of(query: &str) -> Result<Self, SearchError> {
         let mut given = BTreeMap::new();
-        for (name, value) in form_urlencoded::parse(request.query.as_bytes()) {
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if given
                 .insert(name.clone().into_owned(), value.into_owned())
                 .is_some()
@@ -93,6 +111,32 @@ impl UrlParams {
             given,
             known: WITHOUT_EFFECT.to_vec(),
         })
+    }
+
+    /// Takes a key of the header of a search among many, which goes before what the URL says of all of them.
+    ///
+    /// # Errors
+    /// If a header has no such key, or the value is none.
+    pub(super) fn put(&mut self, key: &str, value: &Value) -> Result<(), SearchError> {
+        let text = match value {
+            Value::Null => return Ok(()),
+            Value::String(text) => Some(text.clone()),
+            Value::Array(texts) => {
+                let texts: Option<Vec<&str>> = texts.iter().map(Value::as_str).collect();
+                texts.map(|texts| texts.join(","))
+            }
+            Value::Object(_) => None,
+            value => Some(value.to_string()),
+        };
+        match text.filter(|_| OF_HEADER.contains(&key)) {
+            Some(text) => {
+                self.given.insert(key.to_owned(), text);
+                Ok(())
+            }
+            None => Err(SearchError::invalid(format!(
+                "key [{key}] is not supported in the metadata section"
+            ))),
+        }
     }
 
     /// All of them again, as a URL has them.
@@ -160,22 +204,31 @@ impl UrlParams {
         Some(names.filter(|name| !name.is_empty()).collect())
     }
 
-    /// Whether the answer is to have line breaks. Takes what all requests may say of how indexes are found.
+    /// Takes what all requests may say.
     pub(super) fn common(&mut self) -> Result<Common, SearchError> {
         self.choice("search_type", &SEARCH_TYPES)?;
-        if self.text("expand_wildcards").is_some_and(|text| {
-            !text
-                .split(',')
-                .all(|word| matches!(word, "open" | "closed" | "hidden" | "none" | "all"))
-        }) {
+        if self.flag("include_named_queries_score")? == Some(true) {
             return Err(SearchError::invalid(
-                "expand_wildcards: this must be open, closed, hidden, none or all",
+                "include_named_queries_score: clauses with a _name have no scores of their own",
             ));
+        }
+        let mut expands_patterns = true;
+        if let Some(words) = self.text("expand_wildcards") {
+            for word in words.split(',') {
+                check_choice(
+                    "expand_wildcards",
+                    word,
+                    &["open", "closed", "hidden", "none", "all"],
+                )?;
+            }
+            let mut words = words.split(',');
+            expands_patterns = words.any(|word| matches!(word, "open" | "all"));
         }
         let filter_path = self.text("filter_path").map(FilterPath::parse).transpose();
         Ok(Common {
             filter_path: filter_path.map_err(SearchError::invalid)?,
             allows_none: self.flag("allow_no_indices")?.unwrap_or(true),
+            expands_patterns,
             is_pretty: self.flag("pretty")?.unwrap_or(false),
             ignores_unavailable: self.flag("ignore_unavailable")?.unwrap_or(false),
         })
@@ -206,6 +259,8 @@ pub(super) struct Common {
     pub(super) filter_path: Option<FilterPath>,
     /// Whether names may stand for no index at all.
     pub(super) allows_none: bool,
+    /// Whether patterns stand for indexes that are open, which all are.
+    pub(super) expands_patterns: bool,
     pub(super) is_pretty: bool,
     /// Whether an index that there is not is left out.
     pub(super) ignores_unavailable: bool,

@@ -5,9 +5,8 @@ use super::call::{ElasticCall, Which};
 use super::cluster;
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
 use super::fields::WantedCaps;
-use super::many::{OfAll, read_many};
-use super::named::take_names;
-use super::params::UrlParams;
+use super::many::read_many;
+use super::params::{Common, UrlParams};
 use super::scroll::next_page;
 use super::table::Table;
 use crate::api::params::typed;
@@ -15,7 +14,7 @@ use crate::api::settings::ApiSettings;
 use crate::request::TimeFilter;
 use crate::session::protocol::HttpRequest;
 use crate::{ErrorKind, SearchError};
-use canter_names::{MayBeAbsent, listed_names, matches_pattern};
+use canter_names::{MayBeAbsent, listed_names};
 
 /// What a path names.
 enum Route<'p> {
@@ -39,10 +38,8 @@ enum Route<'p> {
     Resolve(&'p str),
 }
 
-const SECOND_NS: i64 = 1_000_000_000;
-
 /// All indexes.
-const ALL: &str = "_all";
+pub(super) const ALL: &str = "_all";
 
 /// What a path under Elasticsearch's API names, and its methods; `None` if it is none of these.
 fn route_of<'p>(
@@ -91,8 +88,7 @@ fn route_of<'p>(
 }
 
 fn is_known(index: &str, names: &[String]) -> bool {
-    let mut parts = index.split(',');
-    parts.any(|part| names.iter().any(|name| matches_pattern(part, name)))
+    listed_names(index, names, MayBeAbsent::Everything).is_ok_and(|found| !found.is_empty())
 }
 
 /// Reads a request; `None` if its path is none of Elasticsearch's.
@@ -151,15 +147,9 @@ fn read(
     route: &Route<'_>,
     settings: &ApiSettings,
 ) -> Result<ElasticCall, SearchError> {
-    let mut params = UrlParams::of(request)?;
+    let mut params = UrlParams::of(&request.query)?;
     let common = params.common()?;
-    let found = |names: &str| -> Result<Vec<String>, SearchError> {
-        let found = resolve(names, settings, common.ignores_unavailable)?;
-        match found.is_empty() && !common.allows_none {
-            true => Err(no_index(names)),
-            false => Ok(found),
-        }
-    };
+    let found = |names: &str| found(names, settings, &common);
     let indexes = |names: &str| -> Result<Which, SearchError> {
         Ok(Which {
             names: found(names)?,
@@ -215,6 +205,7 @@ fn read(
         }
         Route::Scroll(id) => {
             params.duration("scroll")?;
+            let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
             let of_url = params.text("scroll_id").map(str::to_owned);
             let mut body = Body::parse(&request.body)?;
             body.duration("scroll")?;
@@ -228,7 +219,11 @@ fn read(
                 let id = id.map(str::to_owned).or(of_url);
                 let id = id.or_else(|| of_body?.as_str().map(str::to_owned));
                 let id = id.ok_or_else(|| SearchError::invalid("scroll_id is missing"))?;
-                let (indexes, search) = next_page(&id, common.is_pretty, settings)?;
+                let (indexes, mut search) = next_page(&id, common.is_pretty, settings)?;
+                if let Some(shown) = &mut search.question.request.elastic {
+                    // As this page is asked for, whatever was said of the first.
+                    shown.total_is_number = total_is_number;
+                }
                 ElasticCall::search(indexes, search)
             }
         }
@@ -278,8 +273,7 @@ fn read(
             params.flag("explain")?;
             params.flag("rewrite")?;
             params.flag("all_shards")?;
-            let mut query = query(&mut body, &mut params)?;
-            take_names(&mut query, &mut Vec::new())?;
+            let query = query(&mut body, &mut params)?;
             body.finish()?;
             ElasticCall::Validate {
                 indexes,
@@ -288,13 +282,11 @@ fn read(
         }
         Route::ManySearches(index) => {
             params.count("max_concurrent_searches")?;
-            let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
-            let of_all = OfAll {
-                total_is_number,
-                has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
-            };
-            let searches = read_many(request, *index, of_all, settings)?;
-            ElasticCall::Many(searches)
+            // Each search reads them, too.
+            for name in ["rest_total_hits_as_int", "typed_keys"] {
+                params.flag(name)?;
+            }
+            ElasticCall::Many(read_many(request, *index, &params, settings)?)
         }
         Route::FieldCaps(names) => {
             let mut body = Body::parse(&request.body)?;
@@ -342,15 +334,14 @@ fn read(
             }
             ElasticCall::CatIndices {
                 which: indexes(names)?,
-                table: Table::of(&mut params)?,
+                table: Table::of_indices(&mut params)?,
             }
         }
         Route::CatHealth => {
-            let is_json = params.is_json()?;
-            for name in ["h", "v", "s", "ts", "time"] {
+            for name in ["ts", "time"] {
                 params.text(name);
             }
-            ElasticCall::Answered(cluster::cat_health(is_json))
+            ElasticCall::Answered(Table::of_health(&mut params)?)
         }
         Route::Stats(names) => {
             for name in ["level", "metric", "fields"] {
@@ -359,8 +350,7 @@ fn read(
             ElasticCall::Stats(indexes(names)?)
         }
         Route::Resolve(names) => {
-            let found = resolve(names, settings, common.ignores_unavailable)?;
-            ElasticCall::Answered(elastic_response(200, &cluster::resolved(&found)))
+            ElasticCall::Answered(elastic_response(200, &cluster::resolved(&found(names)?)))
         }
     };
     params.finish()?;
@@ -378,24 +368,40 @@ fn wanted_caps(params: &mut UrlParams) -> Result<WantedCaps, SearchError> {
             "filters: {other:?} is not supported; there are -metadata, -nested and -parent"
         )));
     }
-    let mut ns = |name: &'static str| match params.text(name) {
+    let mut seconds = |name: &'static str| match params.text(name).map(str::parse::<i64>) {
         None => Ok(None),
-        Some(text) => match text.parse::<i64>() {
-            Ok(seconds) => Ok(Some(seconds.saturating_mul(SECOND_NS))),
-            Err(_) => Err(SearchError::invalid(format!(
-                "{name}: this must be a whole number of seconds"
-            ))),
-        },
+        Some(Ok(seconds)) => Ok(Some(seconds)),
+        Some(Err(_)) => Err(SearchError::invalid(format!(
+            "{name}: this must be a whole number of seconds"
+        ))),
     };
-    let time = TimeFilter {
-        start_ns: ns("start_timestamp")?,
-        end_ns: ns("end_timestamp")?,
-    };
+    let time = TimeFilter::of_seconds(seconds("start_timestamp")?, seconds("end_timestamp")?);
     Ok(WantedCaps {
         types: params.names("types").unwrap_or_default(),
         has_unmapped: params.flag("include_unmapped")?.unwrap_or(false),
         time,
     })
+}
+
+/// The indexes that are asked for, by what a request says of how they are found.
+///
+/// # Errors
+/// If one is named that there is not, or there must be one and is none.
+pub(super) fn found(
+    names: &str,
+    settings: &ApiSettings,
+    common: &Common,
+) -> Result<Vec<String>, SearchError> {
+    if !common.expands_patterns && (names == ALL || names.contains('*')) {
+        return Err(SearchError::invalid(
+            "expand_wildcards: all indexes are open here, so that patterns stand for none: add open, or name the indexes",
+        ));
+    }
+    let found = resolve(names, settings, common.ignores_unavailable)?;
+    match found.is_empty() && !common.allows_none {
+        true => Err(no_index(names)),
+        false => Ok(found),
+    }
 }
 
 /// The indexes that names and patterns stand for, in order.

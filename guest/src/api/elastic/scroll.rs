@@ -16,7 +16,6 @@ use super::routes::{no_index, resolve};
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
 use crate::request::{Counting, Scroll};
-use crate::session::protocol::HttpRequest;
 
 /// Longest text of a scroll, in bytes: with a longest query and what is around it.
 const MAX_LEN: usize = 256 * 1024;
@@ -58,12 +57,7 @@ pub(super) fn next_page(
     if indexes.is_empty() {
         return Err(no_index(&written.index));
     }
-    let mut params = UrlParams::of(&HttpRequest {
-        method: String::new(),
-        path: String::new(),
-        query: written.scroll.query.clone(),
-        body: Vec::new(),
-    })?;
+    let mut params = UrlParams::of(&written.scroll.query)?;
     params.common()?;
     let body = Body::parse(written.scroll.body.as_bytes())?;
     // Later pages are of the same time as the first.

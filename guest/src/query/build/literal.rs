@@ -214,7 +214,8 @@ pub(super) fn words(
     Ok(Box::new(PhraseOf::new(terms, literal.slop)))
 }
 
-/// Whole words, and behind them the beginning of one. What is whole decides how relevant a document is.
+/// Whole words, and behind them the beginning of one. Where several words are whole, their phrase decides how relevant a
+/// document is; beside a single one, all documents are equally good.
 fn phrase_prefix(
     builder: &mut Builder<'_>,
     words: Vec<(usize, Term)>,

@@ -78,9 +78,6 @@ fn refuse_boost(lower: Bound<&str>, upper: Bound<&str>) -> Result<(), SearchErro
 fn bound(bound: &UserInputBound) -> Bound<&str> {
     match bound {
         UserInputBound::Unbounded => Bound::Unbounded,
-        UserInputBound::Inclusive(text) | UserInputBound::Exclusive(text) if text == "*" => {
-            Bound::Unbounded
-        }
         UserInputBound::Inclusive(text) => Bound::Included(text),
         UserInputBound::Exclusive(text) => Bound::Excluded(text),
     }

@@ -18,6 +18,7 @@ mod tests;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::params::NAME;
 use self::params::{Params, wrong};
 use super::grammar::too_many_clauses;
 use super::tree::{Leaf, QueryNode};
@@ -49,15 +50,31 @@ pub(crate) fn parse_dsl(
             ),
         ));
     }
-    let mut reader = Reader {
-        now_ms,
-        limits,
-        depth: 0,
-        num_clauses: 0,
-    };
+    let mut reader = Reader::new(now_ms, limits);
     let mut node = reader.only_clause("query", query)?;
     node.mark_metadata();
     Ok(node)
+}
+
+/// Reads clauses of a query that have names. Together they have no more clauses than a query may have: where one stands
+/// inside of another, both are searched for.
+///
+/// # Errors
+/// As [`parse_dsl`].
+pub(crate) fn parse_named(
+    named: &[(String, Value)],
+    now_ms: Option<i64>,
+    limits: &Limits,
+) -> Result<Vec<QueryNode>, SearchError> {
+    let mut reader = Reader::new(now_ms, limits);
+    let mut nodes = Vec::with_capacity(named.len());
+    for (_, clause) in named {
+        let node = reader.clause("query", clause);
+        let mut node = node.map_err(|error| error.at(NAME))?;
+        node.mark_metadata();
+        nodes.push(node);
+    }
+    Ok(nodes)
 }
 
 /// Reads clauses.
@@ -68,7 +85,16 @@ struct Reader<'l> {
     num_clauses: usize,
 }
 
-impl Reader<'_> {
+impl<'l> Reader<'l> {
+    fn new(now_ms: Option<i64>, limits: &'l Limits) -> Self {
+        Self {
+            now_ms,
+            limits,
+            depth: 0,
+            num_clauses: 0,
+        }
+    }
+
     /// A clause: an object with one key, the clause's name.
     fn clause(&mut self, path: &str, value: &Value) -> Result<QueryNode, SearchError> {
         let Value::Object(map) = value else {

@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 use crate::SearchError;
 use crate::query::tree::Given;
 
+/// The name of a clause, which any may have: hits tell whether they match it. Here it means nothing.
+pub(crate) const NAME: &str = "_name";
+
 /// The parameters of a JSON object, with its place in the request.
 pub(super) struct Params<'j> {
     pub(super) path: String,
@@ -19,16 +22,18 @@ pub(super) fn wrong(path: &str, what: impl std::fmt::Display) -> SearchError {
 
 impl<'j> Params<'j> {
     /// # Errors
-    /// If it is no object.
+    /// If it is no object, or has a name that is no text.
     pub(super) fn of(path: &str, value: &'j Value) -> Result<Self, SearchError> {
-        match value {
-            Value::Object(map) => Ok(Self {
-                path: path.to_owned(),
-                map,
-                known: Vec::new(),
-            }),
-            _ => Err(wrong(path, "this must be a JSON object")),
-        }
+        let Value::Object(map) = value else {
+            return Err(wrong(path, "this must be a JSON object"));
+        };
+        let mut params = Self {
+            path: path.to_owned(),
+            map,
+            known: Vec::new(),
+        };
+        params.text(NAME)?;
+        Ok(params)
     }
 
     /// A parameter; null is as good as none.

@@ -263,8 +263,10 @@ impl Scope<'_> {
                 text: text.clone(),
                 is_number: false,
             };
-            self.ends
-                .end(&self.path, field, given, is_included, is_lower)
+            let end = self
+                .ends
+                .end(&self.path, field, given, is_included, is_lower);
+            end.map(Some)
         };
         Ok(QueryNode::Leaf(Leaf::Range(Range {
             field: field.to_owned(),

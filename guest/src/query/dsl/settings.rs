@@ -4,6 +4,11 @@ use super::params::{Params, wrong};
 use crate::SearchError;
 use crate::query::tree::{AUTO, Edits, Factor, Fuzziness, MinShould, Share};
 
+/// A number of clauses or of characters: of 32 bits, so that it is one or none wherever this runs.
+fn number(text: &str) -> Option<usize> {
+    usize::try_from(text.trim().parse::<u32>().ok()?).ok()
+}
+
 /// How many clauses must match: `2`, `-1`, `75%`, `-25%`, `3<90%`, `2<-25% 9<-3`.
 pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, SearchError> {
     let Some(given) = params.value("minimum_should_match")? else {
@@ -11,7 +16,7 @@ pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, S
     };
     let rules = given.text.split_whitespace().map(|rule| {
         let (more_than, share) = match rule.split_once('<') {
-            Some((more_than, share)) => (more_than.parse().ok()?, share),
+            Some((more_than, share)) => (number(more_than)?, share),
             None => (0, rule),
         };
         let share = match share.strip_suffix('%') {
@@ -49,7 +54,7 @@ pub(super) fn edits(params: &mut Params<'_>) -> Result<Option<Edits>, SearchErro
         Some("") => Some(AUTO),
         Some(lengths) => lengths.strip_prefix(':').and_then(|lengths| {
             let (one, two) = lengths.split_once(',')?;
-            let (one, two) = (one.trim().parse().ok()?, two.trim().parse().ok()?);
+            let (one, two) = (number(one)?, number(two)?);
             (one <= two).then_some(Edits::Auto(one, two))
         }),
         None => match text.as_str() {
@@ -85,32 +90,15 @@ pub(super) fn fuzziness(
     }))
 }
 
-/// Ways to find terms, which all find the same ones.
+/// Ways to find terms, which all find the same ones. Those that keep some of them only, such as `top_terms_5`, do not.
 pub(super) fn rewrite(params: &mut Params<'_>, name: &'static str) -> Result<(), SearchError> {
-    let Some(text) = params.text(name)? else {
-        return Ok(());
-    };
-    let of_top = text.strip_prefix("top_terms_").map(|rest| {
-        let num = rest.strip_prefix("blended_freqs_");
-        num.or_else(|| rest.strip_prefix("boost_")).unwrap_or(rest)
-    });
-    let is_known = match of_top {
-        Some(num) => num.parse::<u32>().is_ok(),
-        None => matches!(
-            text.as_str(),
-            "constant_score"
-                | "constant_score_blended"
-                | "constant_score_boolean"
-                | "scoring_boolean"
-        ),
-    };
-    match is_known {
-        true => Ok(()),
-        false => Err(wrong(
-            &params.path,
-            format!("{name}: {text:?} is not known; there is constant_score, and others"),
-        )),
-    }
+    let known = [
+        ("constant_score", ()),
+        ("constant_score_blended", ()),
+        ("constant_score_boolean", ()),
+        ("scoring_boolean", ()),
+    ];
+    params.choice(name, &known).map(|_| ())
 }
 
 /// Names of fields with factors for their scores: `title^3`.

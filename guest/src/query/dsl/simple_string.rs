@@ -94,6 +94,7 @@ fn operators(params: &mut Params<'_>) -> Result<String, SearchError> {
     let Some(flags) = params.text("flags")? else {
         return Ok(all());
     };
+    let flags = flags.to_ascii_uppercase();
     let mut operators = String::new();
     for flag in flags
         .split('|')

@@ -202,16 +202,20 @@ impl Ends<'_> {
         excluded: &'static str,
         is_lower: bool,
     ) -> Result<Option<End>, SearchError> {
-        let both = (params.value(included)?, params.value(excluded)?);
-        match both {
-            (None, None) => Ok(None),
-            (Some(given), None) => self.end(&params.path, included, given, true, is_lower),
-            (None, Some(given)) => self.end(&params.path, excluded, given, false, is_lower),
-            (Some(_), Some(_)) => Err(wrong(
-                &params.path,
-                format!("there is one end too many: leave out {included} or {excluded}"),
-            )),
-        }
+        let both = (bound(params, included)?, bound(params, excluded)?);
+        let (name, given, is_included) = match both {
+            (None, None) => return Ok(None),
+            (Some(given), None) => (included, given, true),
+            (None, Some(given)) => (excluded, given, false),
+            (Some(_), Some(_)) => {
+                return Err(wrong(
+                    &params.path,
+                    format!("there is one end too many: leave out {included} or {excluded}"),
+                ));
+            }
+        };
+        let end = self.end(&params.path, name, given, is_included, is_lower)?;
+        Ok(Some(end))
     }
 
     fn old_names(
@@ -222,12 +226,12 @@ impl Ends<'_> {
     ) -> Result<(Option<End>, Option<End>), SearchError> {
         let includes_lower = params.flag("include_lower")?.unwrap_or(true);
         let includes_upper = params.flag("include_upper")?.unwrap_or(true);
-        let lower = match params.value("from")? {
-            Some(given) => self.end(&params.path, "from", given, includes_lower, true)?,
+        let lower = match bound(params, "from")? {
+            Some(given) => Some(self.end(&params.path, "from", given, includes_lower, true)?),
             None => lower,
         };
-        let upper = match params.value("to")? {
-            Some(given) => self.end(&params.path, "to", given, includes_upper, false)?,
+        let upper = match bound(params, "to")? {
+            Some(given) => Some(self.end(&params.path, "to", given, includes_upper, false)?),
             None => upper,
         };
         Ok((lower, upper))
@@ -240,11 +244,8 @@ impl Ends<'_> {
         given: Given,
         is_included: bool,
         is_lower: bool,
-    ) -> Result<Option<End>, SearchError> {
+    ) -> Result<End, SearchError> {
         let path = format!("{path}.{name}");
-        if given.text == "*" {
-            return Ok(None);
-        }
         let from_now_ns = match is_from_now(&given.text) {
             false => None,
             true => {
@@ -260,12 +261,17 @@ impl Ends<'_> {
                 Some(time.map_err(|what| wrong(&path, what))?)
             }
         };
-        Ok(Some(End {
+        Ok(End {
             given,
             is_included,
             from_now_ns,
-        }))
+        })
     }
+}
+
+/// An end of a range: `*` is none.
+fn bound(params: &mut Params<'_>, name: &'static str) -> Result<Option<Given>, SearchError> {
+    Ok(params.value(name)?.filter(|given| given.text != "*"))
 }
 
 /// Whether a text is date arithmetic from `now` on, and no text that happens to begin so.
@@ -343,6 +349,7 @@ fn pattern(
 fn check_flags(params: &mut Params<'_>) -> Result<(), SearchError> {
     const FLAGS: &str = "|ALL|ANYSTRING|COMPLEMENT|EMPTY|INTERSECTION|INTERVAL|NONE|";
     let flags = params.text("flags")?.unwrap_or_default();
+    let flags = flags.to_ascii_uppercase();
     let mut flags = flags.split('|').filter(|flag| !flag.is_empty());
     if let Some(other) = flags.find(|flag| !FLAGS.contains(&format!("|{flag}|"))) {
         return Err(wrong(

@@ -83,6 +83,17 @@ fn what_is_wrong_is_said_with_its_place() {
             "query.match.a",
             "\"fuzzy\"",
         ),
+        // Where pointers have 32 bits these would be none, and where they have 64 they would be large.
+        (
+            json!({"bool": {"should": [], "minimum_should_match": "4294967297<1"}}),
+            "minimum_should_match",
+            "2<75%",
+        ),
+        (
+            json!({"match": {"a": {"query": "x", "fuzziness": "AUTO:3,4294967297"}}}),
+            "query.match.a.fuzziness",
+            "AUTO:3,6",
+        ),
         (
             json!({"match": {"a": "x", "b": "y"}}),
             "query.match",
@@ -133,6 +144,16 @@ fn what_is_wrong_is_said_with_its_place() {
             json!({"regexp": {"a": {"value": "b", "flags": "BOGUS"}}}),
             "query.regexp.a",
             "\"BOGUS\" is not known",
+        ),
+        (
+            json!({"prefix": {"a": {"value": "b", "rewrite": "top_terms_5"}}}),
+            "query.prefix.a.rewrite",
+            "\"top_terms_5\" is not known; there are constant_score",
+        ),
+        (
+            json!({"fuzzy": {"a": {"value": "b", "rewrite": "top_terms_blended_freqs_50"}}}),
+            "query.fuzzy.a.rewrite",
+            "is not known",
         ),
         (
             json!({"regexp": {"a": "~b"}}),
@@ -249,8 +270,22 @@ fn a_simple_query_string_is_read_from_left_to_right_and_never_wrong() {
     }
     let off = json!({"simple_query_string": {"query": "a + -b", "flags": "OR|WHITESPACE"}});
     assert_eq!(shown(&parse(&off).unwrap()), "(a + -b)");
+    let small = json!({"simple_query_string": {"query": "a + -b", "flags": "or|whitespace"}});
+    assert_eq!(shown(&parse(&small).unwrap()), "(a + -b)");
     let and = json!({"simple_query_string": {"query": "a b", "default_operator": "AND"}});
     assert_eq!(shown(&parse(&and).unwrap()), "(+a +b)");
+}
+
+#[test]
+fn words_that_mean_something_are_taken_in_capitals_or_not() {
+    for query in [
+        json!({"regexp": {"a": {"value": "b", "flags": "all"}}}),
+        json!({"regexp": {"a": {"value": "b", "flags": "Interval|EMPTY"}}}),
+        json!({"wildcard": {"a": {"value": "b", "rewrite": "CONSTANT_SCORE"}}}),
+        json!({"match": {"a": {"query": "b", "fuzzy_rewrite": "scoring_boolean"}}}),
+    ] {
+        parse(&query).unwrap();
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use super::values::{
-    len_of_half_range, len_of_quoted, len_of_range, len_of_regex, len_of_set, len_of_word,
+    QUOTED, len_of_half_range, len_of_quoted, len_of_range, len_of_regex, len_of_set, len_of_word,
     quoted_in, stand_in,
 };
 
@@ -27,8 +27,8 @@ pub(super) struct Outline {
     pub(super) num_leaves: usize,
     /// The query with a space for each whitespace character that is not in quotes, escaped or in an expression.
     /// Backslashes are gone where they only say that the next character is itself, which the grammar knows of some
-    /// characters only; [`MARK`] stands for those without which that character would be an operator. Ends of ranges have no
-    /// quotes, and stand-ins for characters that would end them.
+    /// characters only; [`MARK`] stands for those without which that character would be an operator. Ends of ranges have
+    /// [`QUOTED`] before them for their quotes, and stand-ins for characters that would end them.
     pub(super) text: String,
 }
 
@@ -181,8 +181,11 @@ impl<'q> Text<'q> {
         let mut is_escaped = false;
         for (at, c) in self.query.char_indices() {
             while quoted.next_if(|range| range.end <= at).is_some() {}
-            if quoted.peek().is_some_and(|range| range.start <= at) {
+            if let Some(start) = quoted.peek().map(|range| range.start)
+                && start <= at
+            {
                 match c {
+                    _ if at == start => cleaned.push(QUOTED),
                     '\\' | '"' if !is_escaped => is_escaped = c == '\\',
                     c => {
                         cleaned.push(stand_in(c));
@@ -313,10 +316,10 @@ mod tests {
             ("a:>=\t5\tb", "a:>= 5 b"),
             (
                 "a:[\"x y\" TO \"(\\\"\"}\tb",
-                "a:[x\u{FDD1}y TO \u{FDD6}\u{FDD8}} b",
+                "a:[\u{FDDF}x\u{FDD1}y TO \u{FDDF}\u{FDD6}\u{FDD8}} b",
             ),
-            ("a:>\t\"x\\y]\"\tb", "a:> xy\u{FDD5} b"),
-            ("a:>\"x\ty\nz\"\tb", "a:>x\u{FDDA}y\u{FDDB}z b"),
+            ("a:>\t\"x\\y]\"\tb", "a:> \u{FDDF}xy\u{FDD5} b"),
+            ("a:>\"x\ty\nz\"\tb", "a:>\u{FDDF}x\u{FDDA}y\u{FDDB}z b"),
             ("a:\"x\ty\"\tb", "a:\"x\ty\" b"),
             ("'x\ty'\tb", "'x\ty' b"),
             ("a:/x\ty/\tb", "a:/x\ty/ b"),

@@ -1,12 +1,16 @@
 //! How long a value is in the text of a query, as tantivy's grammar cuts it; and the ends of ranges in quotes, as in
 //! `time:["2016-04-13 08:00" TO *]`, which that grammar does not know.
 //!
-//! An end in quotes is handed to the grammar without them, and with other characters in the place of those that would end
-//! it; in what was parsed these are put back.
+//! An end in quotes is handed to the grammar without them, with a mark in front, and with other characters in the place of
+//! those that would end it; in what was parsed these are put back.
 
 use std::ops::Range;
 
 use tantivy_query_grammar::UserInputBound;
+
+/// Stands before a bound that was in quotes: with it, `*` is a text, and what stands for other characters does so. No text
+/// begins with it: Unicode sets it aside for programs.
+pub(super) const QUOTED: char = '\u{FDDF}';
 
 /// Characters that end a bound or cannot begin one, and what stands for each. No text has these: Unicode sets them aside
 /// for programs.
@@ -33,15 +37,21 @@ pub(super) fn stand_in(c: char) -> char {
     found.map_or(c, |(_, stand_in)| *stand_in)
 }
 
-/// Puts back what others stand for.
+/// Makes a bound what it was in the query: puts back what others stand for if it was in quotes. Without them, `*` is no
+/// bound.
 pub(super) fn put_back(bound: &mut UserInputBound) {
     let (UserInputBound::Inclusive(text) | UserInputBound::Exclusive(text)) = bound else {
         return;
     };
-    for (meant, stand_in) in STAND_INS {
-        if text.contains(stand_in) {
-            *text = text.replace(stand_in, meant.encode_utf8(&mut [0; 4]));
+    if text.starts_with(QUOTED) {
+        text.remove(0);
+        for (meant, stand_in) in STAND_INS {
+            if text.contains(stand_in) {
+                *text = text.replace(stand_in, meant.encode_utf8(&mut [0; 4]));
+            }
         }
+    } else if *text == "*" {
+        *bound = UserInputBound::Unbounded;
     }
 }
 
@@ -151,4 +161,51 @@ pub(super) fn len_of_word(text: &str) -> Option<usize> {
         };
     }
     (end > 0).then_some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy_query_grammar::UserInputLeaf;
+
+    use super::*;
+    use crate::query::grammar::parse_query;
+    use crate::query::tree::{Leaf, QueryNode};
+    use crate::request::Limits;
+
+    #[test]
+    fn a_bound_is_what_it_says() {
+        let included = |text: &str| UserInputBound::Inclusive(text.to_owned());
+        let excluded = |text: &str| UserInputBound::Exclusive(text.to_owned());
+        let open = || UserInputBound::Unbounded;
+        for (query, lower, upper) in [
+            ("x:[* TO b]", open(), included("b")),
+            ("x:>=*", open(), open()),
+            // In quotes, a star is one.
+            ("x:[\"*\" TO \"b c\"}", included("*"), excluded("b c")),
+            ("x:{* TO \"*\"}", open(), excluded("*")),
+            ("x:>=\"*\"", included("*"), open()),
+            ("x:[\"\" TO b]", included(""), included("b")),
+            (
+                "x:[\"-1 a\" TO \"(\\\"]\"]",
+                included("-1 a"),
+                included("(\"]"),
+            ),
+            // What stands for others in quotes is itself without them.
+            (
+                "x:[a\u{FDD1}b TO \u{FDD6}]",
+                included("a\u{FDD1}b"),
+                included("\u{FDD6}"),
+            ),
+        ] {
+            let QueryNode::Leaf(Leaf::Text(UserInputLeaf::Range {
+                lower: found_lower,
+                upper: found_upper,
+                ..
+            })) = parse_query(query, &Limits::default()).unwrap()
+            else {
+                panic!("{query}");
+            };
+            assert_eq!((found_lower, found_upper), (lower, upper), "{query}");
+        }
+    }
 }

@@ -26,7 +26,8 @@ use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget};
 
 const SOURCE_FIELD: &str = "_source";
 
-/// Digits of an id that does not tell a place: 128 bits.
+/// Digits of an id that does not tell a place: 128 bits. No key goes into it, so that it is the same wherever and whenever it is
+/// made: who can guess a source and a line can recognise the document, but cannot count those between two.
 const HASHED_ID_LEN: usize = 32;
 
 /// Where a hit is.
@@ -76,7 +77,7 @@ impl HitWriter<'_> {
         let mut parts = vec![
             entry("_index", &place.index.into()),
             entry("_id", &self.id(found)),
-            entry("_score", &self.score(hit)),
+            entry("_score", &self.score(hit).map_or(Value::Null, number)),
         ];
         if !self.shown.source.is_off {
             parts.push(format!(
@@ -115,14 +116,12 @@ impl HitWriter<'_> {
         Ok(format!("{{{}}}", parts.join(",")))
     }
 
-    fn score(&self, hit: &PartialHit) -> Value {
+    /// The score of a hit, if it has one.
+    pub(super) fn score(&self, hit: &PartialHit) -> Option<f64> {
         let mut keys = self.order.keys().iter().zip(&hit.keys);
         match keys.find(|(key, _)| key.target == SortTarget::Score) {
-            Some((_, SortValue::Number(score))) => number(*score),
-            _ => self
-                .shown
-                .score
-                .map_or(Value::Null, |score| number(f64::from(score))),
+            Some((_, SortValue::Number(score))) => Some(*score),
+            _ => self.shown.score.map(f64::from),
         }
     }
 
@@ -287,6 +286,8 @@ pub(super) struct Search<'a> {
     pub(super) missing: Vec<&'a FailedSplit>,
     pub(super) num_hits: u64,
     pub(super) is_lower_bound: bool,
+    /// The best score of the hits that are shown, if they have any.
+    pub(super) max_score: Option<f64>,
     pub(super) aggregations: Option<&'a str>,
     pub(super) scroll_id: Option<&'a str>,
 }
@@ -310,7 +311,7 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
             format!("\"total\":{{\"value\":{value},\"relation\":\"{relation}\"}},")
         }
     };
-    let max_score = max_score(hits);
+    let max_score = search.max_score.map_or(Value::Null, number);
     let aggregations = search
         .aggregations
         .map_or_else(String::new, |aggregations| {
@@ -331,20 +332,6 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
         search.timed_out,
         hits.join(","),
     )
-}
-
-/// The best score of the hits that are shown, if they have any.
-fn max_score(hits: &[String]) -> Value {
-    #[derive(serde::Deserialize)]
-    struct Scored {
-        #[serde(rename = "_score")]
-        score: Option<f64>,
-    }
-    let scores = hits.iter().filter_map(|hit| {
-        let scored: Scored = serde_json::from_str(hit).ok()?;
-        scored.score
-    });
-    scores.reduce(f64::max).map_or(Value::Null, number)
 }
 
 /// Puts a value under a key of an object.

@@ -75,7 +75,11 @@ pub(super) const COMMON: &[Param] = &[
         "**",
         "The parts of the answer that are wanted.",
     ),
-    text("expand_wildcards", "open", "Has no effect."),
+    text(
+        "expand_wildcards",
+        "open",
+        "All indexes are open: patterns need `open` or `all`.",
+    ),
 ];
 
 /// What is taken of every client, and has no effect here.
@@ -86,7 +90,10 @@ pub(super) const WITHOUT_EFFECT: &[Param] = &[
     flag("error_trace", "Has no effect."),
     flag("human", "Has no effect."),
     flag("ignore_throttled", "Has no effect."),
-    flag("include_named_queries_score", "Has no effect."),
+    unset(
+        "include_named_queries_score",
+        "Refused if it is set: clauses with names have no scores.",
+    ),
     flag("local", "Has no effect."),
     text("master_timeout", "30s", "Has no effect."),
     number("max_concurrent_searches", 5, "Has no effect."),
@@ -173,8 +180,8 @@ pub(super) const CAT: &[Param] = &[
     flag("v", "With a line of headings."),
     text(
         "s",
-        "index",
-        "Columns that rows are sorted by, with `:desc` behind them; only of indexes.",
+        "status",
+        "Columns that rows are sorted by, with `:desc` behind them.",
     ),
     text("time", "ms", "Has no effect."),
 ];

@@ -199,6 +199,10 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
             &[
                 text("scroll", "1m", "Has no effect."),
                 text("scroll_id", "…", "What the page before said."),
+                flag(
+                    "rest_total_hits_as_int",
+                    "The number of hits as a bare number.",
+                ),
             ],
             COMMON,
             WITHOUT_EFFECT,

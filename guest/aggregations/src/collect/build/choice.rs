@@ -1,6 +1,7 @@
 //! `include` and `exclude`: which keys have a bucket.
 
 use super::super::keyed::KeyFilter;
+use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::request::Choice;
 use crate::respond::choice_text;
@@ -18,13 +19,25 @@ pub(super) fn key_filter(
         Ok(match choice {
             None => None,
             Some(Choice::Values(values)) => {
+                let time_of = |value: &Key| {
+                    let utc = Zone::utc();
+                    DateFormat::usual().read(&choice_text(value), &utc, false)
+                };
+                let times: Vec<i64> = values
+                    .iter()
+                    .filter_map(|value| time_of(value).ok())
+                    .collect();
                 let values = values.clone();
                 Some(Box::new(move |key, text| {
                     let is_it = |value: &Key| match value {
                         Key::Text(value) => value == text,
                         value => value == key,
                     };
-                    values.iter().any(is_it)
+                    match key {
+                        // However it is written: answers have more than one way.
+                        Key::Date(time_ns) => times.contains(time_ns),
+                        _ => values.iter().any(is_it),
+                    }
                 }))
             }
             Some(Choice::Pattern(pattern)) => {
@@ -58,4 +71,57 @@ fn is_match(regex: &tantivy_fst::Regex, text: &str) -> bool {
         state = regex.accept(&state, byte);
     }
     regex.is_match(&state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::Number;
+
+    fn check(values: &[Key], key: &Key, expect: bool) {
+        let choice = Choice::Values(values.to_vec());
+        let included = key_filter(Some(&choice), None).unwrap().unwrap();
+        assert_eq!(included(key), expect, "{values:?} {key:?}");
+        let left = key_filter(None, Some(&choice)).unwrap().unwrap();
+        assert_eq!(left(key), !expect, "{values:?} {key:?}");
+    }
+
+    #[test]
+    fn a_date_is_chosen_however_it_is_written() {
+        let text = |text: &str| Key::Text(text.to_owned());
+        let date = Key::Date(1_460_505_600_000_000_000);
+        for written in [
+            text("2016-04-13T00:00:00Z"),
+            // As `key_as_string` has it in Elasticsearch's API.
+            text("2016-04-13T00:00:00.000Z"),
+            text("2016-04-13"),
+            text("1460505600000"),
+            Key::Number(Number::Integer(1_460_505_600_000)),
+        ] {
+            check(&[text("x"), written.clone()], &date, true);
+            check(
+                std::slice::from_ref(&written),
+                &Key::Date(1_460_505_600_001_000_000),
+                false,
+            );
+        }
+        check(&[text("x"), text("2016-04-14")], &date, false);
+        // A text that looks like one is a text.
+        let key = text("2016-04-13");
+        check(std::slice::from_ref(&key), &key, true);
+        check(&[text("2016-04-13T00:00:00Z")], &key, false);
+    }
+
+    #[test]
+    fn other_values_are_those_that_are_listed() {
+        let number = |number: i128| Key::Number(Number::Integer(number));
+        check(&[number(7)], &number(7), true);
+        check(&[number(7)], &number(8), false);
+        check(&[Key::Text("true".to_owned())], &Key::Bool(true), true);
+        check(
+            &[Key::Text("10.0.0.1".to_owned())],
+            &Key::Address(0xffff_0a00_0001),
+            true,
+        );
+    }
 }
