@@ -9,7 +9,7 @@ use tantivy::{SegmentReader, Term};
 
 use super::candidate::Candidate;
 use crate::request::SortOrder;
-use crate::split::HeadSource;
+use crate::split::{HeadSource, OpenSplit};
 
 /// Splits with their number of hits, best first.
 pub(super) type Counted<'c> = Vec<(&'c Candidate, u64)>;
@@ -132,7 +132,7 @@ fn needed_bytes(candidate: &Candidate) -> u64 {
     };
     let terms = needs.terms.iter();
     let terms = terms.map(|(term, positions)| {
-        postings_len(segment, term, *positions).unwrap_or_else(|| unknown(*positions))
+        postings_len(split, term, *positions).unwrap_or_else(|| unknown(*positions))
     });
     let ranges = needs
         .term_ranges
@@ -154,9 +154,8 @@ fn needed_bytes(candidate: &Candidate) -> u64 {
 }
 
 /// None if the dictionary is not there.
-fn postings_len(segment: &SegmentReader, term: &Term, positions: bool) -> Option<u64> {
-    let inverted_index = segment.inverted_index(term.field()).ok()?;
-    let info = inverted_index.get_term_info(term).ok()?;
+fn postings_len(split: &OpenSplit, term: &Term, positions: bool) -> Option<u64> {
+    let info = split.terms.get(split.segment(), term).ok()?;
     let len = |range: Range<usize>| range.len() as u64;
     Some(info.map_or(0, |info| {
         let of_positions = match positions {

@@ -99,9 +99,8 @@ impl Candidate {
         }
         let terms = canter_sorting::set_of(required.terms());
         let lookups = terms.into_iter().map(async |term| {
-            let inverted_index = split.segment().inverted_index(term.field())?;
-            let num_docs = inverted_index.doc_freq_async(term).await?;
-            Ok::<_, TantivyError>((num_docs == 0).then_some(term))
+            let found = split.terms.load(split.segment(), term).await?;
+            Ok::<_, TantivyError>(found.is_none().then_some(term))
         });
         let absent = try_join_all(lookups).await;
         let absent = absent.map_err(|error| split.error(error))?;
@@ -124,15 +123,9 @@ impl Candidate {
                 if self.split.deleted.is_some() {
                     return self.count_live(term).await;
                 }
-                let inverted_index = self
-                    .split
-                    .segment()
-                    .inverted_index(term.field())
-                    .map_err(|error| self.split.error(error))?;
-                let doc_freq = inverted_index.doc_freq_async(term).await;
-                Ok(u64::from(
-                    doc_freq.map_err(|error| self.split.error(error))?,
-                ))
+                let found = self.split.terms.load(self.split.segment(), term).await;
+                let found = found.map_err(|error| self.split.error(error))?;
+                Ok(found.map_or(0, |info| u64::from(info.doc_freq)))
             }
         }
     }

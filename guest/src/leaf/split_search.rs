@@ -14,7 +14,7 @@ use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::term_docs::TermDocs;
 use super::windows::Windows;
-use crate::query::{BuiltQuery, QueryShape, compile};
+use crate::query::{BuiltQuery, QueryShape};
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
@@ -180,7 +180,7 @@ impl SplitTask<'_> {
         canter_sorting::sort(&mut docs);
         let (mut wanted, mut found) = (Bits::default(), Bits::default());
         for (ord, clause) in self.named.iter().enumerate() {
-            let mut matcher = compile(clause.query.as_ref(), &self.split.searcher)?;
+            let mut matcher = self.split.compile(clause.query.as_ref())?;
             let mut left = docs.as_slice();
             while let Some((doc, _)) = left.first() {
                 self.interrupt.check_tantivy()?;
@@ -256,7 +256,7 @@ impl SplitTask<'_> {
         if self.split.deleted.is_some() {
             return Ok(false);
         }
-        let mut docs = TermDocs::open(self.split.segment(), term)?;
+        let mut docs = TermDocs::open(self.split, term)?;
         if !aggregations.collect_ranked(&self.docs, &mut docs)? {
             return Ok(false);
         }
@@ -268,7 +268,7 @@ impl SplitTask<'_> {
     }
 
     fn run_unscored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
-        let mut matcher = compile(self.built.query.as_ref(), &self.split.searcher)?;
+        let mut matcher = self.split.compile(self.built.query.as_ref())?;
         if let Matcher::Term(list) = &mut matcher
             && self.split.deleted.is_none()
             && collectors.top_hits.is_in_order()

@@ -60,7 +60,10 @@ impl Statistics {
             let doc_freqs = &mut of_field.doc_freqs;
             *doc_freqs
                 .entry(term.serialized_value_bytes().to_vec())
-                .or_default() += u64::from(inverted_index.doc_freq(term)?);
+                .or_default() += split
+                .terms
+                .get(segment, term)?
+                .map_or(0, |info| u64::from(info.doc_freq));
             if !fields_seen.contains(&term.field()) {
                 fields_seen.push(term.field());
                 of_field.num_tokens += inverted_index.total_num_tokens();

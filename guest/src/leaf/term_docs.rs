@@ -4,14 +4,17 @@
 use std::sync::Arc;
 
 use canter_aggregations::Ranked;
-use tantivy::postings::BlockSegmentPostings;
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{InvertedIndexReader, SegmentReader, TERMINATED, Term};
+use tantivy::{InvertedIndexReader, TERMINATED, Term};
+
+use crate::split::OpenSplit;
 
 /// The documents of one term.
 pub(super) struct TermDocs {
     inverted_index: Arc<InvertedIndexReader>,
-    term: Term,
+    /// Nothing if there are none.
+    info: Option<TermInfo>,
     postings: BlockSegmentPostings,
 }
 
@@ -20,10 +23,11 @@ impl TermDocs {
     ///
     /// # Errors
     /// A read that missed.
-    pub(super) fn open(segment: &SegmentReader, term: &Term) -> tantivy::Result<Self> {
+    pub(super) fn open(split: &OpenSplit, term: &Term) -> tantivy::Result<Self> {
+        let segment = split.segment();
         let mut docs = Self {
             inverted_index: segment.inverted_index(term.field())?,
-            term: term.clone(),
+            info: split.terms.get(segment, term)?,
             postings: BlockSegmentPostings::empty(),
         };
         docs.restart()?;
@@ -33,11 +37,11 @@ impl TermDocs {
 
 impl Ranked for TermDocs {
     fn restart(&mut self) -> tantivy::Result<()> {
-        let option = IndexRecordOption::Basic;
-        let postings = self
-            .inverted_index
-            .read_block_postings(&self.term, option)?;
-        self.postings = postings.unwrap_or_else(BlockSegmentPostings::empty);
+        if let Some(info) = &self.info {
+            let option = IndexRecordOption::Basic;
+            let index = &self.inverted_index;
+            self.postings = index.read_block_postings_from_terminfo(info, option)?;
+        }
         Ok(())
     }
 

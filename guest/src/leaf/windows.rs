@@ -5,7 +5,7 @@ use std::ops::Range;
 use canter_matching::{Bits, Matcher, WINDOW_LEN};
 use tantivy::DocId;
 
-use crate::query::{BuiltQuery, compile};
+use crate::query::BuiltQuery;
 use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
@@ -35,7 +35,7 @@ impl<'a> Windows<'a> {
         docs: Range<DocId>,
         interrupt: &'a Interrupt,
     ) -> tantivy::Result<Self> {
-        let matcher = compile(query.query.as_ref(), &split.searcher)?;
+        let matcher = split.compile(query.query.as_ref())?;
         Ok(Self::of(matcher, split, docs, interrupt))
     }
 

@@ -4,11 +4,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_matching::Matcher;
 use canter_split_format::{
     CoOccurrence, DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata,
     TOO_OLD, TimeIndex, split_object,
 };
 use futures_util::future::join;
+use tantivy::query::Query;
 use tantivy::schema::Schema;
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
@@ -18,6 +20,7 @@ use super::directory::SplitDirectory;
 use super::documents::DocumentFiles;
 use super::identities::IdentityFile;
 use crate::SearchError;
+use crate::query::{TermInfos, compile};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
 
@@ -45,6 +48,8 @@ pub(crate) struct OpenSplit {
     pub(crate) mapper: Arc<DocMapper>,
     pub(crate) body: Arc<SplitBody>,
     pub(crate) searcher: Searcher,
+    /// Where the lists of terms are, as far as it was asked.
+    pub(crate) terms: TermInfos,
     /// Documents that are none any more; `None` without any.
     pub(crate) deleted: Option<DeletedDocs>,
     pub(super) document_files: DocumentFiles,
@@ -53,6 +58,14 @@ pub(crate) struct OpenSplit {
 }
 
 impl OpenSplit {
+    /// What finds the documents of a query. Everything that it reads must be here.
+    ///
+    /// # Errors
+    /// What tantivy says; a read that missed.
+    pub(crate) fn compile(&self, query: &dyn Query) -> tantivy::Result<Matcher> {
+        compile(query, &self.searcher, &self.terms)
+    }
+
     /// The split's one segment.
     pub(crate) fn segment(&self) -> &SegmentReader {
         self.searcher.segment_reader(0)
@@ -248,6 +261,7 @@ fn from_head(
         mapper,
         body,
         searcher,
+        terms: TermInfos::default(),
         deleted,
         document_files,
         identities,

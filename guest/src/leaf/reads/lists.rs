@@ -1,4 +1,4 @@
-//! The lists of many terms at once: those of a range of terms, or of all that a pattern matches.
+//! The lists of terms: of one, or of many at once: a range of terms, or all that a pattern matches.
 //!
 //! A dictionary's block has its postings together and its positions behind them, so what many terms need are some
 //! ranges of a file with others between. tantivy would read all from the first to the last.
@@ -28,6 +28,20 @@ const MAX_DICTIONARY_GAP: usize = 4 << 20;
 
 /// The lists of a field are read as no more ranges; what lies between those that are nearest is read with them.
 const MAX_RANGES: usize = 16;
+
+/// Loads the list of a term, if there is one.
+pub(super) async fn load_term(
+    split: &OpenSplit,
+    term: &Term,
+    positions: bool,
+) -> tantivy::Result<()> {
+    let Some(info) = split.terms.load(split.segment(), term).await? else {
+        return Ok(());
+    };
+    let mut wanted = Wanted::default();
+    wanted.add(&info, positions);
+    wanted.load(split, term.field()).await
+}
 
 /// Loads the lists of a range of terms.
 pub(super) async fn load_range(split: &OpenSplit, range: &TermRange) -> tantivy::Result<()> {

@@ -6,7 +6,7 @@ use futures_util::future::{BoxFuture, FutureExt, try_join_all};
 use tantivy::{SegmentReader, TantivyError};
 use tantivy_fst::Automaton;
 
-use super::lists::{load_matching, load_range};
+use super::lists::{load_matching, load_range, load_term};
 use crate::query::{Needs, TermAutomaton};
 use crate::split::OpenSplit;
 
@@ -18,14 +18,7 @@ pub(in crate::leaf) async fn warm_up(split: &OpenSplit, needs: &Needs) -> tantiv
     let segment = split.segment();
     let mut loads: Vec<BoxFuture<'_, tantivy::Result<()>>> = Vec::new();
     for (term, positions) in &needs.terms {
-        let inverted_index = segment.inverted_index(term.field())?;
-        loads.push(
-            async move {
-                inverted_index.warm_postings(term, *positions).await?;
-                Ok(())
-            }
-            .boxed(),
-        );
+        loads.push(load_term(split, term, *positions).boxed());
     }
     for range in &needs.term_ranges {
         loads.push(load_range(split, range).boxed());

@@ -8,6 +8,7 @@ use super::column::ColumnPart;
 use super::file::PostingFiles;
 use super::phrase::PhraseOf;
 use super::scorer::ScorerPart;
+use super::term_infos::TermInfos;
 use crate::query::build::Excluded;
 use crate::query::columns::{ColumnQuery, FullRange};
 
@@ -15,8 +16,12 @@ use crate::query::columns::{ColumnQuery, FullRange};
 ///
 /// # Errors
 /// What tantivy says; a read that missed.
-pub(crate) fn compile(query: &dyn Query, searcher: &Searcher) -> tantivy::Result<Matcher> {
-    of_query(query, &mut PostingFiles::new(searcher), searcher)
+pub(crate) fn compile(
+    query: &dyn Query,
+    searcher: &Searcher,
+    terms: &TermInfos,
+) -> tantivy::Result<Matcher> {
+    of_query(query, &mut PostingFiles::new(searcher, terms), searcher)
 }
 
 fn of_query(

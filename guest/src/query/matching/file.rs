@@ -10,6 +10,8 @@ use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Directory as _, HasLen as _, Searcher, SegmentReader, TantivyError, Term};
 
+use super::term_infos::TermInfos;
+
 /// A field's posting lists begin with the number of its words.
 const HEADER_LEN: usize = 8;
 
@@ -17,15 +19,17 @@ const HEADER_LEN: usize = 8;
 pub(super) struct PostingFiles<'s> {
     searcher: &'s Searcher,
     pub(super) segment: &'s SegmentReader,
+    terms: &'s TermInfos,
     postings: Option<CompositeFile>,
     positions: Option<CompositeFile>,
 }
 
 impl<'s> PostingFiles<'s> {
-    pub(super) fn new(searcher: &'s Searcher) -> Self {
+    pub(super) fn new(searcher: &'s Searcher, terms: &'s TermInfos) -> Self {
         Self {
             searcher,
             segment: searcher.segment_reader(0),
+            terms,
             postings: None,
             positions: None,
         }
@@ -36,7 +40,7 @@ impl<'s> PostingFiles<'s> {
     /// # Errors
     /// A read that missed; damage.
     pub(super) fn docs(&mut self, term: &Term) -> tantivy::Result<Option<PostingList>> {
-        match self.term_info(term)? {
+        match self.terms.get(self.segment, term)? {
             Some(info) => self.list(term.field(), &info).map(Some),
             None => Ok(None),
         }
@@ -51,7 +55,7 @@ impl<'s> PostingFiles<'s> {
         term: &Term,
         behind: u32,
     ) -> tantivy::Result<Option<PhraseWord>> {
-        let Some(info) = self.term_info(term)? else {
+        let Some(info) = self.terms.get(self.segment, term)? else {
             return Ok(None);
         };
         let docs = self.list(term.field(), &info)?;
@@ -63,11 +67,6 @@ impl<'s> PostingFiles<'s> {
             positions: PositionList::open(bytes)?,
             behind,
         }))
-    }
-
-    fn term_info(&self, term: &Term) -> tantivy::Result<Option<TermInfo>> {
-        let inverted_index = self.segment.inverted_index(term.field())?;
-        Ok(inverted_index.get_term_info(term)?)
     }
 
     fn list(&mut self, field: Field, info: &TermInfo) -> tantivy::Result<PostingList> {

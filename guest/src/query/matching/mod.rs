@@ -10,8 +10,10 @@ mod near;
 mod phrase;
 mod phrase_prefix;
 mod scorer;
+mod term_infos;
 
 pub(crate) use compile::compile;
 pub(super) use near::count_near;
 pub(super) use phrase::PhraseOf;
 pub(super) use phrase_prefix::PhrasePrefix;
+pub(crate) use term_infos::TermInfos;
