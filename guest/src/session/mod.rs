@@ -158,7 +158,9 @@ impl Session {
             Poll::Pending => Progress::Pending(self.exchange.take_demand()),
             Poll::Ready(result) => {
                 self.work = None;
-                match result {
+                // Reads fail once it is set: what came of them is no answer.
+                let is_stopped = self.exchange.interrupt().check();
+                match is_stopped.and(result) {
                     Ok(outcome) => Progress::Done(outcome),
                     Err(error) => Progress::Failed(error),
                 }
