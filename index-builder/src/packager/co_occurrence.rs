@@ -14,6 +14,9 @@ use super::dictionaries::{CommonTerm, SMALL_DICTIONARY_NUM_BYTES, least_docs_of_
 /// of the number of documents, so that their heads stay short: a table has a bit for each two terms.
 const MAX_TERMS: usize = u128::BITS as usize;
 
+/// A split of fewer documents has no table: its lists are short, and heads of such splits are read by the hundred.
+const MIN_DOCS: DocId = 1_024;
+
 /// Documents that are looked at together.
 const WINDOW_LEN: DocId = 8_192;
 
@@ -35,6 +38,9 @@ pub(super) fn co_occurrence_of(
     segment: &SegmentReader,
     common: &[CommonTerm],
 ) -> tantivy::Result<Option<CoOccurrence>> {
+    if segment.max_doc() < MIN_DOCS {
+        return Ok(None);
+    }
     let mut terms = frequent_terms(segment, common)?;
     let partners = partners_of(&mut terms, segment.max_doc());
     let meets_all = |met: &u128| met.count_ones() as usize == partners.len();
@@ -215,6 +221,8 @@ mod tests {
     #[test]
     fn nothing_is_said_where_all_meet_or_nothing_is_frequent() {
         assert!(co_occurrence_of(&segment(1), &[]).unwrap().is_none());
+        let short = segment(MIN_DOCS - 1);
+        assert!(co_occurrence_of(&short, &[]).unwrap().is_none());
         assert!(co_occurrence_of(&segment(0), &[]).unwrap().is_none());
     }
 }
