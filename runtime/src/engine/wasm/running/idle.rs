@@ -4,7 +4,8 @@
 //!   start ──▶ one that is kept, or a fresh one ──▶ a session ──▶ kept, if it ended well and there is room
 //! ```
 //!
-//! A guest keeps nothing from one session for another. What traps is not kept.
+//! A guest keeps nothing of what it has read from one session for another, only patterns that it has compiled. What traps is
+//! not kept.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
