@@ -18,7 +18,7 @@ const PYTHON: [&str; 2] = [
 ];
 
 const PYTHON_TESTS: &str = "tests/clients/python";
-const JS_TESTS: &str = "tests/clients/js";
+pub(crate) const JS_TESTS: &str = "tests/clients/js";
 const GO_TESTS: &str = "tests/clients/go";
 
 /// Builds the command line and runs the clients' tests.
@@ -33,6 +33,13 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
     run_python(workspace)?;
     npm::run_clients(workspace, JS_TESTS)?;
     run_go(workspace)
+}
+
+/// What Python's clients need, for steps to come.
+pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
+    PYTHON
+        .into_iter()
+        .try_for_each(|requirements| tools::python(workspace, requirements).map(drop))
 }
 
 /// The clients' tests as a step of all tests. Without Python they are skipped, but not in CI.

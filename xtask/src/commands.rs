@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{clients, conformance, guest, manifests, npm, python};
+use crate::{beside, clients, conformance, guest, manifests, npm, python};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -35,7 +35,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         "test: format",
         &mut workspace.cargo(&["fmt", "--all", "--check"]),
     )?;
-    guest::build(workspace)?;
+    let beside = beside::start(workspace)?;
     run(
         "test: lints",
         &mut workspace.cargo(&[
@@ -47,8 +47,14 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             "warnings",
         ]),
     )?;
-    let mut tests =
-        workspace.cargo(&["test", "--workspace", "--exclude", "canter-guest-component"]);
+    let tests = ["test", "--workspace", "--exclude", "canter-guest-component"];
+    run(
+        "test: compile tests",
+        workspace.cargo(&tests).arg("--no-run"),
+    )?;
+    beside.finish()?;
+    guest::build(workspace)?;
+    let mut tests = workspace.cargo(&tests);
     if let Some(server) = s3_server::install(workspace)? {
         tests.env(s3_server::VARIABLE, server);
     }
@@ -58,17 +64,6 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     python::test(workspace)?;
     clients::test(workspace)?;
     manifests::test(workspace)?;
-    for manifest in [
-        "split-format/fuzz/Cargo.toml",
-        "formats/fuzz/Cargo.toml",
-        "intake/fuzz/Cargo.toml",
-        "tests/fuzz/Cargo.toml",
-    ] {
-        run(
-            "test: fuzz targets compile",
-            &mut workspace.cargo(&["check", "--manifest-path", manifest]),
-        )?;
-    }
     run(
         "test: documentation",
         workspace

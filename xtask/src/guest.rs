@@ -5,9 +5,11 @@ mod pack;
 mod tables;
 
 use std::fs;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail};
 use flate2::Compression;
@@ -30,16 +32,22 @@ pub(crate) const PRECOMPILE: &str = "canter-precompile";
 /// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Work whose inputs have not
 /// changed is not done again.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    let component = build_component(workspace)?;
-    run(
-        "guest: compile its loops by themselves, for tests",
-        &mut compile(workspace, "canter-kernels")?,
-    )?;
+    let component = compile_all(workspace)?;
     run(
         "guest: build the ahead-of-time compiler",
         &mut workspace.build_binary(PRECOMPILE),
     )?;
     precompile(workspace, &component)
+}
+
+/// All that is WebAssembly: the component, whose path it returns, and its loops by themselves.
+pub(crate) fn compile_all(workspace: &Workspace) -> Result<PathBuf> {
+    let component = build_component(workspace)?;
+    run(
+        "guest: compile its loops by themselves, for tests",
+        &mut compile(workspace, "canter-kernels")?,
+    )?;
+    Ok(component)
 }
 
 /// Compiles the component for this machine, with the ahead-of-time compiler that was built before.
@@ -137,6 +145,13 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
         .join("guest/canter_guest_component.wasm");
     let mut module =
         fs::read(&module_path).with_context(|| format!("cannot read {}", module_path.display()))?;
+    let path = workspace.guest_dir().join("canter-guest.wasm");
+    // Packing takes half a minute, and every command that needs the guest comes by here.
+    let marker = path.with_extension("made-of");
+    let made_of = fingerprint(&module)?;
+    if path.is_file() && fs::read_to_string(&marker).is_ok_and(|found| found == made_of) {
+        return Ok(path);
+    }
     tables::drop_tables(&module_path, &mut module)?;
     let packed = pack::pack(&module)?;
     let component = ComponentEncoder::default()
@@ -151,14 +166,23 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
              see \"What is in the component\" in ARCHITECTURE.md"
         );
     }
-    let path = workspace.guest_dir().join("canter-guest.wasm");
     write_if_changed(&path, &component)?;
+    fs::write(&marker, made_of).context("cannot note what the component is made of")?;
     eprintln!(
         "   {}: {} bytes, {gzip_len} after gzip -9, no imports",
         path.display(),
         component.len(),
     );
     Ok(path)
+}
+
+/// Tells what a component is made of, and by which build of this program, from what the next would be.
+fn fingerprint(module: &[u8]) -> Result<String> {
+    let program = fs::metadata(std::env::current_exe()?)?;
+    let made = program.modified()?.duration_since(UNIX_EPOCH)?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write(module);
+    Ok(format!("{:x} {made:?}", hasher.finish()))
 }
 
 /// The guest asks its host for nothing. (Its core module does import: the functions that make and drop

@@ -3,6 +3,7 @@
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
+mod beside;
 mod clients;
 mod commands;
 mod conformance;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Some("conformance") => conformance::conformance(&workspace, &rest),
         Some("tools") if rest.is_empty() => tools::install(&workspace, false),
         Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
+        Some(beside::COMMAND) if rest.is_empty() => beside::run(&workspace),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
         Some("js") => npm::js(&workspace, &rest),
         Some("wasi") if rest.is_empty() => wasi::build(&workspace),

@@ -17,6 +17,11 @@ const MANIFESTS: [&str; 2] = [
     "examples/indexed-job/job.yaml",
 ];
 
+/// What the check needs, for steps to come.
+pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
+    tools::python(workspace, REQUIREMENTS).map(drop)
+}
+
 /// The check as a step of all tests. Without Python it is skipped, but not in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let python = match tools::python(workspace, REQUIREMENTS) {

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::clients;
 use crate::guest;
 use crate::step::{run, step};
 use crate::workspace::Workspace;
@@ -102,6 +103,15 @@ fn check_npm() -> Result<()> {
         Ok(output) if output.status.success() => Ok(()),
         _ => bail!("npm is missing: install Node.js 20 or newer (https://nodejs.org)"),
     }
+}
+
+/// What the packages import, for steps to come.
+pub(crate) fn install_all(workspace: &Workspace) -> Result<()> {
+    check_npm()?;
+    PACKAGES
+        .into_iter()
+        .chain([clients::JS_TESTS])
+        .try_for_each(|package| install(workspace, package))
 }
 
 /// `npm ci`, unless what is installed is what the lock file names.

@@ -38,6 +38,15 @@ pub(crate) fn python(workspace: &Workspace, args: &[String]) -> Result<()> {
     }
 }
 
+/// What the package's tests need, for steps to come.
+pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
+    tools::python(workspace, REQUIREMENTS)?;
+    match tools::java() {
+        Ok(()) => tools::python(workspace, SPARK_REQUIREMENTS).map(drop),
+        Err(_) => Ok(()),
+    }
+}
+
 /// The package's tests as a step of all tests. Without Python they are skipped, but not in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match tools::python(workspace, REQUIREMENTS) {

@@ -15,7 +15,7 @@ const WASMTIME_VERSION: &str = "48.0.2";
 
 /// Builds `<target>/guest/canter-wasi.wasm`, and `canter-wasi.cwasm` if the `wasmtime` command is there.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    let component = build_program(workspace, "canter-wasi", "wasm32-wasip2", "canter_wasi")?;
+    let component = compile(workspace)?;
     let Some(wasmtime) = find_wasmtime(workspace) else {
         eprintln!(
             "   wasmtime {WASMTIME_VERSION} is not there, so nothing is compiled ahead of time: \
@@ -36,6 +36,11 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
                 .arg(&component),
         )
     })
+}
+
+/// Builds `<target>/guest/canter-wasi.wasm` and returns its path.
+pub(crate) fn compile(workspace: &Workspace) -> Result<PathBuf> {
+    build_program(workspace, "canter-wasi", "wasm32-wasip2", "canter_wasi")
 }
 
 /// Builds `<target>/guest/canter-fastly.wasm`.

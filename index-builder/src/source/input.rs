@@ -312,7 +312,10 @@ fn begins_as_parquet(file: &mut File) -> bool {
 }
 
 /// A file that can be read anywhere.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code))]
+#[cfg_attr(
+    not(feature = "parquet"),
+    expect(dead_code, reason = "a build without Parquet refuses it by name")
+)]
 enum ParquetFile {
     Local(File),
     Object(ObjectPlace),

@@ -98,6 +98,10 @@ impl ObjectPlace {
     }
 
     /// Reads a range of it, of the version that was listed.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only Parquet is read by ranges")
+    )]
     pub(super) fn read_range(&self, range: Range<u64>) -> io::Result<Bytes> {
         let read = async {
             let mut num_failures = 0;

@@ -25,11 +25,13 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     assert_eq!(Templates::open(&templates.write()).as_ref(), Ok(&templates));
-    let Ok(block) = DocumentsBlock::open(block, u32::from(*num_docs), &templates, MAX_NUM_BYTES) else {
+    let Ok(block) = DocumentsBlock::open(block, u32::from(*num_docs), &templates, MAX_NUM_BYTES)
+    else {
         return;
     };
     let documents = (0..usize::from(*num_docs)).map(|place| block.get(place));
-    let lens = documents.map(|document| document.expect("there are as many as were asked for").len());
+    let lens =
+        documents.map(|document| document.expect("there are as many as were asked for").len());
     assert!(lens.sum::<usize>() <= MAX_NUM_BYTES);
     assert_eq!(block.get(usize::from(*num_docs)), None);
 });

@@ -107,7 +107,7 @@ fn real(file: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// `cargo test --workspace --exclude canter-guest-component --test kept_documents -- --ignored`
+/// `cargo test --workspace --exclude canter-guest-component --test splits kept_documents -- --ignored`
 #[test]
 #[ignore = "needs files of real data beside the checkout"]
 fn real_documents_are_kept_as_they_are() {

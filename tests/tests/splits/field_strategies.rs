@@ -1,7 +1,7 @@
 //! What each way of indexing a field costs, in one table, over two sets of real data. Every answer is checked against a
 //! plain scan of the documents.
 //!
-//! `cargo test --workspace --exclude canter-guest-component --test field_strategies -- --ignored --nocapture`
+//! `cargo test --workspace --exclude canter-guest-component --test splits field_strategies -- --ignored --nocapture`
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -9,8 +9,8 @@ use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_tests::{TestIndex, run};
 use serde_json::{Value, json};
 
-const CONFIG: &str = include_str!("../../examples/access-logs/index-config.yaml");
-const SAMPLE: &str = include_str!("../../examples/access-logs/access-logs.ndjson");
+const CONFIG: &str = include_str!("../../../examples/access-logs/index-config.yaml");
+const SAMPLE: &str = include_str!("../../../examples/access-logs/access-logs.ndjson");
 const NUM_SPLITS: usize = 4;
 /// As many hits as the guest's default limit allows.
 const MAX_HITS: u64 = 10_000;

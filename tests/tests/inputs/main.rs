@@ -1,0 +1,9 @@
+//! What goes in: formats, pipelines, transforms, settings of others.
+//!
+//! One program for all of them: linking is most of what a test program takes to build.
+
+mod access_logs;
+mod formats;
+mod pipelines;
+mod quickwit_settings;
+mod transforms;
