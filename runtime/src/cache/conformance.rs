@@ -233,43 +233,72 @@ async fn lookups_are_counted() {
     }
 }
 
-/// What a cache that evicts nothing must hold: each byte of a block, and one run of them in each block.
+/// Bytes that follow one another in a block, and where the first of them is.
+struct BytesAt {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl BytesAt {
+    fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+/// What a cache that evicts nothing must hold: one run of bytes in each block.
 #[derive(Default)]
 struct Model {
-    blocks: BTreeMap<u64, BTreeMap<u64, u8>>,
+    blocks: BTreeMap<u64, BytesAt>,
 }
 
 impl Model {
     fn put(&mut self, offset: u64, bytes: &[u8]) {
-        let mut fresh: BTreeMap<u64, BTreeMap<u64, u8>> = BTreeMap::new();
-        for (at, byte) in (offset..).zip(bytes) {
-            fresh.entry(at / BLOCK_LEN).or_default().insert(at, *byte);
-        }
-        for (number, fresh) in fresh {
-            let held = self.blocks.entry(number).or_default();
-            let ends = |run: &BTreeMap<u64, u8>| {
-                let first = *run.first_key_value().unwrap().0;
-                first..*run.last_key_value().unwrap().0 + 1
+        let end = offset + bytes.len() as u64;
+        let mut start = offset;
+        while start < end {
+            let number = start / BLOCK_LEN;
+            let end_inside = end.min((number + 1) * BLOCK_LEN);
+            let inside = &bytes[(start - offset) as usize..(end_inside - offset) as usize];
+            let fresh = BytesAt {
+                start,
+                bytes: inside.to_vec(),
             };
-            if held.is_empty() {
-                *held = fresh;
-                continue;
-            }
-            let (old, new) = (ends(held), ends(&fresh));
-            if old.end < new.start || new.end < old.start {
-                if fresh.len() >= held.len() {
-                    *held = fresh;
-                }
-            } else {
-                held.extend(fresh);
-            }
+            let kept = match self.blocks.remove(&number) {
+                Some(held) => Self::kept(held, fresh),
+                None => fresh,
+            };
+            self.blocks.insert(number, kept);
+            start = end_inside;
         }
     }
 
-    fn get(&self, range: Range<u64>) -> BTreeMap<u64, u8> {
-        let bytes = self.blocks.values().flatten();
-        let inside = bytes.filter(|(at, _)| range.contains(at));
-        inside.map(|(at, byte)| (*at, *byte)).collect()
+    /// Both, if they touch; otherwise the longer.
+    fn kept(held: BytesAt, fresh: BytesAt) -> BytesAt {
+        if held.end() < fresh.start || fresh.end() < held.start {
+            return match fresh.bytes.len() >= held.bytes.len() {
+                true => fresh,
+                false => held,
+            };
+        }
+        let start = held.start.min(fresh.start);
+        let end = held.end().max(fresh.end());
+        let mut bytes = vec![0; (end - start) as usize];
+        for run in [&held, &fresh] {
+            bytes[(run.start - start) as usize..][..run.bytes.len()].copy_from_slice(&run.bytes);
+        }
+        BytesAt { start, bytes }
+    }
+
+    /// The bytes of `range`, as far as they are held.
+    fn get(&self, range: &Range<u64>) -> Vec<Option<u8>> {
+        let mut found = vec![None; (range.end - range.start) as usize];
+        for run in self.blocks.values() {
+            let inside = run.start.max(range.start)..run.end().min(range.end);
+            for at in inside {
+                found[(at - range.start) as usize] = Some(run.bytes[(at - run.start) as usize]);
+            }
+        }
+        found
     }
 }
 
@@ -296,14 +325,19 @@ proptest! {
                         cache.flush().await;
                     });
                 } else {
-                    let pieces = runtime.block_on(cache.get("a", offset..offset + len, CLASS));
-                    let mut found = BTreeMap::new();
+                    let range = offset..offset + len;
+                    let pieces = runtime.block_on(cache.get("a", range.clone(), CLASS));
+                    let mut found = vec![None; len as usize];
                     for piece in pieces {
-                        for (at, byte) in (piece.offset..).zip(piece.bytes) {
-                            prop_assert!(found.insert(at, byte).is_none(), "{name} twice {at}");
+                        prop_assert!(piece.offset >= offset, "{name} before {offset}");
+                        for (at, byte) in (piece.offset - offset..).zip(piece.bytes) {
+                            let place = found.get_mut(at as usize);
+                            prop_assert!(place.is_some(), "{name} behind {offset} + {len}");
+                            let former = place.and_then(|place| place.replace(byte));
+                            prop_assert!(former.is_none(), "{name} twice {at}");
                         }
                     }
-                    prop_assert!(found == model.get(offset..offset + len), "{}", name);
+                    prop_assert!(found == model.get(&range), "{}", name);
                 }
             }
         }

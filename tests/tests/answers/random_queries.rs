@@ -1,6 +1,6 @@
 //! Random requests over random documents, against a plain scan.
 //!
-//! `CANTER_RANDOM_REQUESTS` says how many (2,500 by default), `CANTER_RANDOM_SEED` from which seed on. With
+//! `CANTER_RANDOM_REQUESTS` says how many (1,500 by default), `CANTER_RANDOM_SEED` from which seed on. With
 //! `CANTER_RANDOM_SHOW_WHOLE` the documents of a difference are not made fewer, which takes most of the time.
 //!
 //! `CANTER_RANDOM_AGGREGATIONS` says how many requests the two engines are asked beside each other (300 by
@@ -70,7 +70,7 @@ fn native_answers_are_those_of_a_scan() {
     run(
         &(Arc::new(NativeEngine::new()) as Arc<dyn Engine>),
         seed,
-        number("CANTER_RANDOM_REQUESTS", 2_500),
+        number("CANTER_RANDOM_REQUESTS", 1_500),
     );
 }
 
@@ -109,7 +109,7 @@ fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
 
 #[test]
 fn wasm_answers_are_those_of_a_scan() {
-    run(&wasm(), 1, 300);
+    run(&wasm(), 1, 150);
 }
 
 /// The scan judges the wasm guest's answers; the native one's of other splits are theirs to the byte.

@@ -115,6 +115,10 @@ fn imports_go_down_only() {
             "canter-benches",
             "canter-examples",
             "canter-tests",
+            "canter-split-format-fuzz",
+            "canter-formats-fuzz",
+            "canter-intake-fuzz",
+            "canter-fuzz",
             "xtask",
         ],
     ];
