@@ -148,8 +148,8 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
     let path = workspace.guest_dir().join("canter-guest.wasm");
     // Packing takes half a minute, and every command that needs the guest comes by here.
     let marker = path.with_extension("made-of");
-    let made_of = fingerprint(&module)?;
-    if path.is_file() && fs::read_to_string(&marker).is_ok_and(|found| found == made_of) {
+    let made_of = fingerprint(&module);
+    if path.is_file() && made_of.is_some() && fs::read_to_string(&marker).ok() == made_of {
         return Ok(path);
     }
     tables::drop_tables(&module_path, &mut module)?;
@@ -167,7 +167,9 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
         );
     }
     write_if_changed(&path, &component)?;
-    fs::write(&marker, made_of).context("cannot note what the component is made of")?;
+    if let Some(made_of) = made_of {
+        fs::write(&marker, made_of).context("cannot note what the component is made of")?;
+    }
     eprintln!(
         "   {}: {} bytes, {gzip_len} after gzip -9, no imports",
         path.display(),
@@ -176,13 +178,14 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Tells what a component is made of, and by which build of this program, from what the next would be.
-fn fingerprint(module: &[u8]) -> Result<String> {
-    let program = fs::metadata(std::env::current_exe()?)?;
-    let made = program.modified()?.duration_since(UNIX_EPOCH)?;
+/// Tells what a component is made of, and by which build of this program, from what the next would be. `None` if that
+/// cannot be told: cargo may have put another program in our place meanwhile.
+fn fingerprint(module: &[u8]) -> Option<String> {
+    let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
+    let made = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let mut hasher = DefaultHasher::new();
     hasher.write(module);
-    Ok(format!("{:x} {made:?}", hasher.finish()))
+    Some(format!("{:x} {made:?}", hasher.finish()))
 }
 
 /// The guest asks its host for nothing. (Its core module does import: the functions that make and drop
