@@ -108,14 +108,15 @@ class Metrics:
         values, num_different = self.sorted(body, docs)
         if not values:
             return {"value": None}
-        median = middle(values, 0.5)
-        distances = sorted(abs(value - median) for value in values)
-        deviation = middle(distances, 0.5)
         if num_different <= 128:
+            median = middle(values, 0.5)
+            deviation = middle(sorted(abs(value - median) for value in values), 0.5)
             return {"value": Near(deviation, 1e-9 * abs(deviation))}
-        # Of the two values in the middle, one or the other counts then, and so of the distances.
-        gaps = sum(ordered[len(ordered) // 2] - ordered[(len(ordered) - 1) // 2] for ordered in (values, distances))
-        return {"value": Near(deviation, deviation / 128 + abs(median) / 64 + gaps / 2)}
+        # Of the two in the middle the lower counts then, among the distances, too.
+        lower = (len(values) - 1) // 2
+        median = values[lower]
+        deviation = sorted(abs(value - median) for value in values)[lower]
+        return {"value": Near(deviation, deviation / 128 + abs(median) / 64)}
 
     def of_percentile_ranks(self, body, docs):
         values, num_different = self.sorted(body, docs)

@@ -83,7 +83,7 @@ fn native() -> Arc<dyn Engine> {
 #[test]
 fn an_index_over_s3_answers_like_the_same_index_in_a_folder() {
     with_s3(
-        "an_index_over_s3_answers_like_the_same_index_in_a_folder",
+        "s3::an_index_over_s3_answers_like_the_same_index_in_a_folder",
         SECRET_KEY,
         |server| {
             let folder = build(server)?;
@@ -139,7 +139,7 @@ fn check_denied(message: &str) -> Result<()> {
 
 #[test]
 fn wrong_credentials_are_refused_with_what_to_do() {
-    let name = "wrong_credentials_are_refused_with_what_to_do";
+    let name = "s3::wrong_credentials_are_refused_with_what_to_do";
     with_s3(name, "not-the-secret", |server| {
         server.make_bucket(BUCKET)?;
         let error = create_index(URI, &config()?)
@@ -185,7 +185,7 @@ fn bucket() -> Result<AmazonS3> {
 
 #[test]
 fn a_presigned_url_opens_one_object_until_it_expires() {
-    let name = "a_presigned_url_opens_one_object_until_it_expires";
+    let name = "s3::a_presigned_url_opens_one_object_until_it_expires";
     with_s3(name, SECRET_KEY, |server| {
         let folder = server.make_bucket(BUCKET)?;
         fs::write(folder.join("object"), b"0123456789")?;
@@ -248,7 +248,7 @@ fn check_manifest(server: &S3Server) -> Result<ManifestFile> {
 #[test]
 fn builders_that_publish_at_once_lose_no_update() {
     const ROUNDS: usize = 200;
-    let name = "builders_that_publish_at_once_lose_no_update";
+    let name = "s3::builders_that_publish_at_once_lose_no_update";
     with_s3(name, SECRET_KEY, |server| {
         server.make_bucket(BUCKET)?;
         create_index(URI, &config()?)?;
@@ -351,7 +351,7 @@ fn kill_at(server: &S3Server, at: usize, down_for: usize, blow: Blow) -> Ordeal<
 
 #[test]
 fn a_server_killed_in_the_middle_of_a_search_makes_no_answer_wrong() {
-    let name = "a_server_killed_in_the_middle_of_a_search_makes_no_answer_wrong";
+    let name = "s3::a_server_killed_in_the_middle_of_a_search_makes_no_answer_wrong";
     with_s3(name, SECRET_KEY, |server| {
         let folder = build(server)?;
         let truths = requests()
@@ -407,7 +407,7 @@ fn a_server_killed_in_the_middle_of_a_search_makes_no_answer_wrong() {
 
 #[test]
 fn a_server_killed_in_the_middle_of_a_publication_leaves_the_old_index_or_the_new() {
-    let name = "a_server_killed_in_the_middle_of_a_publication_leaves_the_old_index_or_the_new";
+    let name = "s3::a_server_killed_in_the_middle_of_a_publication_leaves_the_old_index_or_the_new";
     with_s3(name, SECRET_KEY, |server| {
         server.make_bucket(BUCKET)?;
         let lines = lines();
