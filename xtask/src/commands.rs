@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{beside, clients, conformance, guest, manifests, npm, python};
+use crate::{beside, conformance, guest, manifests};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -35,7 +35,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         "test: format",
         &mut workspace.cargo(&["fmt", "--all", "--check"]),
     )?;
-    let beside = beside::start(workspace)?;
+    let needs = beside::start(workspace, beside::Lane::Needs)?;
     run(
         "test: lints",
         &mut workspace.cargo(&[
@@ -52,17 +52,24 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         "test: compile tests",
         workspace.cargo(&tests).arg("--no-run"),
     )?;
-    beside.finish()?;
+    needs.finish()?;
     guest::build(workspace)?;
     let mut tests = workspace.cargo(&tests);
     if let Some(server) = s3_server::install(workspace)? {
         tests.env(s3_server::VARIABLE, server);
     }
     run("test: tests", &mut tests)?;
+    conformance::prepare(workspace)?;
+    let packages = beside::start(workspace, beside::Lane::Packages)?;
+    let hosts = hosts_and_documents(workspace);
+    // What failed there is told too, whatever failed here.
+    let packages = packages.finish();
+    hosts.and(packages)
+}
+
+/// What `test` runs beside the tests of packages.
+fn hosts_and_documents(workspace: &Workspace) -> Result<()> {
     conformance::test(workspace)?;
-    npm::test(workspace)?;
-    python::test(workspace)?;
-    clients::test(workspace)?;
     manifests::test(workspace)?;
     run(
         "test: documentation",

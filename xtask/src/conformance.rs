@@ -30,20 +30,22 @@ pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> 
         true => command.arg("--write").arg(workspace.root.join(DOCUMENT)),
         false => command.args(args),
     };
-    hosts(workspace, &mut command)
+    prepare(workspace)?;
+    compare(&mut command)
 }
 
-/// The same as a step of all tests, which have built our programs. In CI nothing that is required is
-/// skipped.
+/// The same as a step of all tests, which have built our programs and called `prepare`. In CI nothing that is required
+/// is skipped.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let mut command = Command::new(workspace.dev_binary(PROGRAM));
     if env::var_os("CI").is_some() {
         command.args(["--require", REQUIRED]);
     }
-    hosts(workspace, &mut command)
+    compare(&mut command)
 }
 
-fn hosts(workspace: &Workspace, command: &mut Command) -> Result<()> {
+/// Installs and builds what hosts run and are.
+pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
     tools::install_for_hosts(workspace)?;
     // After the tools: what is compiled ahead of time needs the stock wasmtime.
     wasi::build(workspace)?;
@@ -54,5 +56,9 @@ fn hosts(workspace: &Workspace, command: &mut Command) -> Result<()> {
     if let Err(error) = npm::build(workspace) {
         eprintln!("   the JavaScript hosts are not built: {error:#}");
     }
+    Ok(())
+}
+
+fn compare(command: &mut Command) -> Result<()> {
     run("conformance: the same answers from every host", command)
 }

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         Some("conformance") => conformance::conformance(&workspace, &rest),
         Some("tools") if rest.is_empty() => tools::install(&workspace, false),
         Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
-        Some(beside::COMMAND) if rest.is_empty() => beside::run(&workspace),
+        Some(beside::COMMAND) if rest.len() == 1 => beside::run(&workspace, &rest[0]),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
         Some("js") => npm::js(&workspace, &rest),
         Some("wasi") if rest.is_empty() => wasi::build(&workspace),

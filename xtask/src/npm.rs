@@ -46,7 +46,7 @@ fn run_tests(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The packages' tests as a step of all tests, after the conformance test, which has built them. Without
+/// The packages' tests as a step of all tests, which have built them. Without
 /// npm they are skipped, but not in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match check_npm() {

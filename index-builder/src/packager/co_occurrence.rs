@@ -23,10 +23,24 @@ const WINDOW_LEN: DocId = 8_192;
 /// Sets of terms that are remembered, so that a line of a kind that was there before takes no time.
 const NUM_KNOWN_SETS: usize = 1_024;
 
+/// A short dictionary with so many frequent terms at most is one of kinds (levels, services), for which people ask beside
+/// words; with more it is one of numbers or names, each of which stands beside every word.
+const MAX_KINDS: usize = 32;
+
 /// A frequent term, and the documents that have it.
 struct FrequentTerm {
     place: TermPlace,
+    /// What is taken first if there are too many.
+    rank: Rank,
     postings: SegmentPostings,
+}
+
+/// Kinds and words are taken before what stands beside all of them anyway.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Kind,
+    Word,
+    Other,
 }
 
 /// Of a segment's frequent terms (of those that `common` names, and of dictionaries that are in the head), which of
@@ -53,7 +67,7 @@ pub(super) fn co_occurrence_of(
     })))
 }
 
-/// Those that most documents have, in the order of their places. What all documents have meets everything.
+/// Those that most documents have, of each rank, in the order of their places. What all documents have meets everything.
 fn frequent_terms(
     segment: &SegmentReader,
     common: &[CommonTerm],
@@ -67,13 +81,15 @@ fn frequent_terms(
         }
         let inverted_index = segment.inverted_index(field)?;
         let dictionary = inverted_index.terms();
-        let mut add = |term_ord, info: &TermInfo| -> tantivy::Result<()> {
+        let first_of_field = terms.len();
+        let mut add = |term_ord, rank, info: &TermInfo| -> tantivy::Result<()> {
             let postings =
                 inverted_index.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
             if frequent.contains(&postings.doc_freq()) {
                 let field = field.field_id();
                 terms.push(FrequentTerm {
                     place: TermPlace { field, term_ord },
+                    rank,
                     postings,
                 });
             }
@@ -81,7 +97,7 @@ fn frequent_terms(
         };
         for common in common.iter().filter(|common| common.field == field) {
             if let Some(info) = dictionary.get(&common.term)? {
-                add(common.term_ord, &info)?;
+                add(common.term_ord, Rank::Word, &info)?;
             }
         }
         let whole: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
@@ -90,15 +106,22 @@ fn frequent_terms(
             let mut ord = 0;
             while stream.advance() {
                 if frequent.contains(&stream.value().doc_freq) {
-                    add(ord, stream.value())?;
+                    add(ord, Rank::Kind, stream.value())?;
                 }
                 ord += 1;
             }
         }
+        let of_field = terms.get_mut(first_of_field..).unwrap_or_default();
+        let kinds = of_field.iter().filter(|term| term.rank == Rank::Kind);
+        if kinds.count() > MAX_KINDS {
+            let kinds = of_field.iter_mut().filter(|term| term.rank == Rank::Kind);
+            kinds.for_each(|term| term.rank = Rank::Other);
+        }
     }
     // A dictionary that became small when it was written anew has its common terms twice.
-    terms.sort_by_key(|term| (Reverse(term.postings.doc_freq()), term.place));
+    terms.sort_by_key(|term| (term.place, term.rank));
     terms.dedup_by_key(|term| term.place);
+    terms.sort_by_key(|term| (term.rank, Reverse(term.postings.doc_freq()), term.place));
     terms.truncate(MAX_TERMS.min(max_doc.isqrt() as usize));
     terms.sort_by_key(|term| term.place);
     Ok(terms)
@@ -145,8 +168,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use tantivy::directory::RamDirectory;
-    use tantivy::schema::{Field, STRING, Schema, TEXT};
-    use tantivy::{Index, TantivyDocument};
+    use tantivy::schema::{Field, INDEXED, STRING, Schema, TEXT};
+    use tantivy::{Index, TantivyDocument, Term};
 
     use super::*;
 
@@ -216,6 +239,61 @@ mod tests {
         };
         let found = co_occurrence_of(&segment, &[common]).unwrap();
         assert_eq!(found, co_occurrence_of(&segment, &[]).unwrap());
+    }
+
+    /// A hundred tenants, each in one of a hundred lines, stand beside every word: words that fewer lines have say more.
+    #[test]
+    fn many_values_of_a_field_do_not_displace_words_and_levels() {
+        let mut schema = Schema::builder();
+        let body = schema.add_text_field("body", TEXT);
+        let level = schema.add_text_field("level", STRING);
+        let tenant = schema.add_u64_field("tenant", INDEXED);
+        let mut writer = Index::builder()
+            .schema(schema.build())
+            .single_segment_index_writer::<TantivyDocument>(RamDirectory::create(), 50_000_000)
+            .unwrap();
+        // Enough different words for a long dictionary.
+        for nth in 0..40_000_u64 {
+            let mut document = TantivyDocument::default();
+            let word = match nth % 200 {
+                0 => "exception",
+                1 => "terminating",
+                _ => "block",
+            };
+            document.add_text(body, format!("{word} id{}", nth.wrapping_mul(0x9e37_79b9)));
+            document.add_text(level, if nth % 400 == 1 { "ERROR" } else { "INFO" });
+            document.add_u64(tenant, nth / 7 % 150);
+            writer.add_document(document).unwrap();
+        }
+        let index = writer.finalize().unwrap();
+        let reader = index.reader().unwrap();
+        let segment = reader.searcher().segment_reader(0).clone();
+        let place = |field: Field, term: &Term| {
+            let inverted_index = segment.inverted_index(field).unwrap();
+            let term_ord = inverted_index
+                .terms()
+                .term_ord(term.serialized_value_bytes());
+            (field.field_id(), term_ord.unwrap().unwrap())
+        };
+        let word = |text: &str| {
+            let (field, term_ord) = place(body, &Term::from_field_text(body, text));
+            TermPlace { field, term_ord }
+        };
+        let common: Vec<CommonTerm> = ["block", "exception", "terminating"]
+            .map(|text| CommonTerm {
+                field: body,
+                term_ord: word(text).term_ord,
+                term: text.as_bytes().to_vec(),
+            })
+            .into();
+        let found = co_occurrence_of(&segment, &common).unwrap().unwrap();
+        assert!(found.never_meet(word("exception"), word("block")));
+        assert!(found.never_meet(word("exception"), word("terminating")));
+        let (field, term_ord) = place(level, &Term::from_field_text(level, "ERROR"));
+        let error = TermPlace { field, term_ord };
+        assert!(found.never_meet(error, word("exception")));
+        assert!(!found.never_meet(error, word("terminating")));
+        assert_eq!(found.terms_of(tenant.field_id()).count(), MAX_TERMS - 5);
     }
 
     #[test]

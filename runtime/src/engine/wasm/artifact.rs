@@ -15,7 +15,8 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 const MAGIC: &[u8; 8] = b"CANTERCW";
-const VERSION: u32 = 2;
+/// Changes with what is put into the component before it is compiled, too (`polls.rs`).
+const VERSION: u32 = 3;
 const SEAL_LEN: usize = 44;
 
 /// Why bytes are not the precompiled form of a component.

@@ -95,9 +95,14 @@ impl WasmEngine {
 }
 
 fn compile(wasmtime: &Wasmtime, component: &[u8]) -> Result<Vec<u8>, SearchError> {
-    wasmtime.precompile_component(component).map_err(|error| {
+    let does_not_compile = |error: &dyn std::fmt::Display| {
         SearchError::invalid(format!("the guest component does not compile: {error:#}"))
-    })
+    };
+    #[cfg(target_os = "linux")]
+    let component =
+        &super::polls::with_polls(component).map_err(|error| does_not_compile(&error))?;
+    let compiled = wasmtime.precompile_component(component);
+    compiled.map_err(|error| does_not_compile(&error))
 }
 
 /// One name per component, wasmtime version and settings, so that several versions of this program

@@ -110,7 +110,8 @@ fn base_config() -> Result<Config, SearchError> {
             config.cranelift_flag_enable(flag);
         }
     }
-    config.epoch_interruption(true);
+    // Elsewhere loops have points of their own at which they stop (`polls.rs`).
+    config.epoch_interruption(cfg!(not(target_os = "linux")));
     config.max_wasm_stack(MAX_WASM_STACK);
     // Data is copied into large pages, which are none where they are a file's (`running/memory.rs`).
     config.memory_init_cow(!cfg!(target_os = "linux"));

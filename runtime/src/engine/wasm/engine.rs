@@ -107,7 +107,7 @@ impl WasmEngine {
                     "the component is not a Canter guest of this version: {error:#}"
                 ))
             })?;
-        let ticker = Ticker::start(&wasmtime)?;
+        let ticker = Ticker::start()?;
         Ok(Self {
             idle: Arc::new(Idle::new(options.max_idle_bytes)),
             shared: Arc::new(Shared {

@@ -12,6 +12,8 @@ mod compiled_folder;
 mod config;
 mod embedded;
 mod engine;
+#[cfg(all(feature = "compile", target_os = "linux"))]
+mod polls;
 mod running;
 
 pub use config::WasmOptions;

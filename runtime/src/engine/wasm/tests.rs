@@ -123,6 +123,46 @@ fn an_endless_loop_ends_when_it_is_cancelled() {
     });
 }
 
+/// Compilers leave out a read whose bytes they have: of loops that write nothing, too, each has to stop.
+#[test]
+fn loops_within_and_behind_loops_end_at_the_deadline() {
+    for body in [
+        "(loop $a (loop $b (br $b)))",
+        "(loop $a (loop $b (br_if $b (global.get $calls))) (br $a))",
+        "(loop $a (br_if $a (global.get $calls))) (loop $b (br $b))",
+        "(loop $a (loop $b (loop $c (br_if $c (i32.load (i32.const 70))) (br $b))))",
+        "(loop $a (i32.store (i32.const 80) (i32.const 1)) (loop $b (br $b)))",
+        "(loop $a (drop (memory.grow (i32.const 0))) (br $a))",
+        "(loop $a (memory.fill (i32.const 8192) (i32.const 1) (i32.const 8192)) (br $a))",
+    ] {
+        let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
+        let error = search_in(&engine, &interrupt(Duration::from_millis(200)));
+        assert_eq!(error.kind, ErrorKind::Limit, "{body}");
+        assert!(error.message.contains("200 ms"), "{body}: {error}");
+    }
+}
+
+/// One that is stopped takes nothing away from those beside it.
+#[test]
+fn instances_are_stopped_one_by_one() {
+    let body = "(loop $l (br $l))";
+    let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
+    std::thread::scope(|scope| {
+        let started = Instant::now();
+        let times = [200, 900, 400, 600].map(|millis| {
+            let engine = &engine;
+            scope.spawn(move || {
+                let error = search_in(engine, &interrupt(Duration::from_millis(millis)));
+                assert!(error.message.contains(&format!("{millis} ms")), "{error}");
+                started.elapsed() >= Duration::from_millis(millis)
+            })
+        });
+        for is_late_enough in times {
+            assert!(is_late_enough.join().unwrap());
+        }
+    });
+}
+
 #[test]
 fn memory_above_the_cap_is_a_limit() {
     let grow = "(br_if 0 (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))";

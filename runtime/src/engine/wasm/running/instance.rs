@@ -5,11 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tracing::error;
+#[cfg(not(target_os = "linux"))]
+use wasmtime::UpdateDeadline;
 use wasmtime::component::ResourceAny;
-use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
+use wasmtime::{ResourceLimiter, Store, Trap};
 
 use super::super::engine::Shared;
 use super::parts::len_of_part;
+#[cfg(target_os = "linux")]
+use super::stop::StopPage;
 use super::ticker::Running;
 use crate::engine::{EngineInstance, InstanceLimits};
 use crate::fetch::FetchErrorKind;
@@ -104,6 +108,8 @@ pub(in super::super) struct WasmInstance {
     is_broken: bool,
     /// While it is lent to a search.
     running: Option<Running>,
+    #[cfg(target_os = "linux")]
+    stop_page: Arc<StopPage>,
 }
 
 impl WasmInstance {
@@ -113,7 +119,6 @@ impl WasmInstance {
     ) -> Result<Self, SearchError> {
         let interrupt = limits.interrupt.clone();
         interrupt.check()?;
-        let running = shared.ticker.run();
         let state = InstanceState {
             max_memory_bytes: shared.max_memory_bytes(limits),
             is_over_memory: false,
@@ -124,22 +129,29 @@ impl WasmInstance {
         };
         let mut store = Store::new(&shared.wasmtime, state);
         store.limiter(|state| state);
-        watch(&mut store, &interrupt);
+        // A guest that begins does next to nothing.
+        #[cfg(not(target_os = "linux"))]
+        store.set_epoch_deadline(u64::MAX / 2);
         let guest = shared.guest.instantiate(&mut store).map_err(|error| {
             if store.data().is_over_memory {
                 return over_memory(store.data().max_memory_bytes);
             }
             SearchError::internal(format!("the guest cannot be instantiated: {error:#}"))
         })?;
-        Ok(Self {
+        let mut instance = Self {
+            #[cfg(target_os = "linux")]
+            stop_page: StopPage::last_made()
+                .ok_or_else(|| SearchError::internal("a guest without memory"))?,
             shared,
             store,
             guest,
             session: None,
-            interrupt,
+            interrupt: interrupt.clone(),
             is_broken: false,
-            running: Some(running),
-        })
+            running: None,
+        };
+        instance.watch(&interrupt);
+        Ok(instance)
     }
 
     /// Linear memory that it has.
@@ -149,9 +161,8 @@ impl WasmInstance {
 
     /// Lends it to another search.
     pub(super) fn begin(&mut self, limits: &InstanceLimits) {
-        self.running = Some(self.shared.ticker.run());
         self.interrupt = limits.interrupt.clone();
-        watch(&mut self.store, &self.interrupt);
+        self.watch(&limits.interrupt);
         let max_memory_bytes = self.shared.max_memory_bytes(limits);
         let state = self.store.data_mut();
         (state.max_memory_bytes, state.is_over_memory) = (max_memory_bytes, false);
@@ -163,13 +174,46 @@ impl WasmInstance {
             return false;
         };
         // However the search ended: a cancelled one would be stopped at once.
-        watch(
-            &mut self.store,
-            &Interrupt::after(Instant::now(), TIME_TO_END),
-        );
+        self.watch(&Interrupt::after(Instant::now(), TIME_TO_END));
         let is_ended = !self.is_broken && session.resource_drop(&mut self.store).is_ok();
         self.running = None;
         is_ended
+    }
+
+    /// Has the guest stop when the interrupt says so, and not for an earlier one any more.
+    fn watch(&mut self, interrupt: &Interrupt) {
+        self.running = None;
+        let due = interrupt.clone();
+        #[cfg(target_os = "linux")]
+        {
+            self.stop_page.give_back();
+            let stop_page = Arc::clone(&self.stop_page);
+            self.running = Some(self.shared.ticker.run(move || {
+                if due.is_due() {
+                    stop_page.take();
+                }
+            }));
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            self.store
+                .epoch_deadline_callback(move |_| match due.is_due() {
+                    true => Err(Trap::Interrupt.into()),
+                    false => Ok(UpdateDeadline::Continue(1)),
+                });
+            self.store.set_epoch_deadline(1);
+            let wasmtime = self.shared.wasmtime.clone();
+            let tick = move || wasmtime.increment_epoch();
+            self.running = Some(self.shared.ticker.run(tick));
+        }
+    }
+
+    /// Whether a trap is how the guest was stopped.
+    fn is_stopped(&self, trap: Option<&Trap>) -> bool {
+        #[cfg(target_os = "linux")]
+        return trap == Some(&Trap::MemoryOutOfBounds) && self.stop_page.is_taken();
+        #[cfg(not(target_os = "linux"))]
+        return trap == Some(&Trap::Interrupt);
     }
 
     /// What a call that did not return means for the one who asked.
@@ -178,7 +222,7 @@ impl WasmInstance {
         self.session = None;
         let max_memory_bytes = self.store.data().max_memory_bytes;
         match error.downcast_ref::<Trap>() {
-            Some(Trap::Interrupt) => self.interrupt.error(),
+            trap if self.is_stopped(trap) => self.interrupt.error(),
             Some(Trap::StackOverflow) => SearchError::limit(
                 "the query is nested too deeply for the guest's stack; simplify it",
             ),
@@ -312,16 +356,6 @@ impl WasmInstance {
             wit::Progress::Failed(error) => Err(search_error(error)),
         }
     }
-}
-
-/// Has the instance stop when the interrupt says so.
-fn watch(store: &mut Store<InstanceState>, interrupt: &Interrupt) {
-    let due = interrupt.clone();
-    store.epoch_deadline_callback(move |_| match due.is_due() {
-        true => Err(Trap::Interrupt.into()),
-        false => Ok(UpdateDeadline::Continue(1)),
-    });
-    store.set_epoch_deadline(1);
 }
 
 fn over_memory(max_memory_bytes: usize) -> SearchError {

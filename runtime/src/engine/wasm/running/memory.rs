@@ -11,13 +11,16 @@
 //! A stack is touched in few places, so its pages are small.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
+
+use super::stop::StopPage;
 
 /// A large page of x86-64, and of ARM with small pages of 4 KiB.
 const LARGE_PAGE_LEN: usize = 2 << 20;
 
-/// Where the guest's data begins, behind its stack (`.cargo/config.toml`). If it begins elsewhere, some pages are small
+/// Pages of the guest's stack that are small: all but its near end (`.cargo/config.toml`). If it is shorter, some are small
 /// that could be large.
 const STACK_LEN: usize = 2 << 20;
 
@@ -54,6 +57,7 @@ struct Memory {
     base: NonNull<u8>,
     len: usize,
     capacity: usize,
+    stop_page: Arc<StopPage>,
 }
 
 // SAFETY: the pages belong to whoever has this, on whatever thread.
@@ -95,6 +99,7 @@ impl Memory {
             base,
             len: 0,
             capacity,
+            stop_page: StopPage::of_memory(base),
         };
         memory.ask_for_large_pages();
         Some(memory)
@@ -162,6 +167,7 @@ unsafe impl LinearMemory for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        self.stop_page.forget();
         // SAFETY: this mapping was made by `reserve`, and wasmtime has let go of it.
         #[allow(unsafe_code, reason = "the standard library unmaps nothing")]
         unsafe {

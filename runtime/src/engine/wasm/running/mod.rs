@@ -5,6 +5,8 @@ mod instance;
 #[cfg(target_os = "linux")]
 mod memory;
 mod parts;
+#[cfg(target_os = "linux")]
+mod stop;
 mod ticker;
 
 #[cfg(not(target_os = "linux"))]

@@ -1,86 +1,102 @@
-//! The clock of running instances: moves wasmtime's epoch while there are any.
+//! The clock of running instances: looks after each of them every few milliseconds.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use wasmtime::Engine;
-
 use crate::SearchError;
 
-/// How often a running instance looks at its deadline.
+/// How often a running instance is looked after.
 const TICK: Duration = Duration::from_millis(10);
+
+/// What is called at each tick.
+type Watch = Box<dyn Fn() + Send>;
 
 #[derive(Default)]
 struct State {
-    num_running: usize,
+    /// By the number that it was given.
+    running: BTreeMap<u64, Watch>,
+    next_number: u64,
     is_over: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A thread that ticks while instances run, sleeps while none does, and ends with the ticker.
 pub(in super::super) struct Ticker {
-    shared: Arc<(Mutex<State>, Condvar)>,
+    shared: Arc<Shared>,
 }
 
 impl Ticker {
-    pub(in super::super) fn start(engine: &Engine) -> Result<Self, SearchError> {
-        let shared: Arc<(Mutex<State>, Condvar)> = Arc::default();
-        let (theirs, engine) = (shared.clone(), engine.clone());
+    pub(in super::super) fn start() -> Result<Self, SearchError> {
+        let shared: Arc<Shared> = Arc::default();
+        let theirs = shared.clone();
         thread::Builder::new()
             .name("canter-ticker".to_owned())
             .stack_size(64 << 10)
-            .spawn(move || tick(&theirs, &engine))
+            .spawn(move || tick(&theirs))
             .map_err(|error| {
                 SearchError::internal(format!("cannot start the ticker thread: {error}"))
             })?;
         Ok(Self { shared })
     }
 
-    /// Ticks for as long as the result lives.
-    pub(in super::super) fn run(&self) -> Running {
-        self.update(|state| state.num_running += 1);
+    /// Calls `watch` at each tick for as long as the result lives, and not any more afterwards. It must not take long.
+    pub(super) fn run(&self, watch: impl Fn() + Send + 'static) -> Running {
+        let mut state = self.shared.lock();
+        let number = state.next_number;
+        state.next_number += 1;
+        state.running.insert(number, Box::new(watch));
+        self.shared.changed.notify_all();
         Running {
             shared: self.shared.clone(),
+            number,
         }
-    }
-
-    fn update(&self, change: impl FnOnce(&mut State)) {
-        let (state, changed) = &*self.shared;
-        change(&mut state.lock().unwrap_or_else(PoisonError::into_inner));
-        changed.notify_all();
     }
 }
 
 impl Drop for Ticker {
     fn drop(&mut self) {
-        self.update(|state| state.is_over = true);
+        self.shared.lock().is_over = true;
+        self.shared.changed.notify_all();
     }
 }
 
 /// One running instance.
 pub(in super::super) struct Running {
-    shared: Arc<(Mutex<State>, Condvar)>,
+    shared: Arc<Shared>,
+    number: u64,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let (state, _) = &*self.shared;
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.num_running = state.num_running.saturating_sub(1);
+        self.shared.lock().running.remove(&self.number);
     }
 }
 
-fn tick((state, changed): &(Mutex<State>, Condvar), engine: &Engine) {
-    let mut guard = state.lock().unwrap_or_else(PoisonError::into_inner);
+fn tick(shared: &Shared) {
+    let mut state = shared.lock();
     // Instances may outlive the engine's handle: keep ticking for them.
-    while !(guard.is_over && guard.num_running == 0) {
-        if guard.num_running == 0 {
-            guard = changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    while !(state.is_over && state.running.is_empty()) {
+        if state.running.is_empty() {
+            let woken = shared.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
             continue;
         }
-        drop(guard);
+        drop(state);
         thread::sleep(TICK);
-        engine.increment_epoch();
-        guard = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state = shared.lock();
+        state.running.values().for_each(|watch| watch());
     }
 }
