@@ -1,3 +1,5 @@
+//! Whether each loop begins with a read of its own, and everything else stays as it was.
+
 use wasmparser::{Operator, Parser, Payload};
 
 use super::with_polls;
