@@ -46,6 +46,8 @@ pub(in crate::leaf) struct BestByKeys {
     worst: Option<Candidate>,
     /// Documents that wait until there are enough of them to be looked at.
     waiting: Vec<DocId>,
+    /// The same with their scores.
+    scored: Vec<(DocId, Score)>,
 }
 
 /// How values are told apart that are each kept once.
@@ -91,6 +93,7 @@ impl BestByKeys {
             kept: Vec::new(),
             worst: None,
             waiting: Vec::new(),
+            scored: Vec::new(),
         }
     }
 
@@ -104,13 +107,26 @@ impl BestByKeys {
         Self { group, ..self }
     }
 
-    /// Takes one document.
+    /// Takes one document behind all that came before, with its score.
     ///
     /// # Errors
     /// A dictionary that cannot be read.
-    pub(in crate::leaf) fn collect(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
+    pub(in crate::leaf) fn collect_scored(
+        &mut self,
+        doc: DocId,
+        score: Score,
+    ) -> tantivy::Result<()> {
+        self.scored.push((doc, score));
+        match self.scored.len() >= AT_ONCE as usize {
+            true => self.flush_scored(),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes one document.
+    fn collect(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
         let score = rounded(score);
-        if !self.is_wanted(doc, score)? {
+        if self.goes_behind_all(doc, score) || !self.is_wanted(doc, score)? {
             return Ok(());
         }
         let mut ranks = [(Presence::Value, 0, 0); MAX_SORT_KEYS];
@@ -119,10 +135,7 @@ impl BestByKeys {
         }
         let candidate = Candidate {
             ranks,
-            place: match self.ties {
-                SortOrder::Ascending => doc,
-                SortOrder::Descending => !doc,
-            },
+            place: self.place_of(doc),
             doc,
             score_bits: score.to_bits(),
             group: self
@@ -130,7 +143,7 @@ impl BestByKeys {
                 .as_ref()
                 .map(|group| group.rank(doc, score, &GROUPS)),
         };
-        if self.worst.is_some_and(|worst| candidate >= worst) {
+        if self.worst.as_ref().is_some_and(|worst| candidate >= *worst) {
             return Ok(());
         }
         self.kept.push(candidate);
@@ -142,6 +155,27 @@ impl BestByKeys {
             self.drop_worst();
         }
         Ok(())
+    }
+
+    /// Documents go by it where their values are equal.
+    fn place_of(&self, doc: DocId) -> u32 {
+        match self.ties {
+            SortOrder::Ascending => doc,
+            SortOrder::Descending => !doc,
+        }
+    }
+
+    /// Whether the first key alone says that a document is none of the best, as it does of nearly all of many.
+    fn goes_behind_all(&self, doc: DocId, score: Score) -> bool {
+        let (Some(worst), Some((key, spec))) = (&self.worst, self.keys.first()) else {
+            return false;
+        };
+        let [worst_rank, ..] = worst.ranks;
+        match key.rank(doc, score, spec).cmp(&worst_rank) {
+            Ordering::Less => false,
+            Ordering::Equal => self.keys.len() == 1 && self.place_of(doc) >= worst.place,
+            Ordering::Greater => true,
+        }
     }
 
     /// Lets those go that are none of the best.
@@ -281,6 +315,7 @@ impl BestByKeys {
     /// A damaged column, or a dictionary that cannot be read.
     pub(in crate::leaf) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         self.flush()?;
+        self.flush_scored()?;
         if self.group.is_some() {
             self.drop_repeated();
         }
@@ -341,6 +376,19 @@ impl BestByKeys {
         // Its room is used again.
         waiting.clear();
         self.waiting = waiting;
+        Ok(())
+    }
+
+    /// The same for those with scores. Scores are often equal: taken in another order, each document would go before the worst.
+    fn flush_scored(&mut self) -> tantivy::Result<()> {
+        let mut scored = std::mem::take(&mut self.scored);
+        if self.ties == SortOrder::Descending {
+            scored.reverse();
+        }
+        for (doc, score) in scored.drain(..) {
+            self.collect(doc, score)?;
+        }
+        self.scored = scored;
         Ok(())
     }
 

@@ -332,7 +332,7 @@ impl TopHits {
         score: Score,
     ) -> tantivy::Result<()> {
         match self {
-            Self::Best(best) => best.collect(doc, score),
+            Self::Best(best) => best.collect_scored(doc, score),
             other => other.collect(&[doc]),
         }
     }
