@@ -57,24 +57,31 @@ fn interrupt(time_limit: Duration) -> Interrupt {
 }
 
 /// What a search ends with in a guest whose `search` does `body`.
-fn search(body: &str, interrupt: &Interrupt) -> SearchError {
+fn search(body: &str, interrupt: impl Fn() -> Interrupt + Sync) -> SearchError {
     let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
     search_in(&engine, interrupt)
 }
 
-fn search_in(engine: &WasmEngine, interrupt: &Interrupt) -> SearchError {
+/// `interrupt` is asked for when the guest is compiled. Where a busy machine lets it come before the guest has begun, it
+/// is asked for anew: of interest is how a running one stops.
+fn search_in(engine: &WasmEngine, interrupt: impl Fn() -> Interrupt + Sync) -> SearchError {
     let request = || SessionRequest::Search {
         request: "{}".to_owned(),
         limits: "{}".to_owned(),
     };
-    let limits = InstanceLimits {
-        interrupt: interrupt.clone(),
-        max_memory_bytes: None,
-    };
     // As on a worker thread: a test's own stack is too small for the deepest guest.
     std::thread::scope(|scope| {
         let run = || {
-            let mut instance = engine.start(&limits).unwrap();
+            let mut instance = loop {
+                let limits = InstanceLimits {
+                    interrupt: interrupt(),
+                    max_memory_bytes: None,
+                };
+                match engine.start(&limits) {
+                    Ok(instance) => break instance,
+                    Err(error) => assert_eq!(error.kind, ErrorKind::Limit, "{error}"),
+                }
+            };
             let error = instance.open(request()).unwrap_err();
             // Once broken, always an error, and never a second call into the guest.
             assert!(instance.open(request()).is_err());
@@ -92,7 +99,7 @@ fn search_in(engine: &WasmEngine, interrupt: &Interrupt) -> SearchError {
 
 #[test]
 fn a_trap_is_an_internal_error() {
-    let error = search("", &interrupt(Duration::MAX));
+    let error = search("", || interrupt(Duration::MAX));
     assert_eq!(error.kind, ErrorKind::Internal);
     assert!(error.message.contains("please report it"), "{error}");
     // Nothing of what the guest looks like inside.
@@ -104,7 +111,9 @@ fn a_trap_is_an_internal_error() {
 #[test]
 fn an_endless_loop_ends_at_the_deadline() {
     let started = Instant::now();
-    let error = search("(loop $l (br $l))", &interrupt(Duration::from_millis(100)));
+    let error = search("(loop $l (br $l))", || {
+        interrupt(Duration::from_millis(100))
+    });
     assert_eq!(error.kind, ErrorKind::Limit);
     assert!(error.message.contains("100 ms"), "{error}");
     assert!(started.elapsed() < Duration::from_secs(20));
@@ -112,15 +121,17 @@ fn an_endless_loop_ends_at_the_deadline() {
 
 #[test]
 fn an_endless_loop_ends_when_it_is_cancelled() {
-    let interrupt = interrupt(Duration::MAX);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
+    let cancelled_soon = || {
+        let interrupt = interrupt(Duration::MAX);
+        let theirs = interrupt.clone();
+        std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(50));
-            interrupt.cancel();
+            theirs.cancel();
         });
-        let error = search("(loop $l (br $l))", &interrupt);
-        assert!(error.message.contains("cancelled"), "{error}");
-    });
+        interrupt
+    };
+    let error = search("(loop $l (br $l))", cancelled_soon);
+    assert!(error.message.contains("cancelled"), "{error}");
 }
 
 /// Compilers leave out a read whose bytes they have: of loops that write nothing, too, each has to stop.
@@ -136,7 +147,7 @@ fn loops_within_and_behind_loops_end_at_the_deadline() {
         "(loop $a (memory.fill (i32.const 8192) (i32.const 1) (i32.const 8192)) (br $a))",
     ] {
         let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
-        let error = search_in(&engine, &interrupt(Duration::from_millis(200)));
+        let error = search_in(&engine, || interrupt(Duration::from_millis(200)));
         assert_eq!(error.kind, ErrorKind::Limit, "{body}");
         assert!(error.message.contains("200 ms"), "{body}: {error}");
     }
@@ -152,7 +163,7 @@ fn instances_are_stopped_one_by_one() {
         let times = [200, 900, 400, 600].map(|millis| {
             let engine = &engine;
             scope.spawn(move || {
-                let error = search_in(engine, &interrupt(Duration::from_millis(millis)));
+                let error = search_in(engine, || interrupt(Duration::from_millis(millis)));
                 assert!(error.message.contains(&format!("{millis} ms")), "{error}");
                 started.elapsed() >= Duration::from_millis(millis)
             })
@@ -166,17 +177,16 @@ fn instances_are_stopped_one_by_one() {
 #[test]
 fn memory_above_the_cap_is_a_limit() {
     let grow = "(br_if 0 (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))";
-    let error = search(&format!("(loop {grow})"), &interrupt(Duration::MAX));
+    let error = search(&format!("(loop {grow})"), || interrupt(Duration::MAX));
     assert_eq!(error.kind, ErrorKind::Limit);
     assert!(error.message.contains("1 MiB"), "{error}");
 }
 
 #[test]
 fn endless_recursion_is_a_limit() {
-    let error = search(
-        "(drop (call $recurse (i32.const 0)))",
-        &interrupt(Duration::MAX),
-    );
+    let error = search("(drop (call $recurse (i32.const 0)))", || {
+        interrupt(Duration::MAX)
+    });
     assert_eq!(error.kind, ErrorKind::Limit);
     assert!(error.message.contains("nested"), "{error}");
 }
@@ -188,7 +198,7 @@ fn every_instance_is_fresh_and_gives_its_place_back() {
         "(if (global.get $calls) (then (loop $l (br $l)))) (global.set $calls (i32.const 1))";
     let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
     for _ in 0..10 {
-        let error = search_in(&engine, &interrupt(Duration::from_secs(20)));
+        let error = search_in(&engine, || interrupt(Duration::from_secs(20)));
         assert_eq!(error.kind, ErrorKind::Internal);
     }
 }
@@ -272,7 +282,7 @@ fn kept_code_is_run_in_its_file_until_the_last_instance_is_gone() {
     let engine = start();
     assert_eq!(engine.origin(), CodeOrigin::Kept);
     assert!(runs_code_of(folder.path()));
-    let error = search_in(&engine, &interrupt(Duration::MAX));
+    let error = search_in(&engine, || interrupt(Duration::MAX));
     assert_eq!(error.kind, ErrorKind::Internal);
     let limits = InstanceLimits {
         interrupt: interrupt(Duration::from_secs(60)),
@@ -332,7 +342,7 @@ fn a_precompiled_form_that_does_not_fit_is_compiled_anew() {
         // SAFETY: as above.
         let engine = unsafe { WasmEngine::from_either(&ours, form, options()) }.unwrap();
         assert_eq!(
-            search_in(&engine, &interrupt(Duration::MAX)).kind,
+            search_in(&engine, || interrupt(Duration::MAX)).kind,
             ErrorKind::Internal
         );
     }
