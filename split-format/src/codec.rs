@@ -5,6 +5,7 @@
 use crate::FormatError;
 
 pub(crate) mod bits;
+pub(crate) mod groups;
 
 /// Appends encoded values to a buffer.
 #[derive(Default)]

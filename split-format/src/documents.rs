@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use crate::FormatError;
-use crate::codec::bits::{BitWriter, bits_at, num_bytes_of};
+use crate::codec::groups::{read_groups, write_groups};
 use crate::codec::{Reader, Writer};
 use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION, TOO_OLD};
 
@@ -31,9 +31,6 @@ pub use block::DocumentsBlock;
 pub use block_writer::{BlockWriter, shape_of, template_of};
 pub use decoder::BlockDecoder;
 pub use templates::{Part, Templates};
-
-/// Blocks whose numbers are written with the same width.
-const GROUP_NUM_BLOCKS: usize = 64;
 
 /// A dictionary is no longer than this.
 const MAX_DICTIONARY_NUM_BYTES: usize = 1 << 20;
@@ -134,13 +131,7 @@ impl DocumentIndex {
         out.varint(self.num_blocks() as u64);
         let docs = differences(self.first_docs.iter().map(|doc| u64::from(*doc)));
         let units = differences(self.starts.iter().map(|at| at / UNIT_NUM_BYTES as u64));
-        let groups = docs
-            .chunks(GROUP_NUM_BLOCKS)
-            .zip(units.chunks(GROUP_NUM_BLOCKS));
-        for (docs, units) in groups {
-            write_numbers(&mut out, docs);
-            write_numbers(&mut out, units);
-        }
+        write_groups(&mut out, [&docs, &units]);
         out.into_bytes()
     }
 
@@ -163,34 +154,22 @@ impl DocumentIndex {
         let packed_templates = reader.bytes()?.to_vec();
         let max_block_len = reader.varint()?;
         let num_blocks = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
-        // A group takes at least four bytes.
-        if num_blocks.div_ceil(GROUP_NUM_BLOCKS).saturating_mul(4) > reader.remaining() {
-            return Err(reader.error("it has more blocks than it says anything of"));
-        }
+        let blocks = read_groups(&mut reader, num_blocks)?;
         let (mut doc, mut unit) = (0_u32, 0_u64);
         let (mut first_docs, mut starts) = (vec![0], vec![0]);
-        let mut left = num_blocks;
-        while left > 0 {
-            let num = left.min(GROUP_NUM_BLOCKS);
-            let (docs, units) = (
-                read_numbers(&mut reader, num)?,
-                read_numbers(&mut reader, num)?,
-            );
-            for (num_docs, num_units) in docs.into_iter().zip(units) {
-                let next = u32::try_from(num_docs)
-                    .ok()
-                    .and_then(|num| doc.checked_add(num));
-                let end = unit
-                    .checked_add(num_units)
-                    .filter(|end| end.checked_mul(UNIT_NUM_BYTES as u64).is_some());
-                (doc, unit) = match (next, end) {
-                    (Some(next), Some(end)) if next > doc && end > unit => (next, end),
-                    _ => return Err(reader.error("a block is empty, or longer than can be")),
-                };
-                first_docs.push(doc);
-                starts.push(unit * UNIT_NUM_BYTES as u64);
-            }
-            left -= num;
+        for [num_docs, num_units] in blocks {
+            let next = u32::try_from(num_docs)
+                .ok()
+                .and_then(|num| doc.checked_add(num));
+            let end = unit
+                .checked_add(num_units)
+                .filter(|end| end.checked_mul(UNIT_NUM_BYTES as u64).is_some());
+            (doc, unit) = match (next, end) {
+                (Some(next), Some(end)) if next > doc && end > unit => (next, end),
+                _ => return Err(reader.error("a block is empty, or longer than can be")),
+            };
+            first_docs.push(doc);
+            starts.push(unit * UNIT_NUM_BYTES as u64);
         }
         reader.finish()?;
         Ok(Self {
@@ -266,38 +245,6 @@ fn differences(numbers: impl Iterator<Item = u64> + Clone) -> Vec<u64> {
     let pairs = numbers.zip(next);
     pairs
         .map(|(number, next)| next.saturating_sub(number))
-        .collect()
-}
-
-/// The least of some numbers, and of each by how much it is more, in as many bits as the greatest needs.
-fn write_numbers(out: &mut Writer, numbers: &[u64]) {
-    let least = numbers.iter().min().copied().unwrap_or(0);
-    let most = numbers.iter().max().copied().unwrap_or(0);
-    let width = u64::BITS - (most - least).leading_zeros();
-    out.varint(least);
-    out.varint(u64::from(width));
-    let mut bits = BitWriter::default();
-    for number in numbers {
-        bits.push(number - least, width);
-    }
-    out.raw(&bits.into_bytes());
-}
-
-fn read_numbers(reader: &mut Reader<'_>, num: usize) -> Result<Vec<u64>, FormatError> {
-    let least = reader.varint()?;
-    let width = reader.varint_u32()?;
-    if width > u64::BITS {
-        return Err(reader.error(format!("a number of {width} bits")));
-    }
-    let len = num_bytes_of(num as u64, width).unwrap_or(usize::MAX);
-    let bits = reader.raw(len)?;
-    (0..num as u64)
-        .map(|place| {
-            let more = bits_at(bits, place, width).unwrap_or(u64::MAX);
-            least
-                .checked_add(more)
-                .ok_or_else(|| reader.error("a number is longer than 64 bits"))
-        })
         .collect()
 }
 

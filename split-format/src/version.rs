@@ -116,7 +116,7 @@ pub const IDENTITIES_FILE: &str = "ids";
 /// What that file is called in errors.
 pub(crate) const IDENTITIES_NAME: &str = "document identities";
 /// Version of that file.
-pub(crate) const IDENTITIES_VERSION: u32 = 2;
+pub(crate) const IDENTITIES_VERSION: u32 = 3;
 
 /// Name of the body's file with the stored documents. tantivy does not know of it.
 pub const DOCUMENTS_FILE: &str = "docs";

@@ -6,6 +6,7 @@ use super::open_run::{OpenRun, SourceTable};
 use super::{DocIdentity, SOURCE_ID_LEN};
 use crate::FormatError;
 use crate::codec::Reader;
+use crate::codec::groups::read_groups;
 use crate::version::{IDENTITIES_NAME, IDENTITIES_VERSION};
 
 /// The beginning of the file: which documents each run has, and where it stands.
@@ -39,13 +40,15 @@ impl IdentityDirectory {
             )));
         }
         let num_docs = reader.varint_u32()?;
-        let num_runs = reader.count(2)?;
+        let num_runs = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
+        let numbers = read_groups(&mut reader, num_runs)?;
         let mut runs = Vec::with_capacity(num_runs);
         let (mut doc, mut at) = (0_u32, 0_u64);
-        for _ in 0..num_runs {
-            let (docs, len) = (reader.varint_u32()?, reader.varint()?);
-            let (Some(next_doc), Some(next_at)) = (doc.checked_add(docs), at.checked_add(len))
-            else {
+        for [docs, len] in numbers {
+            let next_doc = u32::try_from(docs)
+                .ok()
+                .and_then(|docs| doc.checked_add(docs));
+            let (Some(next_doc), Some(next_at)) = (next_doc, at.checked_add(len)) else {
                 return Err(reader.error("its runs are longer than can be"));
             };
             if docs == 0 {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{DocIdentity, SourceId, sources_of, width_of, wrapped};
 use crate::codec::Writer;
 use crate::codec::bits::BitWriter;
+use crate::codec::groups::write_groups;
 use crate::version::IDENTITIES_VERSION;
 
 /// Documents of a run whose positions do not simply follow each other, at least.
@@ -21,8 +22,8 @@ pub(super) fn pack(docs: &[DocIdentity]) -> Vec<u8> {
     let mut packer = Packer {
         sources: sources_of(docs),
         run_num_docs: RUN_NUM_DOCS.max(docs.len().div_ceil(MAX_PACKED_RUNS)),
-        directory: Writer::default(),
-        num_runs: 0,
+        nums_docs: Vec::new(),
+        lens: Vec::new(),
         runs: Writer::default(),
     };
     let min_straight_run = MIN_STRAIGHT_RUN.max(docs.len().div_ceil(MAX_PACKED_RUNS));
@@ -49,8 +50,10 @@ pub(super) fn pack(docs: &[DocIdentity]) -> Vec<u8> {
 struct Packer {
     sources: Vec<SourceId>,
     run_num_docs: usize,
-    directory: Writer,
-    num_runs: u64,
+    /// Of each run.
+    nums_docs: Vec<u64>,
+    /// The same, in bytes.
+    lens: Vec<u64>,
     runs: Writer,
 }
 
@@ -63,10 +66,9 @@ impl Packer {
 
     fn push_run(&mut self, docs: &[DocIdentity]) {
         let bytes = self.packed_run(docs);
-        self.directory.varint(docs.len() as u64);
-        self.directory.varint(bytes.len() as u64);
+        self.nums_docs.push(docs.len() as u64);
+        self.lens.push(bytes.len() as u64);
         self.runs.raw(&bytes);
-        self.num_runs += 1;
     }
 
     fn packed_run(&self, docs: &[DocIdentity]) -> Vec<u8> {
@@ -112,8 +114,8 @@ impl Packer {
         let mut out = Writer::default();
         out.u32(IDENTITIES_VERSION);
         out.varint(num_docs as u64);
-        out.varint(self.num_runs);
-        out.raw(&self.directory.into_bytes());
+        out.varint(self.nums_docs.len() as u64);
+        write_groups(&mut out, [&self.nums_docs, &self.lens]);
         out.varint(self.sources.len() as u64);
         for source in &self.sources {
             out.raw(&source.0);
