@@ -115,11 +115,10 @@ impl<'a> Documents<'a> {
         if !is_open.is_some_and(|(block, _)| block.docs.contains(&doc)) {
             self.open_block(doc)?;
         }
-        let stored = self.block.as_ref().and_then(|(block, documents)| {
-            let place = doc.checked_sub(block.docs.start)?;
-            documents.get(usize::try_from(place).ok()?)
-        });
-        let stored = stored.ok_or_else(|| split.error(format!("it has no document {doc}")))?;
+        let missing = || split.error(format!("it has no document {doc}"));
+        let (block, documents) = self.block.as_mut().ok_or_else(missing)?;
+        let place = usize::try_from(doc.saturating_sub(block.docs.start)).unwrap_or(usize::MAX);
+        let stored = documents.get(place).map_err(|error| split.error(error))?;
         read_stored(stored).map_err(|error| split.error(format!("document {doc}: {error}")))
     }
 

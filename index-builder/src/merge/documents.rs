@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock, FormatError,
@@ -19,7 +20,7 @@ pub(crate) struct StoredReader {
     file: Box<dyn FileHandle>,
     // The guest's decoder would do, and takes five times as long.
     decompressor: Decompressor<'static>,
-    templates: Templates,
+    templates: Arc<Templates>,
     block: Option<(DocBlock, DocumentsBlock)>,
 }
 
@@ -53,7 +54,7 @@ impl StoredReader {
             ));
         }
         let decompressor = Decompressor::with_dictionary(&index.dictionary().map_err(damaged)?)?;
-        let templates = index.templates().map_err(damaged)?;
+        let templates = Arc::new(index.templates().map_err(damaged)?);
         Ok(Self {
             templates,
             index,
@@ -83,10 +84,12 @@ impl StoredReader {
             let block = self.read_block(&place)?;
             self.block = Some((place, block));
         }
-        let document = self.block.as_ref().and_then(|(place, block)| {
-            block.get(usize::try_from(doc.checked_sub(place.docs.start)?).ok()?)
-        });
-        document.ok_or_else(|| damaged("there is no such document"))
+        let (place, block) = self
+            .block
+            .as_mut()
+            .ok_or_else(|| damaged("there is no such document"))?;
+        let place = usize::try_from(doc.saturating_sub(place.docs.start)).map_err(damaged)?;
+        block.get(place).map_err(damaged)
     }
 
     fn read_block(&mut self, place: &DocBlock) -> io::Result<DocumentsBlock> {
@@ -101,7 +104,7 @@ impl StoredReader {
         let max_len = at(self.index.max_block_len())?;
         let block = self.decompressor.decompress(frame, max_len)?;
         let num_docs = place.docs.end.saturating_sub(place.docs.start);
-        DocumentsBlock::open(&block, num_docs, &self.templates, max_len)
+        DocumentsBlock::open(block, num_docs, &self.templates, max_len)
             .map_err(|error: FormatError| damaged(error))
     }
 }

@@ -5,6 +5,8 @@
 
 #![no_main]
 
+use std::sync::Arc;
+
 use canter_split_format::{DocumentIndex, DocumentsBlock, Templates};
 use libfuzzer_sys::fuzz_target;
 
@@ -25,13 +27,26 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     assert_eq!(Templates::open(&templates.write()).as_ref(), Ok(&templates));
-    let Ok(block) = DocumentsBlock::open(block, u32::from(*num_docs), &templates, MAX_NUM_BYTES)
-    else {
+    let templates = Arc::new(templates);
+    let num_docs = usize::from(*num_docs);
+    let open = || DocumentsBlock::open(block.to_vec(), num_docs as u32, &templates, MAX_NUM_BYTES);
+    let (Ok(mut forwards), Ok(mut backwards)) = (open(), open()) else {
         return;
     };
-    let documents = (0..usize::from(*num_docs)).map(|place| block.get(place));
-    let lens =
-        documents.map(|document| document.expect("there are as many as were asked for").len());
-    assert!(lens.sum::<usize>() <= MAX_NUM_BYTES);
-    assert_eq!(block.get(usize::from(*num_docs)), None);
+    // Who goes back has all of them at once, which are no longer together than one may be.
+    let _ = backwards.get(num_docs.saturating_sub(1));
+    let mut len = 0;
+    for place in 0..num_docs {
+        let document = forwards.get(place);
+        if let Ok(document) = &document {
+            assert!(document.len() <= MAX_NUM_BYTES);
+        }
+        let Ok(same) = backwards.get(place) else {
+            continue;
+        };
+        assert_eq!(document.as_deref(), Ok(same));
+        len += same.len();
+    }
+    assert!(num_docs < 2 || len <= MAX_NUM_BYTES);
+    assert!(forwards.get(num_docs).is_err());
 });

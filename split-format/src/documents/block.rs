@@ -10,6 +10,7 @@
 //! What no document of the block has is left out.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::column::Column;
 use super::templates::{Piece, Templates};
@@ -17,48 +18,110 @@ use crate::FormatError;
 use crate::codec::{Reader, put_varint};
 use crate::version::DOCUMENTS_NAME;
 
-/// The documents of a block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The documents of a block. They are put together when they are asked for: who wants one of some hundred should not pay
+/// for all. Going forward costs no more than all at once.
+#[derive(Clone, Debug)]
 pub struct DocumentsBlock {
+    content: Vec<u8>,
+    templates: Arc<Templates>,
+    num_docs: usize,
+    max_len: usize,
+    /// Of the documents from `next` on; `None` where one of them was damaged, for they are not where they should be then.
+    columns: Option<Columns>,
+    next: usize,
+    /// The document before `next`, or all from the first on.
     bytes: Vec<u8>,
-    documents: Vec<Range<usize>>,
+    /// Where all documents are among `bytes`, if they are.
+    all: Option<Vec<Range<usize>>>,
 }
 
 impl DocumentsBlock {
-    /// Puts the documents of a block together, from its uncompressed bytes.
+    /// Reads the columns of a block, from its uncompressed bytes.
     ///
     /// # Errors
-    /// If they are not exactly so many, or have more than `max_len` bytes together.
+    /// If they are not exactly those of so many documents. That a document itself has more than `max_len` bytes is said when
+    /// it is asked for.
     pub fn open(
-        bytes: &[u8],
+        content: Vec<u8>,
         num_docs: u32,
-        templates: &Templates,
+        templates: &Arc<Templates>,
         max_len: usize,
     ) -> Result<Self, FormatError> {
-        let mut reader = Reader::new(DOCUMENTS_NAME, bytes);
         let num_docs = usize::try_from(num_docs).unwrap_or(usize::MAX);
-        let mut columns = Columns::read(&mut reader, num_docs, templates)?;
-        reader.finish()?;
-        let mut block = Self::default();
-        while let Some(shape) = columns.shapes.next_number() {
-            let start = block.bytes.len();
-            columns.put_document(shape, templates, max_len, &mut block.bytes)?;
-            block.documents.push(start..block.bytes.len());
-        }
-        Ok(block)
+        Ok(Self {
+            columns: Some(Columns::read(&content, num_docs, templates)?),
+            content,
+            templates: Arc::clone(templates),
+            num_docs,
+            max_len,
+            next: 0,
+            bytes: Vec::new(),
+            all: None,
+        })
     }
 
-    /// A document, by its place in the block.
-    pub fn get(&self, place: usize) -> Option<&[u8]> {
-        self.bytes.get(self.documents.get(place)?.clone())
+    /// A document, by its place in the block. Who goes back pays for all of them, once.
+    ///
+    /// # Errors
+    /// If there is no such document, or it is damaged, or is longer than documents of the split are.
+    pub fn get(&mut self, place: usize) -> Result<&[u8], FormatError> {
+        if place >= self.num_docs {
+            return Err(FormatError::new(
+                DOCUMENTS_NAME,
+                "a block has no such document",
+            ));
+        }
+        if self.all.is_none() && place < self.next.saturating_sub(1) {
+            self.put_all()?;
+        }
+        let document = match &self.all {
+            Some(all) => all
+                .get(place)
+                .and_then(|range| self.bytes.get(range.clone())),
+            None => {
+                if place >= self.next {
+                    self.put_one(place)?;
+                }
+                Some(self.bytes.as_slice())
+            }
+        };
+        document.ok_or_else(damaged)
+    }
+
+    fn put_one(&mut self, place: usize) -> Result<(), FormatError> {
+        let mut columns = self.columns.take().ok_or_else(damaged)?;
+        columns.skip(place - self.next, &self.templates)?;
+        self.bytes.clear();
+        columns.put_document(
+            &self.content,
+            &self.templates,
+            self.max_len,
+            &mut self.bytes,
+        )?;
+        self.columns = Some(columns);
+        self.next = place + 1;
+        Ok(())
+    }
+
+    fn put_all(&mut self) -> Result<(), FormatError> {
+        let mut columns = Columns::read(&self.content, self.num_docs, &self.templates)?;
+        let (mut bytes, mut all) = (Vec::new(), Vec::with_capacity(self.num_docs));
+        for _ in 0..self.num_docs {
+            let start = bytes.len();
+            columns.put_document(&self.content, &self.templates, self.max_len, &mut bytes)?;
+            all.push(start..bytes.len());
+        }
+        (self.bytes, self.all) = (bytes, Some(all));
+        Ok(())
     }
 }
 
-struct Columns<'b> {
-    shapes: Column<'b>,
+#[derive(Clone, Debug)]
+struct Columns {
+    shapes: Column,
     /// First that of documents without a shape; then those of shapes, and of texts. A text has two: its templates, and
     /// those that are of none.
-    values: Vec<Column<'b>>,
+    values: Vec<Column>,
     /// Where those of each shape begin among them.
     of_shapes: Vec<usize>,
     of_texts: Vec<usize>,
@@ -80,12 +143,10 @@ fn count(calls: &[u64], counts: &mut [usize]) -> Result<(), FormatError> {
     Ok(())
 }
 
-impl<'b> Columns<'b> {
-    fn read(
-        reader: &mut Reader<'b>,
-        num_docs: usize,
-        templates: &Templates,
-    ) -> Result<Self, FormatError> {
+impl Columns {
+    fn read(content: &[u8], num_docs: usize, templates: &Templates) -> Result<Self, FormatError> {
+        let mut whole = Reader::new(DOCUMENTS_NAME, content);
+        let reader = &mut whole;
         let mut counts = vec![0; templates.shapes.len() + 1];
         let mut text_counts = vec![0; templates.texts.len() + 1];
         let mut read = Self {
@@ -124,19 +185,87 @@ impl<'b> Columns<'b> {
                 read.values.push(Column::read(reader, *num)?);
             }
         }
+        whole.finish()?;
         Ok(read)
     }
 
-    /// Appends the next document, which has this shape.
+    /// Leaves out so many documents.
+    fn skip(&mut self, num_docs: usize, templates: &Templates) -> Result<(), FormatError> {
+        if num_docs == 0 {
+            return Ok(());
+        }
+        let mut counts = vec![0; templates.shapes.len() + 1];
+        let mut text_counts = vec![0; templates.texts.len() + 1];
+        count(self.shapes.first_numbers(num_docs)?, &mut counts)?;
+        self.shapes.skip(num_docs).ok_or_else(damaged)?;
+        self.skip_values(0, counts.first().copied().unwrap_or(0))?;
+        let of_shapes = std::mem::take(&mut self.of_shapes);
+        let shapes = of_shapes.iter().zip(&templates.shapes);
+        for ((at, shape), num) in shapes.zip(counts.iter().skip(1)) {
+            if *num > 0 {
+                self.skip_shape(*at, shape, *num, &mut text_counts)?;
+            }
+        }
+        self.of_shapes = of_shapes;
+        let of_texts = std::mem::take(&mut self.of_texts);
+        let ends = of_texts.iter().skip(1).copied().chain([self.values.len()]);
+        for ((from, to), num) in of_texts.iter().zip(ends).zip(text_counts.iter().skip(1)) {
+            for at in *from..to {
+                self.skip_values(at, *num)?;
+            }
+        }
+        self.of_texts = of_texts;
+        Ok(())
+    }
+
+    /// Leaves out the values of so many documents of a shape, whose columns begin at `at`.
+    fn skip_shape(
+        &mut self,
+        mut at: usize,
+        shape: &[u8],
+        num_docs: usize,
+        text_counts: &mut [usize],
+    ) -> Result<(), FormatError> {
+        let mut shape = Reader::new(DOCUMENTS_NAME, shape);
+        while !shape.is_empty() {
+            match Piece::read(&mut shape)? {
+                Piece::Literal(_) => {}
+                Piece::Value => {
+                    self.skip_values(at, num_docs)?;
+                    at += 1;
+                }
+                Piece::Text => {
+                    let calls = self.values.get(at).ok_or_else(damaged)?;
+                    let before = text_counts.first().copied().unwrap_or(0);
+                    count(calls.first_numbers(num_docs)?, text_counts)?;
+                    let after = text_counts.first().copied().unwrap_or(0);
+                    self.skip_values(at, num_docs)?;
+                    self.skip_values(at + 1, after - before)?;
+                    at += 2;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_values(&mut self, column: usize, num: usize) -> Result<(), FormatError> {
+        let column = self.values.get_mut(column);
+        column
+            .and_then(|column| column.skip(num))
+            .ok_or_else(damaged)
+    }
+
+    /// Appends the next document.
     fn put_document(
         &mut self,
-        shape: u64,
+        content: &[u8],
         templates: &Templates,
         max_len: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), FormatError> {
+        let shape = self.shapes.next_number().ok_or_else(damaged)?;
         let Some(shape) = shape.checked_sub(1).and_then(|at| usize::try_from(at).ok()) else {
-            return self.put(0, out);
+            return self.put(0, content, out);
         };
         let mut at = self.of_shapes.get(shape).copied().unwrap_or(usize::MAX);
         let pieces = templates.shapes.get(shape).map_or(&[][..], Vec::as_slice);
@@ -145,15 +274,15 @@ impl<'b> Columns<'b> {
             match Piece::read(&mut pieces)? {
                 Piece::Literal(literal) => out.extend_from_slice(literal),
                 Piece::Value => {
-                    self.put(at, out)?;
+                    self.put(at, content, out)?;
                     at += 1;
                 }
                 Piece::Text => {
                     let from = out.len();
                     let call = self.values.get_mut(at).and_then(Column::next_number);
                     match call.ok_or_else(damaged)?.checked_sub(1) {
-                        None => self.put(at + 1, out)?,
-                        Some(text) => self.put_text(text, templates, out)?,
+                        None => self.put(at + 1, content, out)?,
+                        Some(text) => self.put_text(text, content, templates, out)?,
                     }
                     at += 2;
                     put_length_before(out, from);
@@ -171,6 +300,7 @@ impl<'b> Columns<'b> {
     fn put_text(
         &mut self,
         text: u64,
+        content: &[u8],
         templates: &Templates,
         out: &mut Vec<u8>,
     ) -> Result<(), FormatError> {
@@ -180,7 +310,7 @@ impl<'b> Columns<'b> {
         out.extend_from_slice(literals.bytes()?);
         let mut at = self.of_texts.get(text).copied().unwrap_or(usize::MAX);
         while !literals.is_empty() {
-            self.put(at, out)?;
+            self.put(at, content, out)?;
             at += 1;
             out.extend_from_slice(literals.bytes()?);
         }
@@ -188,10 +318,10 @@ impl<'b> Columns<'b> {
     }
 
     /// Appends the next value of a column.
-    fn put(&mut self, column: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    fn put(&mut self, column: usize, content: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
         let column = self.values.get_mut(column);
         column
-            .and_then(|column| column.append(out))
+            .and_then(|column| column.append(content, out))
             .ok_or_else(damaged)
     }
 }

@@ -11,6 +11,7 @@
 
 use crate::FormatError;
 use crate::codec::{Reader, put_varint, zigzag};
+use crate::version::DOCUMENTS_NAME;
 
 const DIFFERENCES: u64 = 1;
 const DECIMALS: u64 = 2;
@@ -23,12 +24,13 @@ const MAX_DIGITS: usize = 20;
 const MAX_EXACT_DIGITS: usize = 19;
 
 /// The values of a column, as they are read from the first to the last.
-#[derive(Debug, Default)]
-pub(super) struct Column<'b> {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Column {
     form: Form,
     /// Values, or how long they are.
     numbers: std::vec::IntoIter<u64>,
-    bytes: &'b [u8],
+    /// How far before the end of the block the bytes of the next value begin.
+    before_end: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,9 +41,9 @@ enum Form {
     Bytes,
 }
 
-impl<'b> Column<'b> {
+impl Column {
     /// Reads a column of so many values. One of none is not there.
-    pub(super) fn read(reader: &mut Reader<'b>, num_values: usize) -> Result<Self, FormatError> {
+    pub(super) fn read(reader: &mut Reader<'_>, num_values: usize) -> Result<Self, FormatError> {
         if num_values == 0 {
             return Ok(Self::default());
         }
@@ -73,14 +75,14 @@ impl<'b> Column<'b> {
             sum = sum.saturating_add(usize::try_from(last).unwrap_or(usize::MAX));
             numbers.push(last);
         }
-        let bytes = match form {
-            Form::Bytes => reader.raw(sum)?,
-            _ => &[],
-        };
+        let before_end = reader.remaining();
+        if let Form::Bytes = form {
+            reader.raw(sum)?;
+        }
         Ok(Self {
             form,
             numbers: numbers.into_iter(),
-            bytes,
+            before_end,
         })
     }
 
@@ -94,16 +96,40 @@ impl<'b> Column<'b> {
         self.numbers.as_slice()
     }
 
-    /// Appends the next value as it is in the document; `None` if there is none.
-    pub(super) fn append(&mut self, out: &mut Vec<u8>) -> Option<()> {
+    /// So many of the numbers that are to come.
+    ///
+    /// # Errors
+    /// If there are fewer.
+    pub(super) fn first_numbers(&self, num: usize) -> Result<&[u64], FormatError> {
+        let error = || FormatError::new(DOCUMENTS_NAME, "a column is cut short");
+        self.numbers.as_slice().get(..num).ok_or_else(error)
+    }
+
+    /// Leaves out so many values; `None` if there are fewer.
+    pub(super) fn skip(&mut self, num: usize) -> Option<()> {
+        let skipped = self.numbers.as_slice().get(..num)?;
+        if let Form::Bytes = self.form {
+            let len = skipped.iter().sum::<u64>();
+            self.before_end = self.before_end.checked_sub(usize::try_from(len).ok()?)?;
+        }
+        if let Some(last) = num.checked_sub(1) {
+            self.numbers.nth(last);
+        }
+        Some(())
+    }
+
+    /// Appends the next value as it is in the document, where `block` are the bytes that the column was read from; `None`
+    /// if there is none.
+    pub(super) fn append(&mut self, block: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let number = self.numbers.next()?;
         match self.form {
             Form::Varints => put_varint(out, number),
             Form::Decimals(width) => put_decimal(out, number, width),
             Form::Bytes => {
-                let (value, rest) = self.bytes.split_at_checked(usize::try_from(number).ok()?)?;
-                out.extend_from_slice(value);
-                self.bytes = rest;
+                let len = usize::try_from(number).ok()?;
+                let from = block.len().checked_sub(self.before_end)?;
+                out.extend_from_slice(block.get(from..from.checked_add(len)?)?);
+                self.before_end = self.before_end.checked_sub(len)?;
             }
         }
         Some(())

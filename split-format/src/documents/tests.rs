@@ -1,6 +1,6 @@
 //! Every document comes back, with a dictionary and without one; damage is an error.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 
@@ -121,11 +121,11 @@ fn check_with(docs: &[Doc], per_block: usize, dictionary: usize, templates: Temp
         assert!(place.docs.contains(&doc));
         assert_eq!(read.block(place.ord).as_ref(), Some(&place));
         let range = place.bytes.start as usize..place.bytes.end as usize;
-        let block = decoder.decode(&place, &bytes[range]).unwrap();
+        let mut block = decoder.decode(&place, &bytes[range]).unwrap();
         let at = (doc - place.docs.start) as usize;
         let document = bytes_of(document);
-        assert_eq!(block.get(at), Some(document.as_slice()), "document {doc}");
-        assert_eq!(block.get(place.docs.len()), None);
+        assert_eq!(block.get(at).unwrap(), document, "document {doc}");
+        assert!(block.get(place.docs.len()).is_err());
     }
     assert_eq!(read.block_of(read.num_docs()), None);
     assert_eq!(read.block(read.num_blocks()), None);
@@ -309,6 +309,25 @@ proptest! {
     }
 
     #[test]
+    fn documents_of_a_block_come_back_in_any_order(
+        documents in prop::collection::vec(prop::collection::vec(own_part(), 0..6), 1..60),
+        places in prop::collection::vec(0_usize..60, 1..20),
+        ascending in any::<bool>(),
+    ) {
+        let (index, bytes) = written(&documents, 60, 0, templates_of(&documents));
+        let place = index.block(0).unwrap();
+        let mut block = BlockDecoder::new(&index).unwrap().decode(&place, &bytes).unwrap();
+        let mut places = places;
+        if ascending {
+            places.sort_unstable();
+        }
+        for place in places {
+            let document = documents.get(place).map(bytes_of);
+            prop_assert_eq!(block.get(place).ok(), document.as_deref());
+        }
+    }
+
+    #[test]
     fn templates_come_back(docs in prop::collection::vec(prop::collection::vec(own_part(), 0..6), 1..20)) {
         let templates = templates_of(&docs);
         prop_assert_eq!(Templates::open(&templates.write()).unwrap(), templates);
@@ -323,9 +342,15 @@ proptest! {
         let _ = Templates::open(&templates);
         let most = 10_000;
         let templates = templates_of(&lines(4));
-        if let Ok(block) = DocumentsBlock::open(&bytes, num_docs, &templates, most) {
-            let lens = (0..num_docs as usize).map(|place| block.get(place).unwrap().len());
-            prop_assert!(lens.sum::<usize>() <= most);
+        let templates = Arc::new(templates);
+        if let Ok(mut block) = DocumentsBlock::open(bytes, num_docs, &templates, most) {
+            let places = 0..num_docs as usize;
+            // Forwards, and then backwards, when all are there at once.
+            for place in places.clone().chain(places.rev()) {
+                if let Ok(document) = block.get(place) {
+                    prop_assert!(document.len() <= most);
+                }
+            }
         }
     }
 

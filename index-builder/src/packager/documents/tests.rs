@@ -23,9 +23,9 @@ fn stored(documents: &[Vec<u8>]) -> (DocumentIndex, usize) {
     for (doc, document) in (0..).zip(documents) {
         let place = index.block_of(doc).unwrap();
         let bytes = &stored.blocks[place.bytes.start as usize..place.bytes.end as usize];
-        let block = decoder.decode(&place, bytes).unwrap();
+        let mut block = decoder.decode(&place, bytes).unwrap();
         let at = (doc - place.docs.start) as usize;
-        assert_eq!(block.get(at), Some(document.as_slice()));
+        assert_eq!(block.get(at).unwrap(), document);
     }
     (index, stored.blocks.len())
 }
