@@ -10,7 +10,7 @@ use super::units;
 ///
 /// Quickwit's is 1 000 000. Here a hit is fetched by range over the network, and ten hits are ten
 /// blocks, so the default is small enough that ten of them take no longer than one request.
-pub const DEFAULT_DOCSTORE_BLOCKSIZE: usize = 64 * 1024;
+pub const DEFAULT_DOCSTORE_BLOCKSIZE: usize = 128 * 1024;
 
 /// How splits are made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
