@@ -13,6 +13,7 @@
 //! ```
 
 mod amounts;
+mod buffers;
 mod class;
 mod fault;
 mod object_name;
@@ -37,6 +38,7 @@ pub use amounts::parse_bytes;
 pub use answer::{Answer, AskedRange, check_answer, past_the_end};
 #[cfg(feature = "buckets")]
 pub use buckets::{BucketOptions, MannersConnector, open_bucket};
+pub use buffers::Buffer;
 pub use class::ByteClass;
 pub use fault::{Misbehaviour, NotImplemented, ObjectTooLong, StoreFault};
 #[cfg(feature = "buckets")]

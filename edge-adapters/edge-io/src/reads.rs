@@ -1,6 +1,6 @@
 //! A read on its way to its bytes.
 
-use canter_guest::session::protocol::{FetchErrorKind, ReadRequest, Supply, SupplyResult};
+use canter_guest::session::protocol::{FetchErrorKind, ReadRequest, Supply, SupplyResult, shared};
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::{Missing, Request, align};
 use canter_stores::{AskedRange, ByteClass, CachedPiece, Extent};
@@ -125,7 +125,7 @@ impl PendingRead {
 
     pub(crate) fn into_supply(self) -> Supply {
         let outcome = match self.error {
-            None => SupplyResult::Bytes(pieces::join(self.pieces).into()),
+            None => SupplyResult::Bytes(shared(pieces::join(self.pieces))),
             Some(error) => SupplyResult::Failed {
                 // A connection that broke off is no reason to rebuild an index.
                 kind: match error.is_transient {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use canter_guest::session::protocol::{
-    CacheLookup, Demand, FetchErrorKind, ReadRequest, Supply, SupplyResult,
+    CacheLookup, Demand, FetchErrorKind, ReadRequest, Supply, SupplyResult, shared,
 };
 use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::coalesce::CoalesceOptions;
@@ -46,7 +46,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         Supply {
             id: lookup.id,
             outcome: match entry {
-                Some(bytes) => SupplyResult::Bytes(bytes.into()),
+                Some(bytes) => SupplyResult::Bytes(shared(bytes)),
                 None => SupplyResult::Miss,
             },
         }

@@ -112,7 +112,9 @@ fn supply(supply: wit::Supply) -> own::Supply {
     own::Supply {
         id: supply.id,
         outcome: match supply.outcome {
-            wit::SupplyResult::Bytes(bytes) => own::SupplyResult::Bytes(bytes),
+            wit::SupplyResult::Bytes(bytes) => {
+                own::SupplyResult::Bytes(own::OwnedBytes::new(bytes))
+            }
             wit::SupplyResult::Miss => own::SupplyResult::Miss,
             wit::SupplyResult::Failed(error) => own::SupplyResult::Failed {
                 kind: fetch_error_kind(error.kind),

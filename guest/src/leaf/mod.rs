@@ -21,6 +21,7 @@ mod reads;
 mod split_search;
 mod statistics;
 mod term_docs;
+mod term_scores;
 mod times;
 mod windows;
 

@@ -5,14 +5,15 @@ use std::ops::Range;
 use canter_aggregations::{Aggregations, Collector, FromHead, Partial, Ranked, Split};
 use canter_matching::{Bits, Matcher, PostingList, WINDOW_LEN};
 use canter_split_format::DeletedDocs;
-use tantivy::query::{EnableScoring, Scorer};
-use tantivy::{DocId, TERMINATED};
+use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Scorer};
+use tantivy::{DocId, Score, TERMINATED, Term};
 
 use super::aggregate::matching;
 use super::hits::{HitOrder, TopHits, rounded};
 use super::partial::PartialHit;
 use super::statistics::Statistics;
 use super::term_docs::TermDocs;
+use super::term_scores::TermScores;
 use super::windows::Windows;
 use crate::query::{BuiltQuery, QueryShape};
 use crate::session::Interrupt;
@@ -66,6 +67,9 @@ struct Collectors {
 
 /// So many documents go to the aggregations at once.
 const AGGREGATED_AT_ONCE: usize = 4096;
+
+/// So many documents are taken at once with their scores.
+const SCORED_AT_ONCE: usize = 128;
 
 /// So many documents of a term are taken at once.
 const TERM_AT_ONCE: u32 = 4096;
@@ -313,28 +317,66 @@ impl SplitTask<'_> {
 
     fn run_scored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
         let statistics = self.statistics.map(|all| all.of_split(self.split));
-        let scoring = match &statistics {
-            Some(statistics) => {
-                EnableScoring::enabled_from_statistics_provider(statistics, &self.split.searcher)
-            }
-            None => EnableScoring::enabled_from_searcher(&self.split.searcher),
+        let statistics: &dyn Bm25StatisticsProvider = match &statistics {
+            Some(statistics) => statistics,
+            None => &self.split.searcher,
         };
+        if let QueryShape::Term(term) = &self.built.shape {
+            return self.run_scored_term(term, statistics, collectors);
+        }
+        let searcher = &self.split.searcher;
+        let scoring = EnableScoring::enabled_from_statistics_provider(statistics, searcher);
         let mut scorer = self.scorer(scoring)?;
+        let mut scored = Vec::new();
         while scorer.doc() < self.docs.end {
-            self.interrupt.check_tantivy()?;
-            let doc = scorer.doc();
-            if self.split.is_live(doc) {
-                let score = scorer.score();
-                let is_hit = self
-                    .min_score
-                    .is_none_or(|least| f64::from(rounded(score)) >= least);
-                if is_hit {
-                    collectors.num_hits += 1;
-                    collectors.top_hits.collect_scored(doc, score)?;
-                    collectors.aggregate(&[doc])?;
-                }
+            scored.clear();
+            while scorer.doc() < self.docs.end && scored.len() < SCORED_AT_ONCE {
+                scored.push((scorer.doc(), scorer.score()));
+                scorer.advance();
             }
-            scorer.advance();
+            self.collect_scored(&mut scored, collectors)?;
+        }
+        Ok(())
+    }
+
+    fn run_scored_term(
+        &self,
+        term: &Term,
+        statistics: &dyn Bm25StatisticsProvider,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
+        let scores = TermScores::open(self.split, term, statistics, &self.docs)?;
+        let Some(mut scores) = scores else {
+            return Ok(());
+        };
+        let mut scored = Vec::new();
+        loop {
+            scores.next_block(&mut scored);
+            if scored.is_empty() {
+                return Ok(());
+            }
+            self.collect_scored(&mut scored, collectors)?;
+        }
+    }
+
+    /// Takes documents with their scores, of which it leaves those that are hits.
+    fn collect_scored(
+        &self,
+        scored: &mut Vec<(DocId, Score)>,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
+        self.interrupt.check_tantivy()?;
+        if self.split.deleted.is_some() {
+            scored.retain(|(doc, _)| self.split.is_live(*doc));
+        }
+        if let Some(least) = self.min_score {
+            scored.retain(|(_, score)| f64::from(rounded(*score)) >= least);
+        }
+        collectors.num_hits += scored.len() as u64;
+        collectors.top_hits.collect_scored(scored)?;
+        if collectors.aggregations.is_some() {
+            let docs: Vec<DocId> = scored.iter().map(|(doc, _)| *doc).collect();
+            collectors.aggregate(&docs)?;
         }
         Ok(())
     }

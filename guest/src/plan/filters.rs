@@ -8,6 +8,7 @@ use canter_doc_mapper::DocMapper;
 use canter_split_format::{BlockPlace, FilterBlock, Needle, PageFilters, PageRef, PagedSplit};
 use futures_util::future::join_all;
 use tantivy::Term;
+use tantivy::directory::OwnedBytes;
 
 use super::prune::covered_share;
 use crate::SearchError;
@@ -38,7 +39,7 @@ pub(super) struct Needles {
 /// Blocks of the filters of one page.
 #[derive(Default)]
 pub(super) struct FilterBlocks {
-    blocks: Vec<(BlockPlace, Vec<u8>)>,
+    blocks: Vec<(BlockPlace, OwnedBytes)>,
 }
 
 /// Which splits of a page may have what is required.

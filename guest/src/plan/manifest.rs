@@ -2,6 +2,8 @@
 
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 
+use tantivy::directory::OwnedBytes;
+
 use crate::request::Limits;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
@@ -31,7 +33,7 @@ pub(crate) async fn pin_manifest(
     let (_, bytes) = read_sound(exchange, limits).await?;
     let hash = blake3::hash(&bytes).to_hex().to_string();
     let key = pinned_key(&hash);
-    exchange.store(&key, bytes, ByteClass::PartialResult);
+    exchange.store(&key, bytes.to_vec(), ByteClass::PartialResult);
     exchange.hand_over_stores().await;
     match exchange.look_up(&key, ByteClass::PartialResult).await {
         Some(_) => Ok(hash),
@@ -76,7 +78,7 @@ fn pinned_key(hash: &str) -> String {
 async fn read_sound(
     exchange: &Exchange,
     limits: &Limits,
-) -> Result<(ManifestFile, Vec<u8>), SearchError> {
+) -> Result<(ManifestFile, OwnedBytes), SearchError> {
     match read_once(exchange, limits).await? {
         Ok(manifest) => Ok(manifest),
         // The host may have had it from a cache: asked once more, it passes that by.
@@ -88,7 +90,7 @@ async fn read_sound(
 async fn read_once(
     exchange: &Exchange,
     limits: &Limits,
-) -> Result<Result<(ManifestFile, Vec<u8>), SearchError>, SearchError> {
+) -> Result<Result<(ManifestFile, OwnedBytes), SearchError>, SearchError> {
     let bytes = exchange
         .read(MANIFEST_OBJECT, 0, None, ByteClass::Manifest)
         .await

@@ -5,6 +5,8 @@ use canter_split_format::{FormatError, PageRef, PagedSplit, Rollup};
 use futures_util::future::{join, join_all};
 
 use super::filters::{FilterBlocks, Needles};
+use tantivy::directory::OwnedBytes;
+
 use crate::SearchError;
 use crate::request::TimeFilter;
 use crate::session::exchange::Exchange;
@@ -12,7 +14,7 @@ use crate::session::protocol::ByteClass;
 
 /// What was read of a page, as it came: an index has many pages, and only one at a time is decoded.
 pub(super) struct ReadPage {
-    bytes: Vec<u8>,
+    bytes: OwnedBytes,
     /// Where the entries begin, behind the summary if that was read.
     entries_start: usize,
 }

@@ -11,6 +11,8 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use tantivy::directory::OwnedBytes;
+
 use super::interrupt::Interrupt;
 use super::protocol::{
     ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HostReport, ReadRequest, Supply,
@@ -161,7 +163,7 @@ impl Exchange {
         offset: u64,
         len: Option<u64>,
         class: ByteClass,
-    ) -> Result<Vec<u8>, FetchFailure> {
+    ) -> Result<OwnedBytes, FetchFailure> {
         let id = self.request(object, offset, len, class);
         match poll_fn(|context| self.poll_take(id, context)).await {
             SupplyResult::Bytes(bytes) => Ok(bytes),
@@ -174,7 +176,7 @@ impl Exchange {
     }
 
     /// Asks the host's cache. A failure counts as a miss.
-    pub(crate) async fn look_up(&self, key: &str, class: ByteClass) -> Option<Vec<u8>> {
+    pub(crate) async fn look_up(&self, key: &str, class: ByteClass) -> Option<OwnedBytes> {
         let key = format!("{}{key}", self.prefix);
         let id = {
             let mut state = self.lock();

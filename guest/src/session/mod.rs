@@ -16,6 +16,7 @@ pub(crate) mod exchange;
 mod interrupt;
 pub mod protocol;
 pub(crate) mod run;
+mod shared;
 mod wire;
 
 use std::pin::Pin;

@@ -3,6 +3,10 @@
 //! The same types stand in `wit/canter-search.wit`; the two change together. Nothing here knows
 //! what a split is, and nothing here performs I/O.
 
+pub use tantivy_common::OwnedBytes;
+
+pub use super::shared::shared;
+
 /// What a range holds: lets a host give each class its own cache budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ByteClass {
@@ -92,8 +96,8 @@ pub enum FetchErrorKind {
 /// What the host gives for one read or lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SupplyResult {
-    /// The bytes asked for: all of them.
-    Bytes(Vec<u8>),
+    /// The bytes asked for: all of them. Those of a host in the same program are [`shared`].
+    Bytes(OwnedBytes),
     /// A cache lookup found nothing.
     Miss,
     /// The range could not be had.

@@ -293,7 +293,7 @@ impl SplitBody {
                 self.checksums.block_len(),
             )))
         })?;
-        state.runs.insert(blocks.start, OwnedBytes::new(bytes));
+        state.runs.insert(blocks.start, bytes);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use canter_split_format::{
     TOO_OLD, TimeIndex, split_object,
 };
 use futures_util::future::join;
+use tantivy::directory::OwnedBytes;
 use tantivy::query::Query;
 use tantivy::schema::Schema;
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
@@ -163,7 +164,7 @@ pub(super) async fn open_split(
     let what = format!("split {}", entry.id);
     let head = async {
         match inlined.filter(|head| entry.is_head(head)) {
-            Some(head) => Ok(head),
+            Some(head) => Ok(OwnedBytes::new(head)),
             None => read_head(&entry, packed, exchange).await,
         }
     };
@@ -179,7 +180,7 @@ async fn read_head(
     entry: &SplitEntry,
     packed: Option<PackedHead>,
     exchange: &Exchange,
-) -> Result<Vec<u8>, SearchError> {
+) -> Result<OwnedBytes, SearchError> {
     let read = async |object: &str, offset: u64| {
         exchange
             .read(object, offset, Some(entry.head_len), ByteClass::Head)

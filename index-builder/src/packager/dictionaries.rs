@@ -52,6 +52,9 @@ pub(super) fn least_docs_of_common(num_docs: u32) -> u32 {
 
 /// Between common terms so many others are taken along: a block of their own would take more.
 const MAX_BETWEEN: u64 = 2;
+/// Lists of terms that stand in one block are no longer than this together: it is what lies between the postings and the
+/// positions of one of them, which are one range only if that is little.
+const MAX_RUN_LISTS_NUM_BYTES: usize = 64 * 1024;
 
 /// The files of a segment's inverted index, made anew.
 pub(super) struct InvertedIndex {
@@ -77,6 +80,17 @@ struct Layout {
     block_len: usize,
     /// Places in the dictionary of its common terms.
     common: Vec<u64>,
+    /// Those that stand in one block, with what is between them.
+    runs: Vec<Range<u64>>,
+}
+
+/// A common term's place in the dictionary, and where its lists are: bytes of postings and positions before them, and
+/// before what is behind them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Common {
+    ord: u64,
+    lists_start: usize,
+    lists_end: usize,
 }
 
 /// The segment's dictionaries in blocks that suit a search, and their lists block by block.
@@ -163,9 +177,11 @@ impl Layout {
             return Ok(None);
         }
         let max_common = MAX_COMMON_TERMS.min(num_bytes / NUM_BYTES_OF_COMMON_TERM);
+        let common = common_terms(dictionary, num_docs, max_common)?;
         let layout = Self {
             block_len: num_bytes / MAX_BLOCKS,
-            common: common_terms(dictionary, num_docs, max_common)?,
+            runs: runs_of(&common),
+            common: common.iter().map(|term| term.ord).collect(),
         };
         let is_as_before = layout.block_len <= MIN_BLOCK_LEN && layout.common.is_empty();
         Ok((!is_as_before).then_some(layout))
@@ -180,16 +196,16 @@ impl Layout {
     ) -> io::Result<Written> {
         let mut writer: Writer<&mut dyn Write, TermInfoWriter> = Writer::new(out);
         let block_len = self.block_len.max(MIN_BLOCK_LEN);
-        let runs = runs_of(&self.common);
-        let mut runs = runs.iter().peekable();
+        let mut runs = self.runs.iter().peekable();
         let mut common = self.common.iter().peekable();
         let mut written = Written::default();
         let mut block = Block::default();
         let mut terms = dictionary.stream()?;
         let mut ord = 0;
         while terms.advance() {
-            let starts = runs.peek().is_some_and(|run| run.start == ord);
+            // One may end where the next begins.
             let ends = runs.next_if(|run| run.end == ord).is_some();
+            let starts = runs.peek().is_some_and(|run| run.start == ord);
             // A run is one block, however long.
             let is_in_run = runs.peek().is_some_and(|run| run.start < ord);
             if starts || ends || (!is_in_run && block.len > block_len) {
@@ -261,36 +277,51 @@ impl Block {
 
 /// Places of the terms that most documents hold; of two that equally many hold, the one that is first in the dictionary
 /// is taken.
-fn common_terms(dictionary: &TermDictionary, num_docs: u32, max: usize) -> io::Result<Vec<u64>> {
+fn common_terms(dictionary: &TermDictionary, num_docs: u32, max: usize) -> io::Result<Vec<Common>> {
     let least = least_docs_of_common(num_docs);
-    let mut most: BinaryHeap<Reverse<(u32, Reverse<u64>)>> = BinaryHeap::new();
+    let mut most: BinaryHeap<Reverse<(u32, Reverse<Common>)>> = BinaryHeap::new();
     let mut terms = dictionary.stream()?;
     let mut ord = 0;
     while terms.advance() {
-        let num_docs = terms.value().doc_freq;
+        let info = terms.value();
+        let num_docs = info.doc_freq;
         if num_docs >= least && !terms.key().iter().all(u8::is_ascii_digit) {
-            most.push(Reverse((num_docs, Reverse(ord))));
+            let term = Common {
+                ord,
+                lists_start: info.postings_range.start + info.positions_range.start,
+                lists_end: info.postings_range.end + info.positions_range.end,
+            };
+            most.push(Reverse((num_docs, Reverse(term))));
             if most.len() > max {
                 most.pop();
             }
         }
         ord += 1;
     }
-    let mut ords: Vec<u64> = most
+    let mut common: Vec<Common> = most
         .into_iter()
-        .map(|Reverse((_, Reverse(ord)))| ord)
+        .map(|Reverse((_, Reverse(term)))| term)
         .collect();
-    ords.sort_unstable();
-    Ok(ords)
+    common.sort_unstable();
+    Ok(common)
 }
 
-/// Common terms that stand in one block: those with few others between them.
-fn runs_of(ords: &[u64]) -> Vec<Range<u64>> {
+/// Common terms that stand in one block: those with few others between them, and with short lists.
+fn runs_of(common: &[Common]) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
-    for ord in ords.iter().copied() {
+    let mut lists_start = 0;
+    for term in common {
+        let num_bytes = term.lists_end.saturating_sub(lists_start);
         match runs.last_mut() {
-            Some(run) if ord <= run.end + MAX_BETWEEN => run.end = ord + 1,
-            _ => runs.push(ord..ord + 1),
+            Some(run)
+                if term.ord <= run.end + MAX_BETWEEN && num_bytes <= MAX_RUN_LISTS_NUM_BYTES =>
+            {
+                run.end = term.ord + 1;
+            }
+            _ => {
+                runs.push(term.ord..term.ord + 1);
+                lists_start = term.lists_start;
+            }
         }
     }
     runs

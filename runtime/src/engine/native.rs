@@ -139,8 +139,7 @@ fn guest_supply(supply: Supply) -> guest::Supply {
     guest::Supply {
         id: supply.id,
         outcome: match supply.outcome {
-            // Moves the buffer when nobody else holds it, copies a part of a larger one.
-            SupplyResult::Bytes(bytes) => guest::SupplyResult::Bytes(bytes.into()),
+            SupplyResult::Bytes(bytes) => guest::SupplyResult::Bytes(guest::shared(bytes)),
             SupplyResult::Miss => guest::SupplyResult::Miss,
             SupplyResult::Failed { kind, message } => guest::SupplyResult::Failed {
                 kind: guest_fetch_error_kind(kind),

@@ -5,10 +5,10 @@
 //! counted, so nothing depends on `Content-Length`; a redirect leads to the same host or nowhere. The
 //! rules are those of [`canter_stores`], which holds buckets to them too.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use canter_stores::{
-    Answer, AskedRange, Misbehaviour, StoreFault, check_answer, check_object_name, http_client,
-    past_the_end, redirect_of, same_host_only,
+    Answer, AskedRange, Buffer, Misbehaviour, StoreFault, check_answer, check_object_name,
+    http_client, past_the_end, redirect_of, same_host_only,
 };
 use futures_util::future::{BoxFuture, FutureExt};
 use reqwest::header::{ACCEPT_ENCODING, ETAG, HeaderValue, IF_NONE_MATCH, RANGE};
@@ -158,7 +158,7 @@ impl HttpFetcher {
             let seen = format!("only {num_bytes} of {expected} bytes came");
             misbehaved(StoreFault::ShortBody, seen)
         };
-        let mut body = BytesMut::new();
+        let mut body = Buffer::default();
         loop {
             let part = match response.chunk().await {
                 Ok(Some(part)) => part,
@@ -184,14 +184,14 @@ impl HttpFetcher {
             if body.is_empty() {
                 // Room for the whole answer at once, but never on a mere promise of gigabytes.
                 let room = expected_len.unwrap_or(0).min(16 << 20) as usize;
-                body.reserve(room.max(part.len()));
+                body = Buffer::with_capacity(room.max(part.len()));
             }
             body.extend_from_slice(&part);
         }
         if expected_len.is_some_and(|len| (body.len() as u64) < len) {
             return Err(short(body.len()));
         }
-        Ok(body.freeze())
+        Ok(body.into_bytes())
     }
 }
 

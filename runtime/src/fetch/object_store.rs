@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use canter_stores::{
-    Answer, Misbehaviour, ObjectTooLong, StoreFault, check_object_name, redact, without_xml,
+    Answer, Buffer, Misbehaviour, ObjectTooLong, StoreFault, check_object_name, redact, without_xml,
 };
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -174,7 +174,11 @@ async fn collect(
     }
     Ok(match parts.len() {
         1 => parts.swap_remove(0),
-        _ => parts.concat().into(),
+        _ => {
+            let mut all = Buffer::with_capacity(parts.iter().map(Bytes::len).sum());
+            parts.iter().for_each(|part| all.extend_from_slice(part));
+            all.into_bytes()
+        }
     })
 }
 
@@ -197,10 +201,10 @@ async fn off_the_async_threads(
 /// 8 KiB, each by a task of its own, and `object_store` would fill the memory with zeros before.
 fn read_part(mut file: File, part: &Range<u64>) -> io::Result<Bytes> {
     let len = part.end.saturating_sub(part.start);
-    let mut bytes = Vec::with_capacity(usize::try_from(len).map_err(io::Error::other)?);
+    let mut bytes = Buffer::with_capacity(usize::try_from(len).map_err(io::Error::other)?);
     file.seek(SeekFrom::Start(part.start))?;
     file.take(len).read_to_end(&mut bytes)?;
-    Ok(bytes.into())
+    Ok(bytes.into_bytes())
 }
 
 /// Sorts an error of the `object_store` crate into our kinds. What a store did wrong over HTTP is found

@@ -25,7 +25,7 @@ use super::block_file::{self, Key};
 use super::folder::{self, FoundFile};
 use super::{CacheOptions, Counters};
 use crate::ranges::blocks::blocks_of;
-use crate::{ByteClass, CachedPiece};
+use crate::{Buffer, ByteClass, CachedPiece};
 
 /// Name of the folder of this format version.
 pub const FORMAT_FOLDER: &str = "canter-cache-v1";
@@ -116,7 +116,7 @@ impl BlockFolder {
                 run.offset = offset;
             } else if offset != run.offset + len_before as u64 {
                 // Something is missing in between.
-                let bytes = run.bytes.split_off(len_before);
+                let bytes = run.bytes.split_off(len_before).into();
                 pieces.extend(std::mem::replace(&mut run, Run { offset, bytes }).clip(range));
             }
             run.end_at(block.range.end);
@@ -191,7 +191,7 @@ impl BlockFolder {
 /// Blocks that follow one another, in one piece of memory: whoever wants them all need not put them together.
 struct Run {
     offset: u64,
-    bytes: Vec<u8>,
+    bytes: Buffer,
 }
 
 impl Run {
@@ -200,7 +200,7 @@ impl Run {
         let len = range.end.saturating_sub(range.start).min(MAX_RUN_LEN);
         Self {
             offset: range.start,
-            bytes: Vec::with_capacity((len + 2 * block_file::CHUNK_LEN) as usize),
+            bytes: Buffer::with_capacity((len + 2 * block_file::CHUNK_LEN) as usize),
         }
     }
 
@@ -212,7 +212,7 @@ impl Run {
     }
 
     fn clip(self, range: &Range<u64>) -> Option<CachedPiece> {
-        let (offset, bytes) = (self.offset, self.bytes.into());
+        let (offset, bytes) = (self.offset, self.bytes.into_bytes());
         CachedPiece { offset, bytes }.clip(range)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+
+use crate::Buffer;
 
 /// Bytes of an object that a cache holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,12 +73,12 @@ pub fn join(pieces: Vec<CachedPiece>) -> Bytes {
         .iter()
         .map(|piece| piece.bytes.len())
         .sum();
-    let mut bytes = BytesMut::with_capacity(first.len() + rest);
+    let mut bytes = Buffer::with_capacity(first.len() + rest);
     bytes.extend_from_slice(&first);
     for piece in pieces {
         bytes.extend_from_slice(&piece.bytes);
     }
-    bytes.freeze()
+    bytes.into_bytes()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use canter_guest::session::protocol::{
-    Demand, FetchErrorKind, HostReport, Outcome, Progress, Supply, SupplyResult,
+    Demand, FetchErrorKind, HostReport, Outcome, OwnedBytes, Progress, Supply, SupplyResult,
 };
 use canter_guest::{SearchError, Session};
 
@@ -41,7 +41,9 @@ fn answer(
     });
     let lookups = demand.lookups.iter().map(|lookup| Supply {
         id: lookup.id,
-        outcome: cache(&lookup.key).map_or(SupplyResult::Miss, SupplyResult::Bytes),
+        outcome: cache(&lookup.key).map_or(SupplyResult::Miss, |bytes| {
+            SupplyResult::Bytes(OwnedBytes::new(bytes))
+        }),
     });
     reads.chain(lookups).collect()
 }
@@ -60,7 +62,7 @@ fn range(objects: &Objects, name: &str, offset: u64, len: Option<u64>) -> Supply
         Some(len) => start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)),
     };
     match object.get(start..end) {
-        Some(bytes) => SupplyResult::Bytes(bytes.to_vec()),
+        Some(bytes) => SupplyResult::Bytes(OwnedBytes::new(bytes.to_vec())),
         None => failed(
             FetchErrorKind::Truncated,
             "the object ends before the range does",

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use canter_guest::session::protocol::{
-    ByteClass, Demand, HostReport, Progress, Supply, SupplyResult,
+    ByteClass, Demand, HostReport, OwnedBytes, Progress, Supply, SupplyResult,
 };
 use canter_guest::session::{Interrupt, Session};
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
@@ -107,7 +107,7 @@ fn drive(index: &TestIndex, mut session: Session, before: impl Fn(&Demand)) -> P
             let from = usize::try_from(read.offset).unwrap();
             let len = read.len.map(|len| usize::try_from(len).unwrap());
             let to = len.map_or(object.len(), |len| from + len);
-            let outcome = SupplyResult::Bytes(object[from..to].to_vec());
+            let outcome = SupplyResult::Bytes(OwnedBytes::new(object[from..to].to_vec()));
             supplies.push(Supply {
                 id: read.id,
                 outcome,

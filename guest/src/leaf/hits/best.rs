@@ -5,16 +5,16 @@
 //! change anything.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
 use canter_aggregations::FullColumn;
 use canter_matching::{Bits, WINDOW_LEN, list};
 use tantivy::{DocId, Score};
 
-use super::sort_key::{KeyReader, Presence, Rank};
+use super::kept::{Candidate, Kept, More, turned};
+use super::sort_key::KeyReader;
 use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
-use crate::request::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
+use crate::request::{SortKeySpec, SortOrder, SortTarget};
 use crate::session::Interrupt;
 
 /// So many documents are looked at together: the better the hits already are, the fewer of these are.
@@ -23,15 +23,8 @@ const AT_ONCE: u32 = 4096;
 /// With so many documents of a window, it is faster to look at all of its values.
 const MANY: u32 = WINDOW_LEN / 16;
 
-/// So many more than are wanted are kept until the worst of them go.
-const MIN_ROOM: usize = 64;
-
 /// The best documents by sort keys.
-///
-/// A heap would have the worst of them at hand, and be put in order for each that comes; here the worse half goes at
-/// once when there is no more room.
 pub(in crate::leaf) struct BestByKeys {
-    window: usize,
     keys: Vec<(KeyReader, SortKeySpec)>,
     ties: SortOrder,
     /// Only what comes behind these values is kept, if there are any.
@@ -40,10 +33,7 @@ pub(in crate::leaf) struct BestByKeys {
     split: Option<(String, String)>,
     /// Where the value is of which each is kept once.
     group: Option<KeyReader>,
-    /// The best, in no order, and others that came before better ones.
-    kept: Vec<Candidate>,
-    /// What does not go before it is none of the best; `None` before there are enough.
-    worst: Option<Candidate>,
+    kept: Kept,
     /// Documents that wait until there are enough of them to be looked at.
     waiting: Vec<DocId>,
     /// The same with their scores.
@@ -56,16 +46,6 @@ const GROUPS: SortKeySpec = SortKeySpec {
     order: SortOrder::Ascending,
     missing_first: false,
 };
-
-/// Ordered by rank, then place (within a split, documents stand by their places), the best first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    ranks: [Rank; MAX_SORT_KEYS],
-    place: u32,
-    doc: DocId,
-    score_bits: u32,
-    group: Option<Rank>,
-}
 
 /// A score to 12 significant bits. Its last bits depend on the order in which a scorer adds up its
 /// clauses, which differs from split to split; hits must not change places for that.
@@ -82,16 +62,15 @@ impl BestByKeys {
         keys: Vec<(KeyReader, SortKeySpec)>,
         ties: SortOrder,
         after: Vec<SortValue>,
+        group: Option<KeyReader>,
     ) -> Self {
         Self {
-            window,
+            kept: Kept::new(window, keys.len() > 1, group.is_some()),
             keys,
             ties,
             after,
             split: None,
-            group: None,
-            kept: Vec::new(),
-            worst: None,
+            group,
             waiting: Vec::new(),
             scored: Vec::new(),
         }
@@ -102,21 +81,15 @@ impl BestByKeys {
         Self { split, ..self }
     }
 
-    /// The same where of hits with the same value only the best is kept, if values are given.
-    pub(in crate::leaf) fn collapsed_by(self, group: Option<KeyReader>) -> Self {
-        Self { group, ..self }
-    }
-
-    /// Takes one document behind all that came before, with its score.
+    /// Takes documents behind all that came before, with their scores.
     ///
     /// # Errors
     /// A dictionary that cannot be read.
     pub(in crate::leaf) fn collect_scored(
         &mut self,
-        doc: DocId,
-        score: Score,
+        scored: &[(DocId, Score)],
     ) -> tantivy::Result<()> {
-        self.scored.push((doc, score));
+        self.scored.extend_from_slice(scored);
         match self.scored.len() >= AT_ONCE as usize {
             true => self.flush_scored(),
             false => Ok(()),
@@ -124,88 +97,35 @@ impl BestByKeys {
     }
 
     /// Takes one document.
+    #[inline(always)]
     fn collect(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
         let score = rounded(score);
-        if self.goes_behind_all(doc, score) || !self.is_wanted(doc, score)? {
+        let Some((key, spec)) = self.keys.first() else {
+            return Ok(());
+        };
+        let candidate = Candidate::new(key.rank(doc, score, spec), turned(doc, self.ties), score);
+        match self.kept.leaves_out(candidate.first, candidate.place) {
+            true => Ok(()),
+            false => self.keep(doc, candidate),
+        }
+    }
+
+    /// Takes one that may be among the best.
+    #[inline(never)]
+    fn keep(&mut self, doc: DocId, candidate: Candidate) -> tantivy::Result<()> {
+        let score = candidate.score();
+        if !self.is_wanted(doc, score)? {
             return Ok(());
         }
-        let mut ranks = [(Presence::Value, 0, 0); MAX_SORT_KEYS];
-        for (rank, (key, spec)) in ranks.iter_mut().zip(&self.keys) {
+        let mut more = More::default();
+        let others = self.keys.iter().skip(1);
+        for (rank, (key, spec)) in more.ranks.iter_mut().zip(others) {
             *rank = key.rank(doc, score, spec);
         }
-        let candidate = Candidate {
-            ranks,
-            place: self.place_of(doc),
-            doc,
-            score_bits: score.to_bits(),
-            group: self
-                .group
-                .as_ref()
-                .map(|group| group.rank(doc, score, &GROUPS)),
-        };
-        if self.worst.as_ref().is_some_and(|worst| candidate >= *worst) {
-            return Ok(());
-        }
-        self.kept.push(candidate);
-        let room = match self.worst {
-            None if self.group.is_none() => 0,
-            _ => self.window.max(MIN_ROOM),
-        };
-        if self.kept.len() >= self.window.saturating_add(room) {
-            self.drop_worst();
-        }
+        let group = self.group.as_ref();
+        more.group = group.map(|group| group.rank(doc, score, &GROUPS));
+        self.kept.push(candidate, more);
         Ok(())
-    }
-
-    /// Documents go by it where their values are equal.
-    fn place_of(&self, doc: DocId) -> u32 {
-        match self.ties {
-            SortOrder::Ascending => doc,
-            SortOrder::Descending => !doc,
-        }
-    }
-
-    /// Whether the first key alone says that a document is none of the best, as it does of nearly all of many.
-    fn goes_behind_all(&self, doc: DocId, score: Score) -> bool {
-        let (Some(worst), Some((key, spec))) = (&self.worst, self.keys.first()) else {
-            return false;
-        };
-        let [worst_rank, ..] = worst.ranks;
-        match key.rank(doc, score, spec).cmp(&worst_rank) {
-            Ordering::Less => false,
-            Ordering::Equal => self.keys.len() == 1 && self.place_of(doc) >= worst.place,
-            Ordering::Greater => true,
-        }
-    }
-
-    /// Lets those go that are none of the best.
-    fn drop_worst(&mut self) {
-        if self.group.is_some() {
-            return self.drop_repeated();
-        }
-        let last = self.window.saturating_sub(1);
-        if self.kept.len() > last {
-            self.kept.select_nth_unstable(last);
-            self.kept.truncate(self.window);
-            self.worst = self.kept.last().copied();
-        }
-    }
-
-    /// The same, and what is not the best of its group.
-    fn drop_repeated(&mut self) {
-        canter_sorting::sort(&mut self.kept);
-        let mut seen = BTreeSet::new();
-        // As a kind of key of which there is a set already.
-        let key = |(presence, class, value): Rank| {
-            (value.cast_signed(), i64::from(class), presence as usize)
-        };
-        self.kept
-            .retain(|candidate| candidate.group.is_none_or(|group| seen.insert(key(group))));
-        self.kept.truncate(self.window);
-        self.worst = match self.kept.len() < self.window {
-            true => None,
-            false => self.kept.last().copied(),
-        };
     }
 
     /// Whether a document comes behind the hits that there were before.
@@ -316,42 +236,36 @@ impl BestByKeys {
     pub(in crate::leaf) fn into_hits(mut self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         self.flush()?;
         self.flush_scored()?;
-        if self.group.is_some() {
-            self.drop_repeated();
-        }
         let Self {
             keys,
+            ties,
             group,
             split,
-            kept: mut best,
-            window,
+            kept,
             ..
         } = self;
-        canter_sorting::sort(&mut best);
-        best.truncate(window);
-        best.into_iter()
-            .map(|candidate| {
-                let score = Score::from_bits(candidate.score_bits);
-                let mut values = keys
-                    .iter()
-                    .map(|(key, _)| key.value(candidate.doc, score))
-                    .collect::<tantivy::Result<Vec<_>>>()?;
-                let place = split
-                    .as_ref()
-                    .map(|(id, index)| place_in(id, candidate.doc, index));
-                values.extend(place.map(SortValue::Text));
-                if let Some(group) = &group {
-                    values.push(group.value(candidate.doc, score)?);
-                }
-                Ok(PartialHit {
-                    split_ord,
-                    doc: candidate.doc,
-                    keys: values,
-                    place: HitPlace::default(),
-                    names: 0,
-                })
+        let hit = |candidate: Candidate| {
+            let doc = turned(candidate.place, ties);
+            let score = candidate.score();
+            let mut values = keys
+                .iter()
+                .map(|(key, _)| key.value(doc, score))
+                .collect::<tantivy::Result<Vec<_>>>()?;
+            let place = split.as_ref();
+            let place = place.map(|(id, index)| place_in(id, doc, index));
+            values.extend(place.map(SortValue::Text));
+            if let Some(group) = &group {
+                values.push(group.value(doc, score)?);
+            }
+            Ok(PartialHit {
+                split_ord,
+                doc,
+                keys: values,
+                place: HitPlace::default(),
+                names: 0,
             })
-            .collect()
+        };
+        kept.into_best().into_iter().map(hit).collect()
     }
 
     /// Takes the documents that wait.
@@ -395,21 +309,19 @@ impl BestByKeys {
     /// The column of the first key and the codes in it that may change the hits, for documents of a range; `None` if
     /// all may.
     fn wanted(&mut self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
-        // The fewer are let in the better, but looking for the worst is not for nothing.
-        if self.kept.len() > self.window.saturating_add(self.window / 4) {
-            self.drop_worst();
-        }
+        self.kept.tighten();
         let (key, SortKeySpec { order, .. }) = self.keys.first()?;
         let column = key.full()?;
-        let worst = self.worst?;
-        let ([(_, _, rank), ..], code) = (worst.ranks, |rank: u64| match order {
+        let worst = self.kept.worst()?;
+        let worst_doc = turned(worst.place, self.ties);
+        let (rank, code) = (worst.first.value(), |rank: u64| match order {
             SortOrder::Ascending => rank,
             SortOrder::Descending => !rank,
         });
         // With the same value, the next key decides, or the place.
         let goes_before = match self.ties {
-            SortOrder::Ascending => docs.start < worst.doc,
-            SortOrder::Descending => docs.end > worst.doc.saturating_add(1),
+            SortOrder::Ascending => docs.start < worst_doc,
+            SortOrder::Descending => docs.end > worst_doc.saturating_add(1),
         };
         let rank = match self.keys.len() > 1 || goes_before {
             true => Some(rank),

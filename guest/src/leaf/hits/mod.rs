@@ -1,6 +1,7 @@
 //! Hits: which documents of a split are the best, and where they stand among those of others.
 
 mod best;
+mod kept;
 mod places;
 mod sent_back;
 mod sort_key;

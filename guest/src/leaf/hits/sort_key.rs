@@ -16,14 +16,42 @@ use crate::request::{SortKeySpec, SortOrder, SortTarget};
 
 /// Sorts the same way as the hit it stands for, smallest first: whether there is a value, then by class of value, then
 /// by value.
-pub(in crate::leaf) type Rank = (Presence, u8, u64);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::leaf) struct Rank {
+    /// The class of a value behind [`Self::OF_VALUES`]; something before or behind these where there is none.
+    kind: u16,
+    value: u64,
+}
 
-/// Where documents without a value stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::leaf) enum Presence {
-    MissingFirst,
-    Value,
-    MissingLast,
+impl Rank {
+    const OF_VALUES: u16 = 0x100;
+    const MISSING_FIRST: Self = Self { kind: 0, value: 0 };
+    const MISSING_LAST: Self = Self {
+        kind: 0x200,
+        value: 0,
+    };
+
+    #[inline(always)]
+    fn of_value(class: u8, value: u64, order: SortOrder) -> Self {
+        let (class, value) = match order {
+            SortOrder::Ascending => (class, value),
+            SortOrder::Descending => (!class, !value),
+        };
+        Self {
+            kind: Self::OF_VALUES | u16::from(class),
+            value,
+        }
+    }
+
+    /// The value, in the order of the hits.
+    pub(in crate::leaf) fn value(self) -> u64 {
+        self.value
+    }
+
+    /// As a kind of key of which there is a set already.
+    pub(in crate::leaf) fn as_key(self) -> (i64, i64, usize) {
+        (self.value.cast_signed(), i64::from(self.kind), 0)
+    }
 }
 
 /// Where a sort key's values come from.
@@ -98,23 +126,11 @@ impl KeyReader {
     }
 
     /// The rank of a document.
+    #[inline(always)]
     pub(in crate::leaf) fn rank(&self, doc: DocId, score: Score, key: &SortKeySpec) -> Rank {
-        let (class, value) = match self {
-            Self::Score => (0, f64::from(score).to_u64()),
-            Self::Columns(columns) => {
-                match columns
-                    .iter()
-                    .find_map(|column| Some((column, column.rank(doc)?)))
-                {
-                    Some((column, value)) => (column.class(), value),
-                    None if key.missing_first => return (Presence::MissingFirst, 0, 0),
-                    None => return (Presence::MissingLast, 0, 0),
-                }
-            }
-        };
-        match key.order {
-            SortOrder::Ascending => (Presence::Value, class, value),
-            SortOrder::Descending => (Presence::Value, !class, !value),
+        match self {
+            Self::Score => Rank::of_value(0, f64::from(score).to_u64(), key.order),
+            Self::Columns(columns) => rank_in(columns, doc, key),
         }
     }
 
@@ -130,6 +146,19 @@ impl KeyReader {
             }
         }
         Ok(SortValue::Missing)
+    }
+}
+
+#[inline(never)]
+fn rank_in(columns: &[SortColumn], doc: DocId, key: &SortKeySpec) -> Rank {
+    for column in columns {
+        if let Some(value) = column.rank(doc) {
+            return Rank::of_value(column.class(), value, key.order);
+        }
+    }
+    match key.missing_first {
+        true => Rank::MISSING_FIRST,
+        false => Rank::MISSING_LAST,
     }
 }
 

@@ -203,10 +203,9 @@ impl TopHits {
                 let group = collapse
                     .as_ref()
                     .map(|name| KeyReader::open(split.segment(), &SortTarget::Field(name.clone())));
-                let best = BestByKeys::new(window, keys, *ties, after);
+                let best = BestByKeys::new(window, keys, *ties, after, group.transpose()?);
                 let place = (split.entry.id.clone(), split.index.clone());
-                let best = best.placed_by(shows_place.then_some(place));
-                Self::Best(Box::new(best.collapsed_by(group.transpose()?)))
+                Self::Best(Box::new(best.placed_by(shows_place.then_some(place))))
             }
         })
     }
@@ -322,18 +321,20 @@ impl TopHits {
         self.collect(&list)
     }
 
-    /// Takes one document with its score.
+    /// Takes documents in ascending order, with their scores.
     ///
     /// # Errors
     /// A damaged column.
     pub(in crate::leaf) fn collect_scored(
         &mut self,
-        doc: DocId,
-        score: Score,
+        scored: &[(DocId, Score)],
     ) -> tantivy::Result<()> {
         match self {
-            Self::Best(best) => best.collect_scored(doc, score),
-            other => other.collect(&[doc]),
+            Self::Best(best) => best.collect_scored(scored),
+            other => {
+                let docs: Vec<DocId> = scored.iter().map(|(doc, _)| *doc).collect();
+                other.collect(&docs)
+            }
         }
     }
 

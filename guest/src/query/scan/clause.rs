@@ -1,6 +1,6 @@
 //! What one clause of a query looks for in a field, and whether a document has it.
 
-use std::ops::{Bound, RangeBounds as _};
+use std::ops::{Bound, RangeBounds};
 
 use canter_doc_mapper::ScannedField;
 use canter_split_format::DocIdentity;
@@ -69,7 +69,8 @@ impl FieldClause {
                 let lower = lower.as_ref().map(Term::serialized_value_bytes);
                 let upper = upper.as_ref().map(Term::serialized_value_bytes);
                 let range: (Bound<&[u8]>, Bound<&[u8]>) = (lower, upper);
-                doc.iter().any(|(term, _)| range.contains(term))
+                doc.iter()
+                    .any(|(term, _)| RangeBounds::<[u8]>::contains::<[u8]>(&range, term))
             }
             Wanted::Automaton(automaton) => doc.iter().any(|(term, _)| automaton.takes(term)),
             Wanted::Phrase { terms, slop: 0 } => is_phrase(doc, terms, false),

@@ -185,6 +185,31 @@ fn positions_of_a_block_stand_behind_its_postings() {
 }
 
 #[test]
+fn postings_and_positions_of_a_long_common_term_stand_side_by_side() {
+    // Lists of some 40 KB for each of the seven words of most documents: no two of them in one block.
+    let segment = segment(300_000);
+    let (_, after, made) = before_and_after(&segment);
+    let body = segment.schema().get_field("body").unwrap();
+    let blocks: Vec<_> = (0..7)
+        .map(|nth| (body, format!("common{nth}").into_bytes()))
+        .collect();
+    assert_eq!(made.hot, blocks);
+    let dictionary = &after[body.field_id() as usize].dictionary;
+    for (_, term) in &blocks {
+        let info = dictionary.get(term).unwrap().unwrap();
+        assert!(
+            info.postings_range.len() + info.positions_range.len() > MAX_RUN_LISTS_NUM_BYTES / 2
+        );
+        // Positions are counted from before the number of tokens.
+        assert_eq!(
+            info.postings_range.end + 8,
+            info.positions_range.start,
+            "{term:?}"
+        );
+    }
+}
+
+#[test]
 fn terms_of_many_documents_have_a_short_block_of_their_own() {
     let segment = segment(40_000);
     let (_, after, made) = before_and_after(&segment);

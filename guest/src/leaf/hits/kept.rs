@@ -1,0 +1,220 @@
+//! The best hits so far, in no order.
+//!
+//! A heap would have the worst of them at hand, and be put in order for each that comes; here the worse half goes at
+//! once when there is no more room. What is moved and compared is small: nearly always the first key and the place say
+//! which of two goes first, so what there is of further keys lies beside.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use tantivy::{DocId, Score};
+
+use super::sort_key::Rank;
+use crate::request::{MAX_SORT_KEYS, SortOrder};
+
+/// So many more than are wanted are kept until the worst of them go.
+const MIN_ROOM: usize = 64;
+
+/// A document that may be among the hits.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    /// By the first key.
+    pub(super) first: Rank,
+    /// Documents go by it where their values are equal.
+    pub(super) place: u32,
+    score_bits: u32,
+    /// Where in `Kept::more` the rest is, if candidates have any.
+    more: u32,
+}
+
+impl Candidate {
+    pub(super) fn new(first: Rank, place: u32, score: Score) -> Self {
+        Self {
+            first,
+            place,
+            score_bits: score.to_bits(),
+            more: 0,
+        }
+    }
+
+    pub(super) fn score(&self) -> Score {
+        Score::from_bits(self.score_bits)
+    }
+}
+
+/// What few candidates have.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct More {
+    /// By the other keys.
+    pub(super) ranks: [Rank; MAX_SORT_KEYS - 1],
+    /// Of candidates with the same one the best is kept.
+    pub(super) group: Option<Rank>,
+}
+
+/// The best hits so far.
+pub(super) struct Kept {
+    window: usize,
+    /// Whether candidates have more than a first key.
+    has_more: bool,
+    /// Whether of those of one group the best is kept.
+    has_groups: bool,
+    /// The best, and others that came before better ones.
+    candidates: Vec<Candidate>,
+    more: Vec<More>,
+    /// What does not go before it is none of the best; `None` before there are enough.
+    worst: Option<Candidate>,
+}
+
+impl Kept {
+    /// `window` is how many are wanted, at least 1.
+    pub(super) fn new(window: usize, has_more_keys: bool, has_groups: bool) -> Self {
+        Self {
+            window,
+            has_more: has_more_keys || has_groups,
+            has_groups,
+            candidates: Vec::new(),
+            more: Vec::new(),
+            worst: None,
+        }
+    }
+
+    /// What does not go before it is none of the best, if there is such.
+    pub(super) fn worst(&self) -> Option<&Candidate> {
+        self.worst.as_ref()
+    }
+
+    /// Whether the first key, and the place if there is nothing between them, say that a document is none of the best,
+    /// as they do of nearly all of many.
+    #[inline(always)]
+    pub(super) fn leaves_out(&self, first: Rank, place: u32) -> bool {
+        self.worst.as_ref().is_some_and(|worst| {
+            first > worst.first || first == worst.first && !self.has_more && place >= worst.place
+        })
+    }
+
+    /// Takes a candidate with what it has more.
+    #[inline(never)]
+    pub(super) fn push(&mut self, mut candidate: Candidate, more: More) {
+        if self.has_more {
+            candidate.more = u32::try_from(self.more.len()).unwrap_or(u32::MAX);
+            self.more.push(more);
+        }
+        let goes_behind = |worst: &Candidate| order(&self.more, &candidate, worst).is_ge();
+        if self.worst.as_ref().is_some_and(goes_behind) {
+            if self.has_more {
+                self.more.pop();
+            }
+            return;
+        }
+        self.candidates.push(candidate);
+        let room = match self.worst {
+            None if !self.has_groups => 0,
+            _ => self.window.max(MIN_ROOM),
+        };
+        if self.candidates.len() >= self.window.saturating_add(room) {
+            self.drop_worst();
+        }
+    }
+
+    /// Lets those go that are none of the best if they are many. The fewer are let in the better, but looking for the
+    /// worst is not for nothing.
+    pub(super) fn tighten(&mut self) {
+        if self.candidates.len() > self.window.saturating_add(self.window / 4) {
+            self.drop_worst();
+        }
+    }
+
+    /// Lets those go that are none of the best.
+    fn drop_worst(&mut self) {
+        if self.has_groups {
+            return self.drop_repeated();
+        }
+        let last = self.window.saturating_sub(1);
+        if self.candidates.len() > last {
+            let more = self.more.as_slice();
+            self.candidates
+                .select_nth_unstable_by(last, |left, right| order(more, left, right));
+            self.candidates.truncate(self.window);
+            self.drop_more();
+            self.worst = self.candidates.last().copied();
+        }
+    }
+
+    /// The same, and what is not the best of its group.
+    fn drop_repeated(&mut self) {
+        self.sort();
+        let mut seen = BTreeSet::new();
+        let more = self.more.as_slice();
+        self.candidates.retain(|candidate| {
+            let group = more_of(more, candidate).group;
+            group.is_none_or(|group| seen.insert(group.as_key()))
+        });
+        self.candidates.truncate(self.window);
+        self.drop_more();
+        self.worst = match self.candidates.len() < self.window {
+            true => None,
+            false => self.candidates.last().copied(),
+        };
+    }
+
+    /// Lets go of what candidates had that are gone.
+    fn drop_more(&mut self) {
+        if !self.has_more {
+            return;
+        }
+        let more = std::mem::take(&mut self.more);
+        for candidate in &mut self.candidates {
+            let place = u32::try_from(self.more.len()).unwrap_or(u32::MAX);
+            self.more.push(more_of(&more, candidate));
+            candidate.more = place;
+        }
+    }
+
+    fn sort(&mut self) {
+        let more = self.more.as_slice();
+        canter_sorting::sort_by(&mut self.candidates, |left, right| order(more, left, right));
+    }
+
+    /// The hits, best first.
+    pub(super) fn into_best(mut self) -> Vec<Candidate> {
+        if self.has_groups {
+            self.drop_repeated();
+        }
+        self.sort();
+        self.candidates.truncate(self.window);
+        self.candidates
+    }
+}
+
+/// Which of two goes first: by the first key, then by the others, then by place.
+#[inline(always)]
+fn order(more: &[More], left: &Candidate, right: &Candidate) -> Ordering {
+    match left.first.cmp(&right.first) {
+        Ordering::Equal if more.is_empty() => left.place.cmp(&right.place),
+        Ordering::Equal => order_by_more(more, left, right),
+        different => different,
+    }
+}
+
+#[inline(never)]
+fn order_by_more(more: &[More], left: &Candidate, right: &Candidate) -> Ordering {
+    let ranks = |candidate| more_of(more, candidate).ranks;
+    let order = ranks(left).cmp(&ranks(right));
+    order.then(left.place.cmp(&right.place))
+}
+
+fn more_of(more: &[More], candidate: &Candidate) -> More {
+    more.get(candidate.more as usize)
+        .copied()
+        .unwrap_or_default()
+}
+
+/// What documents of equal values go by: the document or, backwards, what it lacks to the last of all. Of a place it makes
+/// the document again.
+#[inline(always)]
+pub(super) fn turned(doc: DocId, ties: SortOrder) -> u32 {
+    match ties {
+        SortOrder::Ascending => doc,
+        SortOrder::Descending => !doc,
+    }
+}

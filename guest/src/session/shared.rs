@@ -1,0 +1,28 @@
+//! Bytes of a host in the same program.
+
+use std::ops::Deref;
+
+use bytes::Bytes;
+use tantivy_common::{OwnedBytes, StableDeref};
+
+/// The same bytes as a guest has them, not copied.
+pub fn shared(bytes: Bytes) -> OwnedBytes {
+    OwnedBytes::new(Shared(bytes))
+}
+
+struct Shared(Bytes);
+
+impl Deref for Shared {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+// SAFETY: what moves is a pointer. The bytes stay where they are, and nobody writes to them as long as somebody has them.
+#[allow(
+    unsafe_code,
+    reason = "tantivy's bytes want this promise of their owner"
+)]
+unsafe impl StableDeref for Shared {}
