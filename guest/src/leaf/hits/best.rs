@@ -12,7 +12,7 @@ use canter_matching::{Bits, WINDOW_LEN, list};
 use tantivy::{DocId, Score};
 
 use super::kept::{Candidate, Kept, More, turned};
-use super::sort_key::KeyReader;
+use super::sort_key::{KeyReader, Rank};
 use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
 use crate::request::{SortKeySpec, SortOrder, SortTarget};
 use crate::session::Interrupt;
@@ -56,7 +56,7 @@ pub(in crate::leaf) fn rounded(score: Score) -> Score {
 }
 
 impl BestByKeys {
-    /// `window` is at least 1, and so is the number of keys.
+    /// `window` is at least 1. Without keys, documents go by their places.
     pub(in crate::leaf) fn new(
         window: usize,
         keys: Vec<(KeyReader, SortKeySpec)>,
@@ -100,10 +100,12 @@ impl BestByKeys {
     #[inline(always)]
     fn collect(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
         let score = rounded(score);
-        let Some((key, spec)) = self.keys.first() else {
-            return Ok(());
+        let first = match self.keys.first() {
+            Some((key, spec)) => key.rank(doc, score, spec),
+            // The place alone decides.
+            None => Rank::default(),
         };
-        let candidate = Candidate::new(key.rank(doc, score, spec), turned(doc, self.ties), score);
+        let candidate = Candidate::new(first, turned(doc, self.ties), score);
         match self.kept.leaves_out(candidate.first, candidate.place) {
             true => Ok(()),
             false => self.keep(doc, candidate),

@@ -187,7 +187,7 @@ fn positions_of_a_block_stand_behind_its_postings() {
 #[test]
 fn postings_and_positions_of_a_long_common_term_stand_side_by_side() {
     // Lists of some 40 KB for each of the seven words of most documents: no two of them in one block.
-    let segment = segment(300_000);
+    let segment = segment(400_000);
     let (_, after, made) = before_and_after(&segment);
     let body = segment.schema().get_field("body").unwrap();
     let blocks: Vec<_> = (0..7)
