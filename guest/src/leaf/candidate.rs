@@ -53,14 +53,17 @@ impl Candidate {
 
     /// Whether clauses are to be answered from elsewhere than postings and columns.
     pub(super) fn needs_scan(&self) -> bool {
-        let mut queries = std::iter::once(&self.built).chain(self.other_queries());
-        queries.any(|query| !query.scan.is_empty())
+        self.queries().any(|query| !query.scan.is_empty())
     }
 
     /// Whether stored documents must be looked at to know which match.
     pub(super) fn looks_at_documents(&self) -> bool {
-        let mut queries = std::iter::once(&self.built).chain(self.other_queries());
-        queries.any(|query| query.scan.looks_at_documents())
+        self.queries().any(|query| query.scan.looks_at_documents())
+    }
+
+    /// All that is asked of its documents.
+    fn queries(&self) -> impl Iterator<Item = &BuiltQuery> {
+        std::iter::once(&self.built).chain(self.other_queries())
     }
 
     /// What is asked of documents that match.

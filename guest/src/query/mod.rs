@@ -16,7 +16,7 @@ mod tree;
 pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query, is_metadata};
 pub(crate) use dsl::{NAME, parse_dsl, parse_named};
 pub(crate) use grammar::parse_query;
-pub(crate) use matching::{TermInfos, compile};
+pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, compile};
 pub(crate) use needs::{Needs, TermRange};
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};

@@ -15,15 +15,11 @@ use tantivy::directory::{
 };
 
 use super::body::SplitBody;
+use crate::query::{POSITIONS, POSTINGS};
 use crate::session::protocol::ByteClass;
 
 /// The id that every packaged segment carries, as it stands in file names.
 const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
-
-/// What tantivy calls a segment's posting lists.
-pub(crate) const POSTINGS: &str = "idx";
-/// What it calls their positions, which stand in the same file of a split.
-pub(crate) const POSITIONS: &str = "pos";
 
 /// One split's files.
 #[derive(Clone)]

@@ -9,7 +9,6 @@ mod indexes;
 mod open;
 mod together;
 
-pub(crate) use directory::{POSITIONS, POSTINGS};
 pub(crate) use documents::Documents;
 pub(crate) use identities::{DocIdentities, find_docs};
 pub(crate) use indexes::{Indexes, SearchedIndex};

@@ -180,10 +180,9 @@ fn measure(
     Ok(measured)
 }
 
-/// Sends each request; if its cost is counted, twice, and then the second one's is. A read whose search no longer waits for it (a
-/// hedge that has lost, the rest of a search that failed) may reach the store when that search has been
-/// answered. In front of the second sending there is only the same request, whose late reads are its own; those
-/// of another request come during the first.
+/// Sends each request; if its cost is counted, twice, and then only what both have read is. A read whose search no longer
+/// waits for it (a hedge that has lost, the rest of a search that failed) may reach the store when that search has been
+/// answered, on a busy machine some requests later: during one of the two.
 fn send_all<'a>(
     pass: &str,
     site: &Site,
@@ -200,13 +199,16 @@ fn send_all<'a>(
             continue;
         }
         measured.num_sent += 1;
+        let mut first_reads = Reads::new();
         let mut send = |counts: bool| -> Option<String> {
             let before = site.num_requests();
             match running.send(&request.call) {
                 Err(error) => Some(format!("{error:#}")),
                 Ok(answer) => {
-                    let reads = counts.then(|| site.reads_after(before));
-                    judge(request, &answer, reads)
+                    let reads = site.reads_after(before);
+                    let of_both = counts.then(|| &first_reads & &reads);
+                    first_reads = reads;
+                    judge(request, &answer, of_both)
                 }
             }
         };

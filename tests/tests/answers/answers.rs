@@ -287,6 +287,15 @@ fn typed_fields_match_the_oracle() {
         "running leather",
         "shoes OR lamp OR table",
         "\"steel bottle\"",
+        // A single term, with and without lengths and frequencies.
+        "title:shoes",
+        "vendor:acme",
+        "labels:eco",
+        "stock:-3",
+        "active:true",
+        "maker.country:JP",
+        "attributes.colour:red",
+        "attributes.size:41",
     ] {
         bench.check(&json!({ "query": query, "sort_by": "_score", "max_hits": 25 }));
     }

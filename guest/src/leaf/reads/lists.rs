@@ -4,20 +4,16 @@
 //! ranges of a file with others between. tantivy would read all from the first to the last.
 
 use std::ops::{Bound, Range};
-use std::path::PathBuf;
 
 use futures_util::future::try_join_all;
-use tantivy::directory::{CompositeFile, FileSlice};
+use tantivy::directory::FileSlice;
 use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
-use tantivy::{Directory as _, HasLen as _, Term};
+use tantivy::{HasLen as _, Term};
 use tantivy_fst::Automaton;
 
-use crate::query::TermRange;
-use crate::split::{OpenSplit, POSITIONS, POSTINGS};
-
-/// A field's posting lists begin with the number of its words.
-const HEADER_LEN: usize = 8;
+use crate::query::{ListFiles, ListKind, TermRange};
+use crate::split::OpenSplit;
 
 /// What lies between two lists is read with them if it is no longer.
 const MAX_GAP: usize = 128 << 10;
@@ -119,45 +115,29 @@ impl Wanted {
     }
 
     async fn load(self, split: &OpenSplit, field: Field) -> tantivy::Result<()> {
-        let postings = ListFile::open(split, field, POSTINGS, HEADER_LEN)?;
-        let mut loads = postings.reads(self.postings.joined());
+        let mut files = ListFiles::new(&split.searcher);
+        let postings = files.of_field(ListKind::Postings, field)?;
+        let mut loads = reads(postings, self.postings.joined());
         let positions = self.positions.joined();
         if !positions.is_empty() {
-            loads.extend(ListFile::open(split, field, POSITIONS, 0)?.reads(positions));
+            loads.extend(reads(
+                files.of_field(ListKind::Positions, field)?,
+                positions,
+            ));
         }
         try_join_all(loads.iter().map(FileSlice::read_bytes_async)).await?;
         Ok(())
     }
 }
 
-/// A field's part of a file of lists.
-struct ListFile(Option<FileSlice>);
-
-impl ListFile {
-    /// Without the first `header_len` bytes.
-    fn open(
-        split: &OpenSplit,
-        field: Field,
-        name: &str,
-        header_len: usize,
-    ) -> tantivy::Result<Self> {
-        let path = format!("{}.{name}", split.segment().segment_id().uuid_string());
-        let directory = split.searcher.index().directory();
-        let file = CompositeFile::open(&directory.open_read(&PathBuf::from(path))?)?;
-        let lists = file.open_read(field);
-        let lists = lists.filter(|lists| lists.len() >= header_len);
-        Ok(Self(lists.map(|lists| lists.slice_from(header_len))))
-    }
-
-    /// Those of the ranges that are in it; the others are damage, which whoever reads them finds.
-    fn reads(&self, ranges: Vec<Range<usize>>) -> Vec<FileSlice> {
-        let Some(lists) = &self.0 else {
-            return Vec::new();
-        };
-        let is_inside = |range: &Range<usize>| range.end <= lists.len();
-        let inside = ranges.into_iter().filter(is_inside);
-        inside.map(|range| lists.slice(range)).collect()
-    }
+/// Those of the ranges that are in a field's lists; the others are damage, which whoever reads them finds.
+fn reads(lists: Option<FileSlice>, ranges: Vec<Range<usize>>) -> Vec<FileSlice> {
+    let Some(lists) = lists else {
+        return Vec::new();
+    };
+    let is_inside = |range: &Range<usize>| range.end <= lists.len();
+    let inside = ranges.into_iter().filter(is_inside);
+    inside.map(|range| lists.slice(range)).collect()
 }
 
 /// Ranges of a file in the order of their beginnings.

@@ -1,37 +1,30 @@
-//! The bytes of posting lists and positions, which tantivy's readers keep to themselves.
+//! The lists of terms, as they are looked up to match documents.
 
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use canter_matching::{PhraseWord, PositionList, PostingList, Recorded};
-use tantivy::directory::{CompositeFile, FileSlice, OwnedBytes};
+use tantivy::directory::OwnedBytes;
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Directory as _, HasLen as _, Searcher, SegmentReader, TantivyError, Term};
+use tantivy::{HasLen as _, Searcher, SegmentReader, Term};
 
+use super::list_files::{ListFiles, ListKind};
 use super::term_infos::TermInfos;
 
-/// A field's posting lists begin with the number of its words.
-const HEADER_LEN: usize = 8;
-
-/// The files of a segment in which terms are looked up, opened when they are first asked for.
+/// A segment in which terms are looked up.
 pub(super) struct PostingFiles<'s> {
-    searcher: &'s Searcher,
     pub(super) segment: &'s SegmentReader,
     terms: &'s TermInfos,
-    postings: Option<CompositeFile>,
-    positions: Option<CompositeFile>,
+    lists: ListFiles<'s>,
 }
 
 impl<'s> PostingFiles<'s> {
     pub(super) fn new(searcher: &'s Searcher, terms: &'s TermInfos) -> Self {
         Self {
-            searcher,
             segment: searcher.segment_reader(0),
             terms,
-            postings: None,
-            positions: None,
+            lists: ListFiles::new(searcher),
         }
     }
 
@@ -59,9 +52,7 @@ impl<'s> PostingFiles<'s> {
             return Ok(None);
         };
         let docs = self.list(term.field(), &info)?;
-        let (segment, searcher) = (self.segment, self.searcher);
-        let file = opened(&mut self.positions, searcher, segment, "pos")?;
-        let bytes = read(file, term.field(), info.positions_range)?;
+        let bytes = self.read(ListKind::Positions, term.field(), info.positions_range)?;
         Ok(Some(PhraseWord {
             docs,
             positions: PositionList::open(bytes)?,
@@ -76,41 +67,24 @@ impl<'s> PostingFiles<'s> {
             Some(IndexRecordOption::WithFreqs) => Recorded::Frequencies,
             Some(IndexRecordOption::Basic) | None => Recorded::Documents,
         };
-        let range = &info.postings_range;
-        let range = range.start.saturating_add(HEADER_LEN)..range.end.saturating_add(HEADER_LEN);
-        let (segment, searcher) = (self.segment, self.searcher);
-        let file = opened(&mut self.postings, searcher, segment, "idx")?;
-        let bytes = read(file, field, range)?;
+        let bytes = self.read(ListKind::Postings, field, info.postings_range.clone())?;
         Ok(PostingList::open(info.doc_freq, bytes, recorded)?)
     }
-}
 
-fn opened<'f>(
-    file: &'f mut Option<CompositeFile>,
-    searcher: &Searcher,
-    segment: &SegmentReader,
-    name: &str,
-) -> tantivy::Result<&'f CompositeFile> {
-    if file.is_none() {
-        let path = format!("{}.{name}", segment.segment_id().uuid_string());
-        let bytes = searcher
-            .index()
-            .directory()
-            .open_read(&PathBuf::from(path))?;
-        *file = Some(CompositeFile::open(&bytes)?);
+    fn read(
+        &mut self,
+        kind: ListKind,
+        field: Field,
+        range: Range<usize>,
+    ) -> tantivy::Result<OwnedBytes> {
+        let damaged = || {
+            let message = "a posting list lies outside its field's";
+            io::Error::new(io::ErrorKind::InvalidData, message)
+        };
+        let lists = self.lists.of_field(kind, field)?.ok_or_else(damaged)?;
+        if range.start > range.end || range.end > lists.len() {
+            return Err(damaged().into());
+        }
+        Ok(lists.read_bytes_slice(range)?)
     }
-    file.as_ref()
-        .ok_or_else(|| TantivyError::InternalError("a file was opened and is not there".to_owned()))
-}
-
-fn read(file: &CompositeFile, field: Field, range: Range<usize>) -> tantivy::Result<OwnedBytes> {
-    let damaged = || {
-        let message = "a posting list lies outside its field's";
-        io::Error::new(io::ErrorKind::InvalidData, message)
-    };
-    let lists: FileSlice = file.open_read(field).ok_or_else(damaged)?;
-    if range.start > range.end || range.end > lists.len() {
-        return Err(damaged().into());
-    }
-    Ok(lists.read_bytes_slice(range)?)
 }

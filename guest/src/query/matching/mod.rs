@@ -6,6 +6,7 @@
 mod column;
 mod compile;
 mod file;
+mod list_files;
 mod near;
 mod phrase;
 mod phrase_prefix;
@@ -13,6 +14,7 @@ mod scorer;
 mod term_infos;
 
 pub(crate) use compile::compile;
+pub(crate) use list_files::{ListFiles, ListKind, POSITIONS, POSTINGS};
 pub(super) use near::count_near;
 pub(super) use phrase::PhraseOf;
 pub(super) use phrase_prefix::PhrasePrefix;
