@@ -34,6 +34,16 @@ impl Buffer {
         Self(idle.unwrap_or_else(|| Vec::with_capacity(len)))
     }
 
+    /// The bytes of all parts, one behind the other: copied only if they are several.
+    pub fn joined(parts: &[Bytes]) -> Bytes {
+        if let [only] = parts {
+            return only.clone();
+        }
+        let mut all = Self::with_capacity(parts.iter().map(Bytes::len).sum());
+        parts.iter().for_each(|part| all.extend_from_slice(part));
+        all.into_bytes()
+    }
+
     /// Its bytes, which may be shared and cut without a copy.
     pub fn into_bytes(mut self) -> Bytes {
         match self.0.capacity() < MIN_LEN {
@@ -153,6 +163,17 @@ mod tests {
         buffer.push(7);
         assert_eq!(buffer.into_bytes(), &[7u8][..]);
         assert_eq!(Buffer::from(vec![1, 2]).into_bytes(), &[1u8, 2][..]);
+    }
+
+    #[test]
+    fn parts_are_joined_and_a_single_one_is_not_copied() {
+        let only = Bytes::from(vec![3; 100]);
+        let same = Buffer::joined(std::slice::from_ref(&only));
+        assert_eq!(same.as_ptr(), only.as_ptr());
+        let long = Bytes::from(vec![4; MIN_LEN]);
+        let both = Buffer::joined(&[only.clone(), long.clone()]);
+        assert_eq!((&both[..100], &both[100..]), (&only[..], &long[..]));
+        assert!(Buffer::joined(&[]).is_empty());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Reading the manifest: the first wave of every search.
 
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
-
 use tantivy::directory::OwnedBytes;
 
 use crate::request::Limits;

@@ -3,10 +3,9 @@
 use canter_aggregations::Aggregations;
 use canter_split_format::{FormatError, PageRef, PagedSplit, Rollup};
 use futures_util::future::{join, join_all};
-
-use super::filters::{FilterBlocks, Needles};
 use tantivy::directory::OwnedBytes;
 
+use super::filters::{FilterBlocks, Needles};
 use crate::SearchError;
 use crate::request::TimeFilter;
 use crate::session::exchange::Exchange;

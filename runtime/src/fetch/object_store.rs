@@ -172,14 +172,7 @@ async fn collect(
     if range.len.is_some_and(|len| num_bytes < len) {
         return Err(FetchError::short(object, range, num_bytes));
     }
-    Ok(match parts.len() {
-        1 => parts.swap_remove(0),
-        _ => {
-            let mut all = Buffer::with_capacity(parts.iter().map(Bytes::len).sum());
-            parts.iter().for_each(|part| all.extend_from_slice(part));
-            all.into_bytes()
-        }
-    })
+    Ok(Buffer::joined(&parts))
 }
 
 /// Runs `read` where it may block. A caller without tokio waits for the disk itself.

@@ -63,22 +63,8 @@ pub fn gaps(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>> {
 
 /// The bytes of a range out of pieces that cover it. Copies only if it takes more than one.
 pub fn join(pieces: Vec<CachedPiece>) -> Bytes {
-    let mut pieces = pieces.into_iter();
-    let first = pieces.next().map(|piece| piece.bytes).unwrap_or_default();
-    if pieces.len() == 0 {
-        return first;
-    }
-    let rest: usize = pieces
-        .as_slice()
-        .iter()
-        .map(|piece| piece.bytes.len())
-        .sum();
-    let mut bytes = Buffer::with_capacity(first.len() + rest);
-    bytes.extend_from_slice(&first);
-    for piece in pieces {
-        bytes.extend_from_slice(&piece.bytes);
-    }
-    bytes.into_bytes()
+    let parts: Vec<Bytes> = pieces.into_iter().map(|piece| piece.bytes).collect();
+    Buffer::joined(&parts)
 }
 
 #[cfg(test)]

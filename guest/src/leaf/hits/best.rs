@@ -106,7 +106,7 @@ impl BestByKeys {
             None => Rank::default(),
         };
         let candidate = Candidate::new(first, turned(doc, self.ties), score);
-        match self.kept.leaves_out(candidate.first, candidate.place) {
+        match self.kept.leaves_out(&candidate) {
             true => Ok(()),
             false => self.keep(doc, candidate),
         }

@@ -86,10 +86,14 @@ impl Kept {
     /// Whether the first key, and the place if there is nothing between them, say that a document is none of the best,
     /// as they do of nearly all of many.
     #[inline(always)]
-    pub(super) fn leaves_out(&self, first: Rank, place: u32) -> bool {
-        self.worst.as_ref().is_some_and(|worst| {
-            first > worst.first || first == worst.first && !self.has_more && place >= worst.place
-        })
+    pub(super) fn leaves_out(&self, candidate: &Candidate) -> bool {
+        self.worst
+            .as_ref()
+            .is_some_and(|worst| match candidate.first.cmp(&worst.first) {
+                Ordering::Less => false,
+                Ordering::Equal => !self.has_more && candidate.place >= worst.place,
+                Ordering::Greater => true,
+            })
     }
 
     /// Takes a candidate with what it has more.
