@@ -15,7 +15,7 @@
 //! What is a loop over documents is a function of its own (`inline(never)`): where several are parts of one function,
 //! the compiler of WebAssembly finds no registers for them, and what they count waits in memory.
 //!
-//! It reads the bytes of tantivy's posting lists and positions, and knows no terms, no fields and no queries.
+//! It reads the bytes of tantivy's posting lists, and positions in a form of ours, and knows no terms, no fields and no queries.
 
 #![cfg_attr(
     not(test),
@@ -32,14 +32,16 @@ mod bits;
 mod kernels;
 mod list;
 mod matcher;
+mod occurrences;
 mod phrase;
 mod positions;
 
 pub use bits::{Bits, WINDOW_LEN, list};
 pub use list::{PostingList, Recorded};
 pub use matcher::{Matcher, Part};
+pub use occurrences::Occurrences;
 pub use phrase::{Phrase, PhraseWord};
-pub use positions::PositionList;
+pub use positions::{PositionList, repack_positions};
 
 /// Behind the last document.
 pub const NO_DOC: u32 = u32::MAX;

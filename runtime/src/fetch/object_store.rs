@@ -194,9 +194,10 @@ async fn off_the_async_threads(
 /// 8 KiB, each by a task of its own, and `object_store` would fill the memory with zeros before.
 fn read_part(mut file: File, part: &Range<u64>) -> io::Result<Bytes> {
     let len = part.end.saturating_sub(part.start);
-    let mut bytes = Buffer::with_capacity(usize::try_from(len).map_err(io::Error::other)?);
+    let len = usize::try_from(len).map_err(io::Error::other)?;
+    let mut bytes = Buffer::with_capacity(len);
     file.seek(SeekFrom::Start(part.start))?;
-    file.take(len).read_to_end(&mut bytes)?;
+    bytes.read_from(file, len)?;
     Ok(bytes.into_bytes())
 }
 

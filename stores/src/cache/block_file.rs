@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 use bytes::{Buf, BufMut};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
-use crate::CachedPiece;
+use crate::{Buffer, CachedPiece};
 
 const MAGIC: &[u8; 8] = b"CNTRBLK1";
 const FIXED_LEN: usize = 40;
@@ -141,7 +141,7 @@ pub(super) fn read(
     path: &Path,
     key: &Key,
     wanted: Option<&Range<u64>>,
-    out: &mut Vec<u8>,
+    out: &mut Buffer,
 ) -> Result<Option<u64>, Damaged> {
     // What cannot be opened (not there, not ours, too many open files) is no sign of damage.
     let Ok(mut file) = File::open(path) else {
@@ -158,10 +158,10 @@ pub(super) fn read(
 
 /// What a whole file in memory holds: all of its bytes.
 pub fn read_bytes(file: &[u8], key: &Key) -> Result<CachedPiece, Damaged> {
-    let mut bytes = Vec::new();
+    let mut bytes = Buffer::default();
     let (file_len, file) = (file.len() as u64, &mut Cursor::new(file));
     let offset = read_checked(file, file_len, key, None, &mut bytes).map_err(|_| Damaged)?;
-    let bytes = bytes.into();
+    let bytes = bytes.into_bytes();
     Ok(CachedPiece { offset, bytes })
 }
 
@@ -169,7 +169,7 @@ fn read_open(
     file: &mut File,
     key: &Key,
     wanted: Option<&Range<u64>>,
-    out: &mut Vec<u8>,
+    out: &mut Buffer,
 ) -> io::Result<u64> {
     let meta = file.metadata()?;
     if !meta.is_file() {
@@ -188,7 +188,7 @@ fn read_checked(
     file_len: u64,
     key: &Key,
     wanted: Option<&Range<u64>>,
-    out: &mut Vec<u8>,
+    out: &mut Buffer,
 ) -> io::Result<u64> {
     let header = read_header(file, key, file_len)?;
     let end = header.offset + header.len;
@@ -215,7 +215,8 @@ fn read_checked(
 
 /// Reads and checks the header. Every length in it is bounded by `file_len` before it is used.
 fn read_header(file: &mut impl Read, key: &Key, file_len: u64) -> io::Result<Header> {
-    let mut bytes = read_exact(file, file_len.min(FIRST_READ_LEN))?;
+    let mut bytes = Buffer::default();
+    read_onto(file, file_len.min(FIRST_READ_LEN), &mut bytes)?;
     let mut fixed = bytes.get(..FIXED_LEN).ok_or_else(damaged)?;
     let is_ours = fixed.starts_with(MAGIC);
     fixed.advance(MAGIC.len());
@@ -233,7 +234,7 @@ fn read_header(file: &mut impl Read, key: &Key, file_len: u64) -> io::Result<Hea
         return Err(damaged());
     }
     let num_missing = header_len_found.saturating_sub(bytes.len() as u64);
-    bytes.extend(read_exact(file, num_missing)?);
+    read_onto(file, num_missing, &mut bytes)?;
     bytes.truncate(header_len_found as usize);
     let (found_key, mut sums) = bytes[FIXED_LEN..].split_at(key_len);
     if checksum != header_checksum(&bytes) || found_key != key.text.as_bytes() {
@@ -251,18 +252,9 @@ fn read_header(file: &mut impl Read, key: &Key, file_len: u64) -> io::Result<Hea
     })
 }
 
-fn read_exact(file: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    read_onto(file, len, &mut bytes)?;
-    Ok(bytes)
-}
-
 /// Appends the next `len` bytes to `out`, straight from the file.
-fn read_onto(file: &mut impl Read, len: u64, out: &mut Vec<u8>) -> io::Result<()> {
-    // At once: `read_to_end` alone would feel its way, and look for more behind the end.
-    out.reserve(len as usize);
-    let found = file.by_ref().take(len).read_to_end(out)?;
-    match found as u64 == len {
+fn read_onto(file: &mut impl Read, len: u64, out: &mut Buffer) -> io::Result<()> {
+    match out.read_from(file, len as usize)? as u64 == len {
         true => Ok(()),
         false => Err(damaged()),
     }

@@ -116,7 +116,7 @@ impl BlockFolder {
                 run.offset = offset;
             } else if offset != run.offset + len_before as u64 {
                 // Something is missing in between.
-                let bytes = run.bytes.split_off(len_before).into();
+                let bytes = run.bytes.split_off(len_before);
                 pieces.extend(std::mem::replace(&mut run, Run { offset, bytes }).clip(range));
             }
             run.end_at(block.range.end);
@@ -161,9 +161,9 @@ impl BlockFolder {
 
     /// What the file of `key` holds.
     pub(super) fn read_file(&self, key: &Key, class: ByteClass) -> Option<CachedPiece> {
-        let mut bytes = Vec::new();
+        let mut bytes = Buffer::default();
         let offset = self.read(key, class, None, &mut bytes)?;
-        let bytes = bytes.into();
+        let bytes = bytes.into_bytes();
         Some(CachedPiece { offset, bytes })
     }
 
@@ -174,7 +174,7 @@ impl BlockFolder {
         key: &Key,
         class: ByteClass,
         wanted: Option<&Range<u64>>,
-        out: &mut Vec<u8>,
+        out: &mut Buffer,
     ) -> Option<u64> {
         let path = self.path_of(key, class);
         match block_file::read(&path, key, wanted, out) {

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use tantivy::directory::{CompositeFile, RamDirectory};
 use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy_common::OwnedBytes;
 use tantivy::{Directory as _, Index, Searcher, TantivyDocument, Term};
 
 use crate::{
-    Bits, Matcher, NO_DOC, Phrase, PhraseWord, PositionList, PostingList, Recorded, WINDOW_LEN,
+    Bits, Matcher, NO_DOC, Occurrences, Phrase, PhraseWord, PositionList, PostingList, Recorded,
+    WINDOW_LEN, repack_positions,
 };
 
 const WORDS: [&str; 5] = ["always", "often", "rare", "once", "never"];
@@ -71,7 +73,9 @@ fn lists(
     let list = PostingList::open(info.doc_freq, bytes.unwrap(), recorded).unwrap();
     let positions = (recorded == Recorded::Positions).then(|| {
         let bytes = open("pos").read_bytes_slice(info.positions_range).unwrap();
-        PositionList::open(bytes).unwrap()
+        let mut repacked = Vec::new();
+        repack_positions(bytes, &mut repacked).unwrap();
+        PositionList::open(OwnedBytes::new(repacked)).unwrap()
     });
     Some((list, positions))
 }
@@ -224,6 +228,38 @@ proptest! {
     }
 
     #[test]
+    fn a_word_is_where_its_documents_say(docs in docs(), word in 0usize..5, step in 1u32..300) {
+        let searcher = searcher(&docs, Recorded::Positions);
+        let list = lists(&searcher, word, Recorded::Positions);
+        let expected = having(&docs, |words| words.contains(&word));
+        let Some((list, Some(positions))) = list else {
+            prop_assert!(expected.is_empty());
+            return Ok(());
+        };
+        for step in [1, step] {
+            let mut word_in = Occurrences::new(list.clone(), positions.clone()).unwrap();
+            prop_assert_eq!(word_in.num_docs() as usize, expected.len());
+            let mut from = 0;
+            let mut found = Vec::new();
+            loop {
+                let next = expected.iter().copied().find(|doc| *doc >= from);
+                prop_assert_eq!(word_in.doc(), next.unwrap_or(NO_DOC));
+                word_in.positions(3, &mut found);
+                let Some(doc) = next else { break };
+                let words = (3u32..).zip(&docs[doc as usize]);
+                let there: Vec<u32> = words.filter(|(_, is)| **is == word).map(|(at, _)| at).collect();
+                prop_assert_eq!(&found, &there);
+                from = doc + step;
+                match step {
+                    1 => word_in.advance(),
+                    _ => word_in.seek(from),
+                };
+            }
+            prop_assert!(found.is_empty());
+        }
+    }
+
+    #[test]
     fn parts_are_put_together(docs in docs(), choice in 0u32..100_000) {
         let searcher = searcher(&docs, Recorded::Frequencies);
         let term = |word: usize| match lists(&searcher, word, Recorded::Frequencies) {
@@ -270,6 +306,13 @@ proptest! {
         prop_assert_eq!(num_found, num_docs as usize);
         let mut term = Matcher::Term(Box::new(docs.clone()));
         found(&mut term, 0..100_000, |_| true);
+        if let Some(mut word) = Occurrences::new(docs.clone(), positions.clone()) {
+            let mut found = Vec::new();
+            while word.doc() != NO_DOC && word.doc() < 100_000 {
+                word.positions(0, &mut found);
+                word.seek(word.doc() + 77);
+            }
+        }
         let mut phrase = Matcher::Phrase(Box::new(Phrase::new(vec![PhraseWord { docs, positions, behind: 0 }])));
         found(&mut phrase, 0..100_000, |doc| doc % 3 == 0);
     }

@@ -16,10 +16,16 @@ impl PostingList {
     /// The first document from `doc` on.
     #[inline(never)]
     pub(crate) fn next_doc(&mut self, doc: u32) -> u32 {
+        self.find_next(doc).0
+    }
+
+    /// The first document from `doc` on, and how many of its block are before it.
+    #[inline]
+    pub(crate) fn find_next(&mut self, doc: u32) -> (u32, usize) {
         self.seek_block(doc);
         let docs = self.padded();
-        let next = docs.get(kernels::rank(docs, doc));
-        next.copied().unwrap_or(NO_DOC)
+        let ord = kernels::rank(docs, doc);
+        (docs.get(ord).copied().unwrap_or(NO_DOC), ord)
     }
 
     /// How many documents are before this one, none of which is asked for again.
