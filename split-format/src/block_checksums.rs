@@ -2,7 +2,7 @@
 //! own once it is widened to whole blocks.
 //!
 //! The block length is chosen per split: small blocks keep small reads small, and the table stays
-//! below about 16 KiB whatever the size of the body.
+//! within 12 KiB whatever the size of the body.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::{FormatError, checksum64};
 
 const MIN_BLOCK_LEN_LOG2: u32 = 12;
 const MAX_BLOCK_LEN_LOG2: u32 = 24;
-const MAX_BLOCKS_WANTED: u64 = 4096;
+const MAX_BLOCKS_WANTED: u64 = 3072;
 
 /// The checksums of a body's blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::{
-    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILE_TABLE, IDENTITIES_FILE, POSITIONS_FILE,
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILE_TABLE, IDENTITIES_FILE, LISTS_FILE,
 };
 
 /// One file of the body.
@@ -57,8 +57,14 @@ impl FileTable {
     /// Whether they are those of a split from before documents, their identities and positions stood as they do now.
     /// Readers refuse such a split whole: half of it would be read wrongly.
     pub fn is_too_old(&self) -> bool {
-        let needed = [IDENTITIES_FILE, DOCUMENTS_FILE, DOCUMENT_INDEX_FILE];
-        self.find(POSITIONS_FILE).is_some() || needed.iter().any(|name| self.find(name).is_none())
+        let mut needed = [
+            LISTS_FILE,
+            IDENTITIES_FILE,
+            DOCUMENTS_FILE,
+            DOCUMENT_INDEX_FILE,
+        ]
+        .iter();
+        needed.any(|name| self.find(name).is_none())
     }
 
     /// Number of bytes of the whole body.

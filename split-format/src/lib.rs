@@ -69,7 +69,7 @@ pub use sources::{
 pub use split::{Summaries, WrittenSplit, write_split};
 pub use time_index::TimeIndex;
 pub use version::{
-    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE,
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, LISTS_FILE,
     MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, TOO_OLD, checksum64, object_id, page_object,
     split_object,
 };

@@ -122,10 +122,11 @@ pub(crate) const IDENTITIES_VERSION: u32 = 3;
 pub const DOCUMENTS_FILE: &str = "docs";
 /// Name of the body's file that says where each of them stands.
 pub const DOCUMENT_INDEX_FILE: &str = "docindex";
-/// What is said of a split of before these, or of one with a file of positions: nothing in it is read any more.
+/// Name of the body's file with postings and positions, for which tantivy has two. Before it had this name, positions stood
+/// in another form.
+pub const LISTS_FILE: &str = "lists";
+/// What is said of a split of before these: nothing in it is read any more.
 pub const TOO_OLD: &str = "it was built by an earlier version of Canter, in a form that is not read any more: build the index again";
-/// Files of positions are in splits of before these stood beside postings.
-pub(crate) const POSITIONS_FILE: &str = "pos";
 /// What these two are called in errors.
 pub(crate) const DOCUMENTS_NAME: &str = "stored documents";
 /// Version of these files.

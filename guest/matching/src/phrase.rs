@@ -113,7 +113,7 @@ impl Phrase {
         };
         if num == 1 {
             // Nearly always.
-            let begin = first.positions.get(start).wrapping_add(first.behind);
+            let begin = first.positions.difference(start).wrapping_add(first.behind);
             return others.iter_mut().all(|word| word.is_at(ord, begin));
         }
         first
@@ -142,7 +142,7 @@ impl Word {
         };
         let mut position = self.behind;
         for place in start..start.saturating_add(num.into()) {
-            position = position.wrapping_add(self.positions.get(place));
+            position = position.wrapping_add(self.positions.difference(place));
             if position >= begin {
                 return position == begin;
             }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use canter_split_format::FileTable;
+use canter_split_format::{FileTable, LISTS_FILE};
 use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -40,8 +40,7 @@ impl SplitDirectory {
         let name = path.to_str()?;
         let name = name.strip_prefix(SEGMENT_PREFIX).unwrap_or(name);
         let name = match name {
-            // Positions stand beside postings.
-            POSITIONS => POSTINGS,
+            POSTINGS | POSITIONS => LISTS_FILE,
             name => name,
         };
         let (file_ord, entry) = self.files.find(name)?;
@@ -59,7 +58,7 @@ impl SplitDirectory {
 fn class_of(name: &str) -> ByteClass {
     match name {
         "term" => ByteClass::Dictionary,
-        POSTINGS | POSITIONS => ByteClass::Postings,
+        LISTS_FILE => ByteClass::Postings,
         _ => ByteClass::FastField,
     }
 }

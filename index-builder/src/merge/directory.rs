@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use canter_split_format::FileTable;
+use canter_split_format::{FileTable, LISTS_FILE};
 use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -18,7 +18,7 @@ use tantivy::directory::{
 };
 
 use super::local_copy::LocalBody;
-use crate::packager::{LISTS, POSITIONS, SEGMENT_ID};
+use crate::packager::{POSITIONS, POSTINGS, SEGMENT_ID};
 
 /// Bytes of a file that are held between two reads, unless others are asked for.
 const WINDOW_NUM_BYTES: usize = 128 << 10;
@@ -66,8 +66,7 @@ impl SplitDirectory {
             .and_then(|rest| rest.strip_prefix('.'))
             .unwrap_or(name);
         let name = match name {
-            // Positions stand beside postings.
-            POSITIONS => LISTS,
+            POSTINGS | POSITIONS => LISTS_FILE,
             name => name,
         };
         let (_, entry) = self.files.find(name)?;

@@ -7,8 +7,9 @@ use canter_split_format::{
     DocIdentity, FormatError, IDENTITIES_FILE, Identities, SplitEntry, TOO_OLD,
 };
 use tantivy::columnar::{Column, ColumnarReader};
-use tantivy::directory::{Directory, OwnedBytes};
+use tantivy::directory::{CompositeFile, Directory, FileSlice, OwnedBytes};
 use tantivy::index::SegmentComponent;
+use tantivy::schema::Field;
 use tantivy::{BitSet, DateTime, Index, SegmentReader};
 
 use super::directory::SplitDirectory;
@@ -33,6 +34,8 @@ pub(super) struct OpenInput {
     pub(super) raw_num_bytes: u64,
     pub(super) segment: SegmentReader,
     pub(super) columnar: ColumnarReader,
+    /// Postings and positions.
+    lists: CompositeFile,
     pub(super) fields: FieldMap,
     pub(super) deleted: Option<BitSet>,
     files: SplitDirectory,
@@ -89,6 +92,9 @@ impl OpenInput {
         let path = segment.relative_path(SegmentComponent::FastFields);
         let columns = index.directory().open_read(&path).map_err(|e| named(&e))?;
         let columnar = ColumnarReader::open(columns).map_err(|error| named(&error))?;
+        let path = segment.relative_path(SegmentComponent::Postings);
+        let lists = index.directory().open_read(&path).map_err(|e| named(&e))?;
+        let lists = CompositeFile::open(&lists).map_err(|error| named(&error))?;
         let segment = SegmentReader::open(segment).map_err(|error| named(&error))?;
         if u64::from(identities.num_docs()) != num_docs || u64::from(segment.max_doc()) != num_docs
         {
@@ -105,6 +111,7 @@ impl OpenInput {
             raw_num_bytes: entry.raw_num_bytes,
             segment,
             columnar,
+            lists,
             fields,
             deleted: deleted.clone(),
             files: directory,
@@ -121,6 +128,12 @@ impl OpenInput {
         self.deleted
             .as_ref()
             .is_some_and(|deleted| deleted.contains(doc))
+    }
+
+    /// Postings and positions of a field of its own, in which the places of positions are counted from the beginning.
+    pub(super) fn lists(&self, field: Field) -> FileSlice {
+        let lists = self.lists.open_read(field);
+        lists.unwrap_or_else(FileSlice::empty)
     }
 
     /// Who the documents are, in their order.

@@ -52,7 +52,7 @@ pub(super) fn least_docs_of_common(num_docs: u32) -> u32 {
 
 /// Between common terms so many others are taken along: a block of their own would take more.
 const MAX_BETWEEN: u64 = 2;
-/// Lists of terms that stand in one block are no longer than this together: it is what lies between the postings and the
+/// Lists of terms that stand in one block are no longer than this together, as tantivy writes them: it is what lies between the postings and the
 /// positions of one of them, which are one range only if that is little.
 const MAX_RUN_LISTS_NUM_BYTES: usize = 64 * 1024;
 

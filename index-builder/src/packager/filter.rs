@@ -20,7 +20,7 @@ const TINY_SPLIT_NUM_BYTES: u64 = 64 << 10;
 /// What a filter takes of such a split at most.
 const MOST_OF_TINY_SPLIT: u64 = 80;
 /// The same of a larger one. Its page has the filter once more, transposed.
-const MOST_OF_SPLIT: u64 = 15;
+const MOST_OF_SPLIT: u64 = 16;
 /// In a larger one, a field has so many documents for each of its terms at most.
 const MAX_DOCS_PER_TERM: u64 = 8;
 /// Fields with fewer terms have dictionaries that cost nothing.

@@ -10,14 +10,14 @@ use std::ops::{Bound, Range};
 use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
-use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE, Identities};
+use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE, Identities, LISTS_FILE};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
 use super::dictionaries::SMALL_DICTIONARY_NUM_BYTES;
 use super::hot_columns::touch_columns;
 use super::recording_directory::RecordingDirectory;
-use super::segment_files::{META, POSITIONS, SegmentFiles};
+use super::segment_files::{META, POSITIONS, POSTINGS, SegmentFiles};
 use crate::BuildError;
 
 /// A posting list up to this size may be kept in the head …
@@ -68,9 +68,10 @@ pub(crate) fn open_recording(
 ) -> Result<Trial, BuildError> {
     let named = files.named();
     let names = named.iter().map(|(name, _)| *name);
-    // tantivy asks for positions under a name of their own.
+    // tantivy asks for lists under two names.
     let paths: Vec<String> = names
-        .chain([POSITIONS])
+        .filter(|name| *name != LISTS_FILE)
+        .chain([POSTINGS, POSITIONS])
         .map(|name| match name {
             META => META.to_owned(),
             extension => format!("{:032x}.{extension}", 0),

@@ -1,10 +1,12 @@
-//! Postings and positions of a field, written anew: those of each dictionary block together.
+//! Postings and positions of a field, written anew: those of each dictionary block together, positions in a form of ours
+//! that takes less.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
+use canter_matching::repack_positions;
 use tantivy::HasLen;
-use tantivy::directory::FileSlice;
+use tantivy::directory::{FileSlice, OwnedBytes};
 use tantivy::postings::TermInfo;
 
 /// A field's postings begin with the number of its tokens.
@@ -25,6 +27,8 @@ pub(super) struct ListsWriter<'a> {
     out: &'a mut dyn Write,
     /// Bytes behind the number of tokens so far.
     len: usize,
+    /// Positions of the block, in our form.
+    repacked: Vec<u8>,
 }
 
 impl<'a> ListsWriter<'a> {
@@ -44,6 +48,7 @@ impl<'a> ListsWriter<'a> {
             positions,
             out,
             len: 0,
+            repacked: Vec::new(),
         })
     }
 
@@ -53,34 +58,44 @@ impl<'a> ListsWriter<'a> {
             return Ok(());
         };
         let postings = first.postings_range.start..last.postings_range.end;
-        let positions = first.positions_range.start..last.positions_range.end;
         let new_postings = self.len;
-        self.copy(&self.postings.clone(), &postings)?;
-        let new_positions = HEADER_LEN + self.len;
-        self.copy(&self.positions.clone(), &positions)?;
-        let has_positions = !self.positions.is_empty();
-        for info in infos {
-            move_to(&mut info.postings_range, postings.start, new_postings);
-            if has_positions {
-                move_to(&mut info.positions_range, positions.start, new_positions);
-            }
+        self.put(&slice_of(&self.postings, &postings)?)?;
+        for info in infos.iter_mut() {
+            let range = &mut info.postings_range;
+            *range = range.start - postings.start + new_postings
+                ..range.end - postings.start + new_postings;
         }
+        if self.positions.is_empty() {
+            return Ok(());
+        }
+        let new_positions = HEADER_LEN + self.len;
+        self.repacked.clear();
+        for info in infos {
+            let range = &mut info.positions_range;
+            let start = self.repacked.len();
+            if range.start < range.end {
+                repack_positions(slice_of(&self.positions, range)?, &mut self.repacked)?;
+            }
+            *range = new_positions + start..new_positions + self.repacked.len();
+        }
+        let repacked = std::mem::take(&mut self.repacked);
+        self.put(&repacked)?;
+        self.repacked = repacked;
         Ok(())
     }
 
-    fn copy(&mut self, from: &FileSlice, range: &Range<usize>) -> io::Result<()> {
-        if range.start > range.end || range.end > from.len() {
-            return Err(cut_short());
-        }
-        self.out.write_all(&from.read_bytes_slice(range.clone())?)?;
-        self.len += range.len();
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
+        self.len += bytes.len();
         Ok(())
     }
 }
 
-/// The same range where what was at `old` is at `new`.
-fn move_to(range: &mut Range<usize>, old: usize, new: usize) {
-    *range = range.start - old + new..range.end - old + new;
+fn slice_of(file: &FileSlice, range: &Range<usize>) -> io::Result<OwnedBytes> {
+    if range.start > range.end || range.end > file.len() {
+        return Err(cut_short());
+    }
+    file.read_bytes_slice(range.clone())
 }
 
 fn cut_short() -> io::Error {

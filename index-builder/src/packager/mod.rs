@@ -26,7 +26,7 @@ use crate::BuildError;
 pub use documents::StoredDocuments;
 pub(crate) use documents::{DocumentsBuilder, Sample, sampled};
 use segment_files::SegmentFiles;
-pub(crate) use segment_files::{LISTS, META, POSITIONS, SEGMENT_ID};
+pub(crate) use segment_files::{META, POSITIONS, POSTINGS, SEGMENT_ID};
 
 /// What the packager cannot read off the segment.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{
-    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, SplitFilter,
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, LISTS_FILE,
+    SplitFilter,
 };
 use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
@@ -20,12 +21,10 @@ use crate::BuildError;
 pub(crate) const SEGMENT_ID: &str = "00000000000000000000000000000000";
 
 /// Extensions in body order: what small queries touch first stands together at the front.
-/// There is no `pos`: positions stand beside postings.
-const EXTENSIONS: [&str; 5] = ["fieldnorm", TERM, LISTS, "fast", STORE];
+const EXTENSIONS: [&str; 5] = ["fieldnorm", TERM, LISTS_FILE, "fast", STORE];
 const TERM: &str = "term";
-/// Postings, each block's of a dictionary with their positions.
-pub(crate) const LISTS: &str = "idx";
-/// What tantivy calls the file of positions.
+/// What tantivy calls the files of postings and of positions, which are one in a split.
+pub(crate) const POSTINGS: &str = "idx";
 pub(crate) const POSITIONS: &str = "pos";
 const STORE: &str = "store";
 
@@ -66,7 +65,7 @@ impl SegmentFiles {
             hot,
             common,
         } = made_anew(&index.segment(segment.clone()))?;
-        for extension in [TERM, LISTS, POSITIONS] {
+        for extension in [TERM, POSTINGS, POSITIONS] {
             let path = format!("{segment_id}.{extension}");
             directory
                 .delete(Path::new(&path))
@@ -76,7 +75,7 @@ impl SegmentFiles {
             let made = match extension {
                 STORE => Some(empty_store(mapper)?),
                 TERM => Some(terms.clone()),
-                LISTS => Some(lists.clone()),
+                LISTS_FILE => Some(lists.clone()),
                 _ => None,
             };
             if let Some(bytes) = made {
@@ -171,7 +170,7 @@ impl SegmentFiles {
             .and_then(|rest| rest.strip_prefix('.'))
             .unwrap_or(name);
         let name = match name {
-            POSITIONS => LISTS,
+            POSTINGS | POSITIONS => LISTS_FILE,
             name => name,
         };
         (0..)

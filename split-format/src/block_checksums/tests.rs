@@ -12,10 +12,10 @@ fn body(len: usize) -> Vec<u8> {
 fn blocks_are_as_short_as_the_table_allows() {
     let check = |body_len: u64, expect: u32| assert_eq!(choose_block_len_log2(body_len), expect);
     check(0, 12);
-    check(4096 << 12, 12);
-    check((4096 << 12) + 1, 13);
-    check(4096 << 13, 13);
-    check(4096 << 24, 24);
+    check(3072 << 12, 12);
+    check((3072 << 12) + 1, 13);
+    check(3072 << 13, 13);
+    check(3072 << 24, 24);
     check(u64::MAX, 24);
 }
 

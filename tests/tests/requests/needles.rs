@@ -343,7 +343,7 @@ fn one_trace_of_a_thousand_splits_costs_a_read_for_each_page() {
     }
     let percent = num_filter_bytes as f64 * 100.0 / num_split_bytes as f64;
     println!("filters, in splits and in pages, are {percent:.2} % of {num_split_bytes} bytes");
-    assert!(percent <= 3.0, "{percent}");
+    assert!(percent <= 3.2, "{percent}");
     let bytes = manifest.to_bytes().unwrap();
     index
         .objects

@@ -213,13 +213,13 @@ fn searches_of_merged_splits_answer_as_before_and_as_if_all_were_ingested_at_onc
 
 #[test]
 fn deleted_documents_are_left_out_as_if_they_had_never_been() -> Result<()> {
-    // A label that a document has twice is one posting: its field's number of tokens, in `idx`, is not known.
+    // A label that a document has twice is one posting: its field's number of tokens, in `lists`, is not known.
     for (config, lines, may_differ, requests) in [
         (HDFS_LOGS_YAML, hdfs_lines(4_000, 8)?, "", hdfs_requests()),
         (
             CATALOGUE_CONFIG,
             catalogue(2_000, 8),
-            "idx",
+            "lists",
             vec![
                 json!({"query": "*", "max_hits": 2_000}),
                 json!({"query": "title:shoes", "max_hits": 500, "sort_by": "_score"}),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use tantivy::directory::{CompositeFile, RamDirectory};
 use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy_common::OwnedBytes;
 use tantivy::{Directory as _, Index, Searcher, TantivyDocument, Term};
+use tantivy_common::OwnedBytes;
 
 use crate::{
     Bits, Matcher, NO_DOC, Occurrences, Phrase, PhraseWord, PositionList, PostingList, Recorded,

@@ -110,9 +110,9 @@ impl PositionList {
         })
     }
 
-    /// What stands at one place.
+    /// What stands at one place: how much more that position is than the one before it in its document.
     #[inline]
-    pub(crate) fn get(&mut self, place: u64) -> u32 {
+    pub fn difference(&mut self, place: u64) -> u32 {
         let len = BLOCK_LEN as u64;
         let block = usize::try_from(place / len).unwrap_or(usize::MAX);
         if block != self.block || !self.is_unpacked {
@@ -127,7 +127,7 @@ impl PositionList {
         positions.clear();
         let mut position = added;
         for place in start..start.saturating_add(num.into()) {
-            position = position.wrapping_add(self.get(place));
+            position = position.wrapping_add(self.difference(place));
             positions.push(position);
         }
     }

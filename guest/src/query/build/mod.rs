@@ -5,7 +5,6 @@ mod best;
 mod default_fields;
 mod demoted;
 mod exact;
-mod excluded;
 mod fields;
 mod literal;
 mod matching;
@@ -19,7 +18,6 @@ pub(super) use value::{
 };
 
 pub(crate) use automaton::TermAutomaton;
-pub(super) use excluded::Excluded;
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
 use canter_names::matches_pattern;
@@ -32,7 +30,6 @@ use tantivy_query_grammar::UserInputLeaf;
 use self::best::Best;
 use self::default_fields::in_default_fields;
 use self::demoted::Demoted;
-use self::excluded::excluded;
 use self::literal::build_literal;
 use self::range::{build_exists, build_range, build_set};
 use self::wildcard::build_regex;
@@ -252,7 +249,7 @@ impl Builder<'_> {
                     self.is_excluded ^= true;
                     let query = self.without_scores(|builder| builder.node(node));
                     self.is_excluded ^= true;
-                    (Occur::MustNot, excluded(query?))
+                    (Occur::MustNot, query?)
                 }
             };
             // tantivy leaves out of a conjunction what matches everything, with its score.

@@ -1,6 +1,6 @@
 //! From tantivy's queries, and ours, to what finds their documents in one split.
 
-use canter_matching::{Matcher, Phrase};
+use canter_matching::{Matcher, Phrase, PhraseWord};
 use tantivy::Searcher;
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, EnableScoring, Occur, Query, TermQuery};
 
@@ -9,7 +9,6 @@ use super::file::PostingFiles;
 use super::phrase::PhraseOf;
 use super::scorer::ScorerPart;
 use super::term_infos::TermInfos;
-use crate::query::build::Excluded;
 use crate::query::columns::{ColumnQuery, FullRange};
 
 /// What finds the documents of a split's one segment. Everything that the query reads must be there.
@@ -41,9 +40,6 @@ fn of_query(
             Some(docs) => Matcher::Term(Box::new(docs)),
             None => Matcher::Nothing,
         });
-    }
-    if let Some(query) = query.downcast_ref::<Excluded>() {
-        return of_query(query.inner(), files, searcher);
     }
     if let Some(query) = query.downcast_ref::<BooleanQuery>()
         && let Some(matcher) = of_clauses(query, files, searcher)?
@@ -101,8 +97,12 @@ fn of_phrase(query: &PhraseOf, files: &mut PostingFiles<'_>) -> tantivy::Result<
     };
     let mut words = Vec::new();
     for (term, behind) in terms {
-        match files.docs_and_positions(term, behind)? {
-            Some(word) => words.push(word),
+        match files.docs_and_positions(term)? {
+            Some((docs, positions)) => words.push(PhraseWord {
+                docs,
+                positions,
+                behind,
+            }),
             None => return Ok(Some(Matcher::Nothing)),
         }
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use canter_matching::{PhraseWord, PositionList, PostingList, Recorded};
+use canter_matching::{Occurrences, PositionList, PostingList, Recorded};
 use tantivy::directory::OwnedBytes;
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -46,18 +46,43 @@ impl<'s> PostingFiles<'s> {
     pub(super) fn docs_and_positions(
         &mut self,
         term: &Term,
-        behind: u32,
-    ) -> tantivy::Result<Option<PhraseWord>> {
-        let Some(info) = self.terms.get(self.segment, term)? else {
-            return Ok(None);
-        };
-        let docs = self.list(term.field(), &info)?;
-        let bytes = self.read(ListKind::Positions, term.field(), info.positions_range)?;
-        Ok(Some(PhraseWord {
-            docs,
-            positions: PositionList::open(bytes)?,
-            behind,
-        }))
+    ) -> tantivy::Result<Option<(PostingList, PositionList)>> {
+        match self.terms.get(self.segment, term)? {
+            Some(info) => self.lists(term.field(), info).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The same, from one document to the next.
+    ///
+    /// # Errors
+    /// A read that missed; damage.
+    pub(super) fn occurrences(&mut self, term: &Term) -> tantivy::Result<Option<Occurrences>> {
+        let lists = self.docs_and_positions(term)?;
+        Ok(lists.and_then(|(docs, positions)| Occurrences::new(docs, positions)))
+    }
+
+    /// Those of a term of which a dictionary says where its lists are.
+    ///
+    /// # Errors
+    /// A read that missed; damage.
+    pub(super) fn occurrences_at(
+        &mut self,
+        field: Field,
+        info: TermInfo,
+    ) -> tantivy::Result<Option<Occurrences>> {
+        let (docs, positions) = self.lists(field, info)?;
+        Ok(Occurrences::new(docs, positions))
+    }
+
+    fn lists(
+        &mut self,
+        field: Field,
+        info: TermInfo,
+    ) -> tantivy::Result<(PostingList, PositionList)> {
+        let docs = self.list(field, &info)?;
+        let bytes = self.read(ListKind::Positions, field, info.positions_range)?;
+        Ok((docs, PositionList::open(bytes)?))
     }
 
     fn list(&mut self, field: Field, info: &TermInfo) -> tantivy::Result<PostingList> {

@@ -1,4 +1,4 @@
-//! The files of posting lists and positions, which tantivy's readers keep to themselves.
+//! The file of posting lists and positions, which tantivy's readers keep to themselves.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,8 @@ use tantivy::directory::{CompositeFile, FileSlice};
 use tantivy::schema::Field;
 use tantivy::{Directory as _, HasLen as _, Searcher};
 
-/// What tantivy calls a segment's posting lists.
+/// What tantivy calls a segment's posting lists, and their positions: in a split, both are one file.
 pub(crate) const POSTINGS: &str = "idx";
-/// What it calls their positions, which stand in the same file of a split.
 pub(crate) const POSITIONS: &str = "pos";
 
 /// What a list says of its term.
@@ -21,15 +20,8 @@ pub(crate) enum ListKind {
 }
 
 impl ListKind {
-    /// The name of the file behind that of its segment.
-    fn file_name(self) -> &'static str {
-        match self {
-            Self::Postings => POSTINGS,
-            Self::Positions => POSITIONS,
-        }
-    }
-
-    /// What stands before the lists of a field: before postings the number of its words.
+    /// How much of a field's lists stands before the place from which they are counted: before postings the number of its
+    /// words.
     fn header_len(self) -> usize {
         match self {
             Self::Postings => 8,
@@ -38,19 +30,17 @@ impl ListKind {
     }
 }
 
-/// The files of a split's one segment, opened when they are first asked for.
+/// The lists of a split's one segment, opened when they are first asked for.
 pub(crate) struct ListFiles<'s> {
     searcher: &'s Searcher,
-    postings: Option<CompositeFile>,
-    positions: Option<CompositeFile>,
+    file: Option<CompositeFile>,
 }
 
 impl<'s> ListFiles<'s> {
     pub(crate) fn new(searcher: &'s Searcher) -> Self {
         Self {
             searcher,
-            postings: None,
-            positions: None,
+            file: None,
         }
     }
 
@@ -64,13 +54,9 @@ impl<'s> ListFiles<'s> {
         kind: ListKind,
         field: Field,
     ) -> tantivy::Result<Option<FileSlice>> {
-        let kept = match kind {
-            ListKind::Postings => &mut self.postings,
-            ListKind::Positions => &mut self.positions,
-        };
-        let file = match kept {
+        let file = match &mut self.file {
             Some(file) => file,
-            None => kept.insert(opened(self.searcher, kind)?),
+            none => none.insert(opened(self.searcher)?),
         };
         let lists = file.open_read(field);
         let lists = lists.filter(|lists| lists.len() >= kind.header_len());
@@ -78,9 +64,9 @@ impl<'s> ListFiles<'s> {
     }
 }
 
-fn opened(searcher: &Searcher, kind: ListKind) -> tantivy::Result<CompositeFile> {
+fn opened(searcher: &Searcher) -> tantivy::Result<CompositeFile> {
     let segment = searcher.segment_reader(0).segment_id();
-    let path = format!("{}.{}", segment.uuid_string(), kind.file_name());
+    let path = format!("{}.{POSTINGS}", segment.uuid_string());
     let directory = searcher.index().directory();
     Ok(CompositeFile::open(
         &directory.open_read(&PathBuf::from(path))?,

@@ -1,24 +1,27 @@
-//! Words that stand near each other, in the order of a phrase or nearly so: what `slop` asks for of three words and more.
+//! Words that stand beside or near each other, with scores or room to move.
 //!
 //! A word's place in a document, less its place in the phrase, is where the phrase would begin if that word stood right. The
 //! phrase is there if its words say so within `slop` places of each other (Lucene's sloppy phrase). tantivy
-//! compares words two by two, in the order of how frequent they are, and finds too much and too little.
+//! compares more than two words in pairs, in the order of how frequent they are, and finds too much and too little.
 
+use canter_matching::{NO_DOC, Occurrences};
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{Bm25Weight, EmptyScorer, EnableScoring, Explanation, Scorer, Weight};
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
+
+use super::file::PostingFiles;
+use super::term_infos::TermInfos;
 
 /// Finds documents in which all of several words stand near each other.
 pub(super) struct NearWeight {
     terms: Vec<(usize, Term)>,
     slop: u32,
+    searcher: Searcher,
     scores: Option<Bm25Weight>,
 }
 
 impl NearWeight {
-    /// `terms` are different ones of one field, each with its place in the phrase.
+    /// `terms` are those of one field, each with its place in the phrase.
     pub(super) fn new(
         terms: &[(usize, Term)],
         slop: u32,
@@ -37,13 +40,16 @@ impl NearWeight {
         Ok(Self {
             terms: terms.to_vec(),
             slop,
+            searcher: searcher_of(scoring)?,
             scores,
         })
     }
 
     fn near(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Option<Near>> {
         let places = self.terms.iter().map(|(place, _)| *place);
-        let Some(words) = Words::open(&self.terms, places.max().unwrap_or(0), reader)? else {
+        let terms = TermInfos::default();
+        let mut files = PostingFiles::new(&self.searcher, &terms);
+        let Some(words) = Words::open(&self.terms, places.max().unwrap_or(0), &mut files)? else {
             return Ok(None);
         };
         let lengths = match (&self.scores, self.terms.first()) {
@@ -64,6 +70,12 @@ impl NearWeight {
     }
 }
 
+/// What reads the split in which a query is to find documents.
+pub(super) fn searcher_of(scoring: EnableScoring<'_>) -> tantivy::Result<Searcher> {
+    let searcher = scoring.searcher().cloned();
+    searcher.ok_or_else(|| TantivyError::InternalError("a phrase without a split".to_owned()))
+}
+
 impl Weight for NearWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         Ok(match self.near(reader, boost)? {
@@ -80,7 +92,7 @@ impl Weight for NearWeight {
 }
 
 struct Word {
-    postings: SegmentPostings,
+    occurrences: Occurrences,
     /// How many places of the phrase come behind it.
     behind: u32,
     /// Where the phrase would end in this document, once for each time that the word is there.
@@ -91,73 +103,84 @@ struct Word {
 pub(super) struct Words(Vec<Word>);
 
 impl Words {
-    /// `terms` are different ones of one field, each with its place in a phrase that ends at the place `last`. `None` if one
-    /// of them is nowhere.
+    /// `terms` are those of one field, each with its place in a phrase that ends at the place `last`. `None` if one of them
+    /// is nowhere.
     pub(super) fn open(
         terms: &[(usize, Term)],
         last: usize,
-        reader: &SegmentReader,
+        files: &mut PostingFiles<'_>,
     ) -> tantivy::Result<Option<Self>> {
         let mut words = Vec::with_capacity(terms.len());
         for (place, term) in terms {
-            let index = reader.inverted_index(term.field())?;
-            let postings = index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
-            let Some(postings) = postings else {
+            let Some(occurrences) = files.occurrences(term)? else {
                 return Ok(None);
             };
             words.push(Word {
-                postings,
+                occurrences,
                 behind: u32::try_from(last.saturating_sub(*place)).unwrap_or(u32::MAX),
                 ends: Vec::new(),
             });
         }
+        // The rarest says where the others are looked for.
+        words.sort_by_key(|word| word.occurrences.num_docs());
         Ok(Some(Self(words)))
     }
 
     /// The first document from the first word's on that has all words; they stand there then.
     pub(super) fn aligned(&mut self) -> DocId {
-        let Some(mut doc) = self.0.first().map(|first| first.postings.doc()) else {
+        let Some(mut doc) = self.0.first().map(|first| first.occurrences.doc()) else {
             return TERMINATED;
         };
         let (mut at, mut num_same) = (0, 0);
-        while doc != TERMINATED && num_same < self.0.len() {
+        while doc != NO_DOC && num_same < self.0.len() {
             let Some(word) = self.0.get_mut(at) else {
                 return TERMINATED;
             };
-            let here = match word.postings.doc() < doc {
-                true => word.postings.seek(doc),
-                false => word.postings.doc(),
-            };
+            let here = word.occurrences.seek(doc);
             num_same = if here == doc { num_same + 1 } else { 1 };
             doc = here;
             at = (at + 1) % self.0.len();
         }
-        doc
+        doc.min(TERMINATED)
     }
 
     /// Where the phrase would end in the document in which they stand, by each of them.
     pub(super) fn ends(&mut self) -> Vec<&[u32]> {
-        let ends = self.0.iter_mut().map(|word| {
-            word.postings
-                .positions_with_offset(word.behind, &mut word.ends);
-            word.ends.as_slice()
-        });
-        ends.collect()
+        self.read_ends();
+        self.0.iter().map(|word| word.ends.as_slice()).collect()
+    }
+
+    fn read_ends(&mut self) {
+        for word in &mut self.0 {
+            word.occurrences.positions(word.behind, &mut word.ends);
+        }
+    }
+
+    /// How often the phrase is in the document in which they stand.
+    fn count(&mut self, slop: u32) -> u32 {
+        self.read_ends();
+        match (slop, self.0.as_slice()) {
+            (0, [first, others @ ..]) => {
+                let has = |word: &Word, end: &u32| word.ends.binary_search(end).is_ok();
+                let is_end = |end: &&u32| others.iter().all(|word| has(word, end));
+                u32::try_from(first.ends.iter().filter(is_end).count()).unwrap_or(u32::MAX)
+            }
+            (_, [one, other]) => count_pairs(&one.ends, &other.ends, slop),
+            _ => count_near(&self.ends(), slop),
+        }
     }
 
     /// Sends the first word on, behind the document in which they stand.
     pub(super) fn advance(&mut self) {
         if let Some(first) = self.0.first_mut() {
-            first.postings.advance();
+            first.occurrences.advance();
         }
     }
 
     /// Sends the first word to a document or behind it.
     fn seek(&mut self, target: DocId) {
-        if let Some(first) = self.0.first_mut()
-            && first.postings.doc() < target
-        {
-            first.postings.seek(target);
+        if let Some(first) = self.0.first_mut() {
+            first.occurrences.seek(target);
         }
     }
 }
@@ -181,13 +204,34 @@ impl Near {
             if self.doc == TERMINATED {
                 return;
             }
-            self.num_found = count_near(&self.words.ends(), self.slop);
+            self.num_found = self.words.count(self.slop);
             if self.num_found > 0 {
                 return;
             }
             self.words.advance();
         }
     }
+}
+
+/// How often one of two words is within `slop` of the other, each time with another one: as tantivy counts them, on which
+/// scores depend. `rarer` is the word of fewer documents.
+fn count_pairs(mut rarer: &[u32], mut other: &[u32], slop: u32) -> u32 {
+    let mut num = 0;
+    while let ([one, behind_one @ ..], [there, behind_there @ ..]) = (rarer, other) {
+        if one.abs_diff(*there) > slop {
+            match one < there {
+                true => rarer = behind_one,
+                false => other = behind_there,
+            }
+            continue;
+        }
+        num += 1;
+        // With the last of them that is not behind it.
+        let num_before = behind_one.iter().take_while(|next| *next <= there).count();
+        rarer = behind_one.get(num_before..).unwrap_or_default();
+        other = behind_there;
+    }
+    num
 }
 
 /// How many values there are, in any of several ascending lists, such that each list has one that is this or at most `slop`
@@ -240,7 +284,7 @@ impl DocSet for Near {
     }
 
     fn size_hint(&self) -> u32 {
-        let sizes = self.words.0.iter().map(|word| word.postings.size_hint());
+        let sizes = self.words.0.iter().map(|word| word.occurrences.num_docs());
         sizes.min().unwrap_or(0)
     }
 }

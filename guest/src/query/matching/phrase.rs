@@ -1,14 +1,13 @@
-//! Words that stand beside each other, as tantivy's query that still says which words stand where.
+//! Words that stand beside each other, or near enough.
 
 use tantivy::Term;
-use tantivy::query::{EnableScoring, PhraseQuery, Query, Weight};
+use tantivy::query::{EnableScoring, Query, Weight};
 
 use super::near::NearWeight;
 
-/// A phrase. Where it is scored, and where two words may move, it is tantivy's.
+/// A phrase.
 #[derive(Clone, Debug)]
 pub(in crate::query) struct PhraseOf {
-    query: PhraseQuery,
     terms: Vec<(usize, Term)>,
     slop: u32,
 }
@@ -16,16 +15,12 @@ pub(in crate::query) struct PhraseOf {
 impl PhraseOf {
     /// At least two terms of one field, each with its place in the phrase.
     pub(in crate::query) fn new(terms: Vec<(usize, Term)>, slop: u32) -> Self {
-        Self {
-            query: PhraseQuery::new_with_offset_and_slop(terms.clone(), slop),
-            terms,
-            slop,
-        }
+        Self { terms, slop }
     }
 
     /// Its terms.
     pub(in crate::query) fn terms(&self) -> Vec<Term> {
-        self.query.phrase_terms()
+        self.terms.iter().map(|(_, term)| term.clone()).collect()
     }
 
     /// Its terms, each with how many places come behind it, if none of them may move.
@@ -41,13 +36,12 @@ impl PhraseOf {
 
 impl Query for PhraseOf {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        match self.slop > 0 && self.terms.len() > 2 {
-            true => Ok(Box::new(NearWeight::new(&self.terms, self.slop, scoring)?)),
-            false => self.query.weight(scoring),
-        }
+        Ok(Box::new(NearWeight::new(&self.terms, self.slop, scoring)?))
     }
 
     fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
-        self.query.query_terms(visitor);
+        for (_, term) in &self.terms {
+            visitor(term, true);
+        }
     }
 }

@@ -4,15 +4,15 @@
 //! they may be. Whether a dictionary has more depends on all documents, also those that a caller may not see. Here each of
 //! these words is looked for after the other, where the whole words say that it must stand, and none is left out.
 
-use tantivy::postings::Postings as _;
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet as _, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DocId, Score, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 use tantivy_common::BitSet;
 
-use super::near::Words;
+use super::file::PostingFiles;
+use super::near::{Words, searcher_of};
+use super::term_infos::TermInfos;
 use crate::query::build::prefix_end;
 
 /// A phrase whose last word may go on. All its documents have the same score.
@@ -36,9 +36,11 @@ impl PhrasePrefix {
     }
 
     /// Its documents.
-    fn docs(&self, reader: &SegmentReader) -> tantivy::Result<Option<BitSet>> {
+    fn docs(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<Option<BitSet>> {
         let (_, prefix) = &self.prefix;
-        let Some(places) = self.places(reader)? else {
+        let terms = TermInfos::default();
+        let mut files = PostingFiles::new(searcher, &terms);
+        let Some(places) = self.places(&mut files)? else {
             return Ok(None);
         };
         let inverted_index = reader.inverted_index(prefix.field())?;
@@ -52,28 +54,29 @@ impl PhrasePrefix {
         let mut found = BitSet::with_max_value(reader.max_doc());
         let mut positions = Vec::new();
         while last_words.advance() {
-            let info = last_words.value();
-            let mut postings = inverted_index
-                .read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions)?;
+            let info = last_words.value().clone();
+            let Some(mut word) = files.occurrences_at(prefix.field(), info)? else {
+                continue;
+            };
             let mut places = places.as_slice();
-            let mut doc = postings.doc();
+            let mut doc = word.doc();
             loop {
                 places = from_doc(places, doc);
                 let Some((next, _)) = places.first() else {
                     break;
                 };
                 if *next > doc {
-                    doc = postings.seek(*next);
+                    doc = word.seek(*next);
                     continue;
                 }
                 if !found.contains(doc) {
-                    postings.positions(&mut positions);
+                    word.positions(0, &mut positions);
                     let mut here = places.iter().take_while(|(there, _)| *there == doc);
                     if here.any(|(_, place)| positions.binary_search(place).is_ok()) {
                         found.insert(doc);
                     }
                 }
-                doc = postings.advance();
+                doc = word.advance();
             }
         }
         Ok(Some(found))
@@ -81,8 +84,8 @@ impl PhrasePrefix {
 
     /// Where the last word would have to stand, behind the whole words: documents with positions, both ascending. `None` if
     /// one of the whole words is nowhere.
-    fn places(&self, reader: &SegmentReader) -> tantivy::Result<Option<Vec<(DocId, u32)>>> {
-        let Some(mut words) = Words::open(&self.words, self.prefix.0, reader)? else {
+    fn places(&self, files: &mut PostingFiles<'_>) -> tantivy::Result<Option<Vec<(DocId, u32)>>> {
+        let Some(mut words) = Words::open(&self.words, self.prefix.0, files)? else {
             return Ok(None);
         };
         let mut places = Vec::new();
@@ -117,8 +120,11 @@ fn from_doc(places: &[(DocId, u32)], doc: DocId) -> &[(DocId, u32)] {
 }
 
 impl Query for PhrasePrefix {
-    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        Ok(Box::new(PhrasePrefixWeight(self.clone())))
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(PhrasePrefixWeight {
+            query: self.clone(),
+            searcher: searcher_of(scoring)?,
+        }))
     }
 
     fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
@@ -128,11 +134,14 @@ impl Query for PhrasePrefix {
     }
 }
 
-struct PhrasePrefixWeight(PhrasePrefix);
+struct PhrasePrefixWeight {
+    query: PhrasePrefix,
+    searcher: Searcher,
+}
 
 impl Weight for PhrasePrefixWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        Ok(match self.0.docs(reader)? {
+        Ok(match self.query.docs(&self.searcher, reader)? {
             Some(found) => Box::new(ConstScorer::new(BitSetDocSet::from(found), boost)),
             None => Box::new(EmptyScorer),
         })

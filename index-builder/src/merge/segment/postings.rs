@@ -4,14 +4,19 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::io;
 use std::sync::Arc;
 
+use canter_matching::PositionList;
+use tantivy::directory::FileSlice;
 use tantivy::fieldnorm::FieldNormReaders;
 use tantivy::index::SegmentComponent;
-use tantivy::postings::{FieldSerializer, InvertedIndexSerializer, Postings, SegmentPostings};
+use tantivy::postings::{
+    FieldSerializer, InvertedIndexSerializer, Postings, SegmentPostings, TermInfo,
+};
 use tantivy::schema::{Field, FieldType, IndexRecordOption, Type};
 use tantivy::termdict::TermMerger;
-use tantivy::{DocSet, InvertedIndexReader, Segment, TERMINATED};
+use tantivy::{DocSet, HasLen, InvertedIndexReader, Segment, TERMINATED};
 
 use super::super::input::OpenInput;
 use super::super::order::DocOrder;
@@ -41,14 +46,24 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A field's postings in one split, with the split's place among the inputs.
-type SplitField = (usize, Arc<InvertedIndexReader>);
+/// A field's postings in one split.
+struct SplitField {
+    /// The split's place among the inputs.
+    segment_ord: usize,
+    index: Arc<InvertedIndexReader>,
+    /// Its lists, among them positions.
+    lists: FileSlice,
+}
 
 fn splits_of(inputs: &[OpenInput], field: Field) -> tantivy::Result<Vec<SplitField>> {
     let mut splits = Vec::new();
     for (segment_ord, input) in inputs.iter().enumerate() {
         if let Some(field) = input.fields.of_target(field) {
-            splits.push((segment_ord, input.segment.inverted_index(field)?));
+            splits.push(SplitField {
+                segment_ord,
+                index: input.segment.inverted_index(field)?,
+                lists: input.lists(field),
+            });
         }
     }
     Ok(splits)
@@ -104,7 +119,7 @@ impl MergedField<'_> {
         let mut num_tokens: u64 = self
             .splits
             .iter()
-            .map(|(_, index)| index.total_num_tokens())
+            .map(|split| split.index.total_num_tokens())
             .sum();
         if has_deletes {
             num_tokens = num_tokens.saturating_sub(self.num_tokens_left_out()?);
@@ -121,15 +136,15 @@ impl MergedField<'_> {
             documents.clear();
             let mut doc_freq = 0;
             for (ord, info) in terms.current_segment_ords_and_term_infos() {
-                let Some((segment_ord, index)) = self.splits.get(ord) else {
+                let Some(split) = self.splits.get(ord) else {
                     continue;
                 };
-                let postings = index.read_postings_from_terminfo(&info, self.record)?;
+                let list = split.list(&info, self.record, has_freq)?;
                 doc_freq += match has_deletes {
-                    true => self.num_left(*segment_ord, postings.clone()),
-                    false => postings.doc_freq(),
+                    true => self.num_left(split.segment_ord, list.postings.clone()),
+                    false => list.postings.doc_freq(),
                 };
-                documents.add(*segment_ord, postings, self.order);
+                documents.add(list, self.order);
             }
             if doc_freq == 0 {
                 continue;
@@ -139,14 +154,12 @@ impl MergedField<'_> {
             }
             let Some(out) = &mut out else { continue };
             out.new_term(terms.key(), doc_freq, has_freq)?;
-            documents.drain(self.order, |doc, postings| {
-                let mut freq = 0;
-                positions.clear();
-                if has_freq {
-                    freq = postings.term_freq();
-                    postings.positions(&mut positions);
-                    make_deltas(&mut positions);
-                }
+            documents.drain(self.order, |doc, list| {
+                let freq = match has_freq {
+                    true => list.postings.term_freq(),
+                    false => 0,
+                };
+                list.differences(freq, &mut positions);
                 out.write_doc(doc, freq, &positions);
             });
             out.close_term()?;
@@ -158,7 +171,7 @@ impl MergedField<'_> {
     }
 
     fn terms(&self) -> tantivy::Result<TermMerger<'_>> {
-        let streams = self.splits.iter().map(|(_, index)| index.terms().stream());
+        let streams = self.splits.iter().map(|split| split.index.terms().stream());
         Ok(TermMerger::new(streams.collect::<std::io::Result<_>>()?))
     }
 
@@ -181,13 +194,15 @@ impl MergedField<'_> {
             Frequencies::None => IndexRecordOption::Basic,
             _ => IndexRecordOption::WithFreqs,
         };
-        for (segment_ord, index) in &self.splits {
-            let mut terms = index.terms().stream()?;
+        for split in &self.splits {
+            let mut terms = split.index.terms().stream()?;
             while terms.advance() {
-                let mut postings = index.read_postings_from_terminfo(terms.value(), record)?;
+                let info = terms.value();
+                let mut postings = split.index.read_postings_from_terminfo(info, record)?;
                 let has_freq = self.frequencies.has(terms.key());
                 while postings.doc() != TERMINATED {
-                    if self.order.new_doc(*segment_ord, postings.doc()).is_none() {
+                    let new_doc = self.order.new_doc(split.segment_ord, postings.doc());
+                    if new_doc.is_none() {
                         num_tokens += match has_freq {
                             true => u64::from(postings.term_freq()),
                             false => 1,
@@ -201,20 +216,79 @@ impl MergedField<'_> {
     }
 }
 
-/// Positions as differences, each to the one before it.
-fn make_deltas(positions: &mut [u32]) {
-    let mut before = 0;
-    for position in positions {
-        let here = *position;
-        *position = here.wrapping_sub(before);
-        before = here;
+impl SplitField {
+    /// What a term has here. tantivy knows nothing of our positions, so they are read beside its postings.
+    fn list(
+        &self,
+        info: &TermInfo,
+        record: IndexRecordOption,
+        has_freq: bool,
+    ) -> tantivy::Result<TermList> {
+        let without_positions = match record {
+            IndexRecordOption::WithFreqsAndPositions => IndexRecordOption::WithFreqs,
+            other => other,
+        };
+        let range = info.positions_range.clone();
+        let positions = match record.has_positions() && has_freq {
+            false => None,
+            true if range.start > range.end || range.end > self.lists.len() => {
+                let what = "positions lie outside their field's lists";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what).into());
+            }
+            true => Some(PositionList::open(self.lists.read_bytes_slice(range)?)?),
+        };
+        let index = &self.index;
+        Ok(TermList {
+            segment_ord: self.segment_ord,
+            postings: index.read_postings_from_terminfo(info, without_positions)?,
+            positions,
+            num_before: 0,
+        })
+    }
+}
+
+/// The documents of one term in one split, and where in them it stands.
+struct TermList {
+    segment_ord: usize,
+    postings: SegmentPostings,
+    positions: Option<PositionList>,
+    /// Positions of the documents before the one that it stands on.
+    num_before: u64,
+}
+
+impl TermList {
+    fn advance(&mut self) {
+        if self.positions.is_some() {
+            self.num_before += u64::from(self.postings.term_freq());
+        }
+        self.postings.advance();
+    }
+
+    /// Where the term is in this document, `freq` times, each as what it is more than the one before it.
+    fn differences(&mut self, freq: u32, differences: &mut Vec<u32>) {
+        differences.clear();
+        if let Some(positions) = &mut self.positions {
+            let places = self.num_before..self.num_before + u64::from(freq);
+            differences.extend(places.map(|place| positions.difference(place)));
+        }
+    }
+
+    /// The new number of its next document that is left, from where it stands.
+    fn next_left(&mut self, order: &DocOrder) -> Option<u32> {
+        while self.postings.doc() != TERMINATED {
+            if let Some(doc) = order.new_doc(self.segment_ord, self.postings.doc()) {
+                return Some(doc);
+            }
+            self.advance();
+        }
+        None
     }
 }
 
 /// The documents of one term, from all splits, in their new order.
 #[derive(Default)]
 struct Documents {
-    lists: Vec<(usize, SegmentPostings)>,
+    lists: Vec<TermList>,
     /// The next new document of each list, and the list.
     heads: BinaryHeap<Reverse<(u32, usize)>>,
 }
@@ -225,39 +299,25 @@ impl Documents {
         self.heads.clear();
     }
 
-    fn add(&mut self, segment_ord: usize, mut postings: SegmentPostings, order: &DocOrder) {
-        if let Some(doc) = next_left(segment_ord, &mut postings, order) {
+    fn add(&mut self, mut list: TermList, order: &DocOrder) {
+        if let Some(doc) = list.next_left(order) {
             self.heads.push(Reverse((doc, self.lists.len())));
-            self.lists.push((segment_ord, postings));
+            self.lists.push(list);
         }
     }
 
-    fn drain(&mut self, order: &DocOrder, mut take: impl FnMut(u32, &mut SegmentPostings)) {
+    fn drain(&mut self, order: &DocOrder, mut take: impl FnMut(u32, &mut TermList)) {
         while let Some(mut head) = self.heads.peek_mut() {
             let Reverse((doc, list)) = *head;
-            let next = self
-                .lists
-                .get_mut(list)
-                .and_then(|(segment_ord, postings)| {
-                    take(doc, postings);
-                    postings.advance();
-                    next_left(*segment_ord, postings, order)
-                });
+            let next = self.lists.get_mut(list).and_then(|list| {
+                take(doc, list);
+                list.advance();
+                list.next_left(order)
+            });
             match next {
                 Some(doc) => *head = Reverse((doc, list)),
                 None => drop(PeekMut::pop(head)),
             }
         }
     }
-}
-
-/// The new number of the list's next document that is left, from where it stands.
-fn next_left(segment_ord: usize, postings: &mut SegmentPostings, order: &DocOrder) -> Option<u32> {
-    while postings.doc() != TERMINATED {
-        if let Some(doc) = order.new_doc(segment_ord, postings.doc()) {
-            return Some(doc);
-        }
-        postings.advance();
-    }
-    None
 }
