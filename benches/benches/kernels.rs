@@ -66,5 +66,6 @@ fn is_block(kernel: Kernel) -> bool {
             | Kernel::StrictlySortedBlock
             | Kernel::ShortBlock
             | Kernel::PackedBlock
+            | Kernel::LookUp
     )
 }

@@ -44,11 +44,13 @@ pub enum Kernel {
     List,
     /// Which of a block's documents have a bit.
     Among,
+    /// A block's numbers, each as the value of a byte that it stands for.
+    LookUp,
 }
 
 impl Kernel {
     /// All of them; a module knows each by its place.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Block,
         Self::SortedBlock,
         Self::StrictlySortedBlock,
@@ -66,6 +68,7 @@ impl Kernel {
         Self::Mark,
         Self::List,
         Self::Among,
+        Self::LookUp,
     ];
 
     /// The widest rows that it takes.
@@ -76,6 +79,7 @@ impl Kernel {
             Self::CountBytes => 8,
             Self::Tally => 16,
             Self::Mark | Self::List | Self::Among => 8,
+            Self::LookUp => 7,
             _ => 32,
         }
     }
@@ -191,6 +195,13 @@ impl Job {
                     ords.map(|ord| u64::from(*ord)).collect::<Vec<_>>()
                 });
                 blocks.collect()
+            }
+            Kernel::LookUp => {
+                let mut numbers = [0; 128];
+                BitPacker4x.decompress(data, &mut numbers, self.width.min(7));
+                let values = data.get(..1 << self.width.min(7)).unwrap_or(data);
+                matching::look_up(values, &mut numbers);
+                numbers.into_iter().map(u64::from).collect()
             }
         }
     }

@@ -122,4 +122,5 @@ each_is_the_same_in_webassembly! {
     marking_documents: Mark,
     listing_marked_documents: List,
     finding_marked_documents: Among,
+    looking_up_values: LookUp,
 }

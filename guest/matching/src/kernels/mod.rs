@@ -1,4 +1,4 @@
-//! The loops over documents and bits, each without a branch that depends on what is in a document.
+//! The loops over documents, positions and bits, each without a branch that depends on what is in a document.
 //!
 //! Each round of a loop takes several documents: WebAssembly asks in each whether it is to stop.
 //!
@@ -105,6 +105,20 @@ pub(crate) fn rank(docs: &[u32; 128], doc: u32) -> usize {
     at + usize::from(docs.get(at).is_some_and(|there| *there < doc))
 }
 
+/// Replaces each number by the value that so many others are before: of up to 128 values, a byte each. Of a number that is
+/// none of theirs it makes anything.
+#[inline(never)]
+pub(crate) fn look_up(values: &[u8], numbers: &mut [u32; 128]) {
+    let mut table = [0; 128];
+    for (to, value) in table.iter_mut().zip(values) {
+        *to = u32::from(*value);
+    }
+    let (rounds, _) = numbers.as_chunks_mut::<AT_ONCE>();
+    for number in rounds.iter_mut().flatten() {
+        *number = table.get((*number % 128) as usize).copied().unwrap_or(0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -141,6 +155,18 @@ mod tests {
                 let expected: Vec<u32> = docs.iter().copied().filter(|doc| wanted.contains(doc)).collect();
                 prop_assert_eq!(found, expected);
             }
+        }
+
+        #[test]
+        fn numbers_are_looked_up_among_values(
+            values in proptest::collection::vec(any::<u8>(), 1..129),
+            numbers in proptest::collection::vec(any::<u32>(), 128),
+        ) {
+            let ords: Vec<u32> = numbers.iter().map(|number| number % values.len() as u32).collect();
+            let mut found: [u32; 128] = ords.clone().try_into().unwrap();
+            look_up(&values, &mut found);
+            let expected = ords.iter().map(|ord| u32::from(values[*ord as usize]));
+            prop_assert!(found.iter().copied().eq(expected));
         }
 
         #[test]

@@ -20,6 +20,7 @@ use std::io;
 use bitpacking::{BitPacker, BitPacker4x};
 use tantivy_common::OwnedBytes;
 
+use crate::kernels;
 use crate::list::{Vints, read_vint};
 
 pub use write::repack_positions;
@@ -166,16 +167,7 @@ fn unpack_full(form: Form, bytes: &[u8], numbers: &mut [u32; BLOCK_LEN]) {
     }
     BitPacker4x.decompress(packed, numbers.as_mut_slice(), form.width);
     if form.num_values > 0 {
-        let mut table = [0u32; BLOCK_LEN];
-        for (to, value) in table.iter_mut().zip(values) {
-            *to = u32::from(*value);
-        }
-        for number in numbers.iter_mut() {
-            *number = table
-                .get(*number as usize % BLOCK_LEN)
-                .copied()
-                .unwrap_or_default();
-        }
+        kernels::look_up(values, numbers);
     }
 }
 
