@@ -302,9 +302,39 @@ impl Scorer for Near {
 mod tests {
     use proptest::prelude::*;
 
-    use super::count_near;
+    use super::{count_near, count_pairs};
+
+    /// What scores depend on, by hand.
+    #[test]
+    fn each_of_two_words_is_counted_once() {
+        let count = |rarer: &[u32], other: &[u32], slop| count_pairs(rarer, other, slop);
+        assert_eq!(count(&[], &[1], 9), 0);
+        assert_eq!(count(&[5], &[5], 0), 1);
+        assert_eq!(count(&[5], &[3, 7], 1), 0);
+        assert_eq!(count(&[5], &[3, 7], 2), 1, "only one has it");
+        assert_eq!(count(&[3, 7], &[4, 8], 1), 2);
+        assert_eq!(
+            count(&[1, 2], &[2, 3], 1),
+            1,
+            "the nearest before it, and the others are passed"
+        );
+        assert_eq!(count(&[1, 9], &[2, 30, 31], 20), 1);
+    }
 
     proptest! {
+        #[test]
+        fn two_words_are_near_if_any_of_each_are(
+            lists in prop::array::uniform2(prop::collection::btree_set(0u32..40, 0..8)),
+            slop in 0u32..8,
+        ) {
+            let [one, other] = lists.map(|set| set.into_iter().collect::<Vec<u32>>());
+            let is_near = one.iter().any(|at| other.iter().any(|there| at.abs_diff(*there) <= slop));
+            let num = count_pairs(&one, &other, slop);
+            prop_assert_eq!(num > 0, is_near);
+            prop_assert!(num as usize <= one.len().min(other.len()));
+            prop_assert_eq!(count_near(&[&one, &other], slop) > 0, is_near);
+        }
+
         #[test]
         fn words_are_near_if_some_of_each_lie_within_the_slop(
             lists in prop::collection::vec(prop::collection::btree_set(0u32..20, 0..5), 1..5),
