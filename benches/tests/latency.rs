@@ -31,7 +31,7 @@ fn the_network_s_part_keeps_the_targets_and_is_the_same_each_time() {
 
 /// How far: the two requests of this query, one after the other, allow no more than 23 %, and 4,000 searches gain 15 %.
 /// The p99 of a thousand is the tenth slowest of them, whose luck is drawn anew whenever the bytes of a split change,
-/// since a draw depends on the object's name: 7 % is what every draw so far has gained: 9 % the worst.
+/// since a draw depends on the object's name: 7 % is what every draw so far has gained, and 9 % the least of them.
 #[test]
 fn hedging_cuts_the_tail_within_its_share_of_requests() {
     let lab = lab();

@@ -27,8 +27,6 @@ pub(super) struct ListsWriter<'a> {
     out: &'a mut dyn Write,
     /// Bytes behind the number of tokens so far.
     len: usize,
-    /// Positions of the block, in our form.
-    repacked: Vec<u8>,
 }
 
 impl<'a> ListsWriter<'a> {
@@ -48,7 +46,6 @@ impl<'a> ListsWriter<'a> {
             positions,
             out,
             len: 0,
-            repacked: Vec::new(),
         })
     }
 
@@ -69,19 +66,16 @@ impl<'a> ListsWriter<'a> {
             return Ok(());
         }
         let new_positions = HEADER_LEN + self.len;
-        self.repacked.clear();
+        let mut repacked = Vec::new();
         for info in infos {
             let range = &mut info.positions_range;
-            let start = self.repacked.len();
+            let start = repacked.len();
             if range.start < range.end {
-                repack_positions(slice_of(&self.positions, range)?, &mut self.repacked)?;
+                repack_positions(slice_of(&self.positions, range)?, &mut repacked)?;
             }
-            *range = new_positions + start..new_positions + self.repacked.len();
+            *range = new_positions + start..new_positions + repacked.len();
         }
-        let repacked = std::mem::take(&mut self.repacked);
-        self.put(&repacked)?;
-        self.repacked = repacked;
-        Ok(())
+        self.put(&repacked)
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -91,7 +85,8 @@ impl<'a> ListsWriter<'a> {
     }
 }
 
-fn slice_of(file: &FileSlice, range: &Range<usize>) -> io::Result<OwnedBytes> {
+/// The bytes of a list, which must lie within those of its field.
+pub(crate) fn slice_of(file: &FileSlice, range: &Range<usize>) -> io::Result<OwnedBytes> {
     if range.start > range.end || range.end > file.len() {
         return Err(cut_short());
     }

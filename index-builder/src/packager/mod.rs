@@ -25,6 +25,7 @@ use tantivy::directory::RamDirectory;
 use crate::BuildError;
 pub use documents::StoredDocuments;
 pub(crate) use documents::{DocumentsBuilder, Sample, sampled};
+pub(crate) use lists::slice_of;
 use segment_files::SegmentFiles;
 pub(crate) use segment_files::{META, POSITIONS, POSTINGS, SEGMENT_ID};
 

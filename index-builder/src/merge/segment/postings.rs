@@ -4,7 +4,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::io;
 use std::sync::Arc;
 
 use canter_matching::PositionList;
@@ -16,10 +15,11 @@ use tantivy::postings::{
 };
 use tantivy::schema::{Field, FieldType, IndexRecordOption, Type};
 use tantivy::termdict::TermMerger;
-use tantivy::{DocSet, HasLen, InvertedIndexReader, Segment, TERMINATED};
+use tantivy::{DocSet, InvertedIndexReader, Segment, TERMINATED};
 
 use super::super::input::OpenInput;
 use super::super::order::DocOrder;
+use crate::packager::slice_of;
 
 pub(super) fn write(
     segment: &Segment,
@@ -228,14 +228,12 @@ impl SplitField {
             IndexRecordOption::WithFreqsAndPositions => IndexRecordOption::WithFreqs,
             other => other,
         };
-        let range = info.positions_range.clone();
         let positions = match record.has_positions() && has_freq {
-            false => None,
-            true if range.start > range.end || range.end > self.lists.len() => {
-                let what = "positions lie outside their field's lists";
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what).into());
+            true => {
+                let bytes = slice_of(&self.lists, &info.positions_range)?;
+                Some(PositionList::open(bytes)?)
             }
-            true => Some(PositionList::open(self.lists.read_bytes_slice(range)?)?),
+            false => None,
         };
         let index = &self.index;
         Ok(TermList {
