@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{beside, conformance, guest, manifests};
+use crate::{beside, conformance, guest, lints, manifests};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -36,6 +36,42 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         &mut workspace.cargo(&["fmt", "--all", "--check"]),
     )?;
     let needs = beside::start(workspace, beside::Lane::Needs)?;
+    if !workspace.lints_in_passing {
+        lint(workspace)?;
+    }
+    let tests = ["test", "--workspace", "--exclude", "canter-guest-component"];
+    run(
+        "test: compile tests",
+        workspace.cargo(&tests).arg("--no-run"),
+    )?;
+    if workspace.lints_in_passing {
+        let benches = [
+            "build",
+            "--workspace",
+            "--exclude",
+            "canter-guest-component",
+            "--benches",
+        ];
+        run("test: compile benches", &mut workspace.cargo(&benches))?;
+    }
+    needs.finish()?;
+    guest::build(workspace)?;
+    let mut tests = workspace.cargo(&tests);
+    lints::stand_aside(&mut tests);
+    if let Some(server) = s3_server::install(workspace)? {
+        tests.env(s3_server::VARIABLE, server);
+    }
+    run("test: tests", &mut tests)?;
+    conformance::prepare(workspace)?;
+    let packages = beside::start(workspace, beside::Lane::Packages)?;
+    let hosts = conformance::test(workspace).and_then(|()| manifests::test(workspace));
+    // What failed there is told too, whatever failed here.
+    let packages = packages.finish();
+    hosts.and(packages)
+}
+
+/// Clippy and rustdoc as steps of their own.
+fn lint(workspace: &Workspace) -> Result<()> {
     run(
         "test: lints",
         &mut workspace.cargo(&[
@@ -47,30 +83,6 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             "warnings",
         ]),
     )?;
-    let tests = ["test", "--workspace", "--exclude", "canter-guest-component"];
-    run(
-        "test: compile tests",
-        workspace.cargo(&tests).arg("--no-run"),
-    )?;
-    needs.finish()?;
-    guest::build(workspace)?;
-    let mut tests = workspace.cargo(&tests);
-    if let Some(server) = s3_server::install(workspace)? {
-        tests.env(s3_server::VARIABLE, server);
-    }
-    run("test: tests", &mut tests)?;
-    conformance::prepare(workspace)?;
-    let packages = beside::start(workspace, beside::Lane::Packages)?;
-    let hosts = hosts_and_documents(workspace);
-    // What failed there is told too, whatever failed here.
-    let packages = packages.finish();
-    hosts.and(packages)
-}
-
-/// What `test` runs beside the tests of packages.
-fn hosts_and_documents(workspace: &Workspace) -> Result<()> {
-    conformance::test(workspace)?;
-    manifests::test(workspace)?;
     run(
         "test: documentation",
         workspace

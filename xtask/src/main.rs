@@ -9,6 +9,7 @@ mod commands;
 mod conformance;
 mod guest;
 mod lambda;
+mod lints;
 mod manifests;
 mod npm;
 mod peers;
@@ -49,6 +50,9 @@ usage: cargo xtask COMMAND
   dist          build the self-contained release binary <target>/dist/canter";
 
 fn main() -> ExitCode {
+    if let Some(folder) = std::env::var_os(lints::FOLDER) {
+        return lints::compile(folder.as_ref());
+    }
     let mut args = std::env::args().skip(1);
     let command = args.next();
     let rest: Vec<String> = args.collect();

@@ -1,52 +1,5 @@
-//! Any bytes as the index of stored documents, as templates, and as a block of columns: no panic, and no more documents than
-//! may be.
-//!
-//! The first byte says how long the templates are, the second how many documents the block is to have.
+//! Any bytes as stored documents: their index, templates and a block.
 
 #![no_main]
 
-use std::sync::Arc;
-
-use canter_split_format::{DocumentIndex, DocumentsBlock, Templates};
-use libfuzzer_sys::fuzz_target;
-
-/// Templates may be called often, so that few bytes could become many.
-const MAX_NUM_BYTES: usize = 1 << 20;
-
-fuzz_target!(|bytes: &[u8]| {
-    if let Ok(index) = DocumentIndex::open(bytes) {
-        assert_eq!(DocumentIndex::open(&index.write()).as_ref(), Ok(&index));
-        let _ = index.dictionary();
-        let _ = index.templates();
-    }
-    let Some(([len, num_docs], rest)) = bytes.split_first_chunk() else {
-        return;
-    };
-    let (templates, block) = rest.split_at(rest.len().min(usize::from(*len)));
-    let Ok(templates) = Templates::open(templates) else {
-        return;
-    };
-    assert_eq!(Templates::open(&templates.write()).as_ref(), Ok(&templates));
-    let templates = Arc::new(templates);
-    let num_docs = usize::from(*num_docs);
-    let open = || DocumentsBlock::open(block.to_vec(), num_docs as u32, &templates, MAX_NUM_BYTES);
-    let (Ok(mut forwards), Ok(mut backwards)) = (open(), open()) else {
-        return;
-    };
-    // Who goes back has all of them at once, which are no longer together than one may be.
-    let _ = backwards.get(num_docs.saturating_sub(1));
-    let mut len = 0;
-    for place in 0..num_docs {
-        let document = forwards.get(place);
-        if let Ok(document) = &document {
-            assert!(document.len() <= MAX_NUM_BYTES);
-        }
-        let Ok(same) = backwards.get(place) else {
-            continue;
-        };
-        assert_eq!(document.as_deref(), Ok(same));
-        len += same.len();
-    }
-    assert!(num_docs < 2 || len <= MAX_NUM_BYTES);
-    assert!(forwards.get(num_docs).is_err());
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| canter_split_format_fuzz::documents(bytes));

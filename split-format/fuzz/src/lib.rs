@@ -1,0 +1,9 @@
+//! The checks behind the fuzz targets of the split format, one file each.
+
+mod documents;
+mod head;
+mod manifest;
+
+pub use documents::documents;
+pub use head::head;
+pub use manifest::manifest;

@@ -1,0 +1,265 @@
+//! Lints and documentation in passing: the compiler's stand-in during `cargo xtask test` in CI.
+//!
+//! `cargo clippy` and `cargo doc` need the metadata of every dependency in a form that no build has, so each of them
+//! would compile 700 crates once more. What a build has is enough for the tools themselves. So cargo calls this program
+//! in place of the compiler, and for each crate of this workspace it runs, beside the compiler and with the same
+//! arguments, clippy and rustdoc. Any of them fails the crate. What cargo finds compiled was linted when that was done.
+//!
+//! ```text
+//!   cargo ──▶ xtask ─┬─▶ rustc            artifacts, as without this program
+//!                    ├─▶ clippy-driver    warnings are errors; metadata into a folder of its own
+//!                    └─▶ rustdoc          the same; libraries and programs, not tests
+//! ```
+//!
+//! The fingerprints of crates do not know of a wrapper, so artifacts are the same bytes with and without it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output, Stdio};
+
+use anyhow::{Context, Result};
+
+/// The variable that makes this program the stand-in; its value is the folder for what nobody reads.
+pub(crate) const FOLDER: &str = "CANTER_LINTS_FOLDER";
+
+/// How clippy-driver separates the arguments that it takes from its environment.
+const SEPARATOR: &str = "__CLIPPY_HACKERY__";
+
+/// What cargo calls in place of the compiler.
+const WRAPPER: &str = "RUSTC_WRAPPER";
+
+/// Makes cargo call this program in place of the compiler.
+pub(crate) fn stand_in(cargo: &mut Command, folder: &Path) {
+    if let Ok(program) = std::env::current_exe() {
+        cargo.env(WRAPPER, program).env(FOLDER, folder);
+    }
+}
+
+/// Makes cargo call the compiler itself again: what it runs may call this program.
+pub(crate) fn stand_aside(cargo: &mut Command) {
+    cargo.env_remove(WRAPPER).env_remove(FOLDER);
+}
+
+/// Compiles as cargo asks, and lints and documents if the crate is ours.
+pub(crate) fn compile(folder: &Path) -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    let rustc = args.next().unwrap_or_else(|| "rustc".into());
+    let args: Vec<OsString> = args.collect();
+    match compile_and_judge(folder, &rustc, &args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compile_and_judge(folder: &Path, rustc: &OsStr, args: &[OsString]) -> Result<bool> {
+    let mut compiler = Command::new(rustc);
+    compiler.args(args);
+    let judged = Judged::of(args).filter(|_| std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some());
+    let Some(judged) = judged else {
+        let status = compiler.status().context("cannot run the compiler")?;
+        return Ok(status.success());
+    };
+    let folder = folder.join(judged.name());
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut compiler = compiler.spawn().context("cannot run the compiler")?;
+    let judges = judged
+        .judges(&folder)
+        .map(|mut judge| run_quietly(&mut judge))
+        .collect::<Result<Vec<Output>>>();
+    let is_compiled = compiler.wait().context("the compiler was lost")?.success();
+    // Only now: cargo reads lines of JSON there, which must not be torn apart.
+    let mut is_good = is_compiled;
+    for output in judges? {
+        std::io::stderr().write_all(&output.stderr)?;
+        is_good &= output.status.success();
+    }
+    Ok(is_good)
+}
+
+fn run_quietly(command: &mut Command) -> Result<Output> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output();
+    output.with_context(|| format!("cannot run {program}"))
+}
+
+/// The arguments of one call of the compiler that makes an artifact.
+struct Judged<'a> {
+    args: &'a [OsString],
+    crate_name: &'a OsStr,
+}
+
+impl<'a> Judged<'a> {
+    /// Nothing if the compiler is only asked about itself.
+    fn of(args: &'a [OsString]) -> Option<Judged<'a>> {
+        let at = args.iter().position(|arg| arg == "--crate-name")?;
+        let crate_name = args.get(at + 1)?.as_os_str();
+        let makes_something = values(args, "--emit").any(|emit| emit.contains("link"));
+        (makes_something && crate_name != "___").then_some(Judged { args, crate_name })
+    }
+
+    /// A name that no other call of the same build has.
+    fn name(&self) -> PathBuf {
+        let extra = self.args.iter().filter_map(|arg| arg.to_str());
+        let extra = extra.filter_map(|arg| arg.strip_prefix("extra-filename="));
+        let mut name = self.crate_name.to_owned();
+        name.push(extra.last().unwrap_or_default());
+        name.into()
+    }
+
+    fn judges(&self, folder: &Path) -> impl Iterator<Item = Command> {
+        let is_build_script = self.crate_name == "build_script_build";
+        let is_for_this_machine = values(self.args, "--target").next().is_none();
+        let is_test = self.args.iter().any(|arg| arg == "--test");
+        let is_documented = is_for_this_machine && !is_test && !is_build_script;
+        let rustdoc = is_documented.then(|| self.rustdoc(folder));
+        std::iter::once(self.clippy(folder)).chain(rustdoc)
+    }
+
+    /// Clippy, which makes metadata only.
+    fn clippy(&self, folder: &Path) -> Command {
+        let mut command = Command::new("clippy-driver");
+        command
+            .arg("rustc")
+            .args(self.kept(|flag, _| !matches!(flag, "--emit" | "--out-dir" | "incremental")))
+            .args(["--emit=metadata", "--out-dir"])
+            .arg(folder)
+            .env(
+                "CLIPPY_ARGS",
+                format!("--deny{SEPARATOR}warnings{SEPARATOR}"),
+            );
+        command
+    }
+
+    /// rustdoc, which takes those of the arguments that say what the crate is.
+    fn rustdoc(&self, folder: &Path) -> Command {
+        let is_program = values(self.args, "--crate-type").any(|kind| kind == "bin");
+        let mut command = Command::new("rustdoc");
+        command
+            .args(self.kept(|flag, _| {
+                !matches!(
+                    flag,
+                    "--emit" | "--out-dir" | "incremental" | "metadata" | "extra-filename"
+                )
+            }))
+            .args(is_program.then_some("--document-private-items"))
+            .args(["--deny", "warnings", "--out-dir"])
+            .arg(folder);
+        command
+    }
+
+    /// The arguments without those flags, or options of `-C`, that `keeps` does not keep; artifacts are not told of.
+    fn kept(&self, keeps: impl Fn(&str, &str) -> bool) -> Vec<OsString> {
+        let mut kept = Vec::new();
+        let mut args = self.args.iter();
+        while let Some(arg) = args.next() {
+            let text = arg.to_str().unwrap_or_default();
+            let (flag, value) = text.split_once('=').unwrap_or((text, ""));
+            match flag {
+                "--json" => {
+                    let told = value.split(',').filter(|kind| *kind != "artifacts");
+                    kept.push(format!("--json={}", told.collect::<Vec<_>>().join(",")).into());
+                }
+                "-C" | "--out-dir" | "--emit" if value.is_empty() => {
+                    let Some(option) = args.next() else {
+                        break;
+                    };
+                    let shown = option.to_str().unwrap_or_default();
+                    let (name, value) = shown.split_once('=').unwrap_or((shown, ""));
+                    let name = if flag == "-C" { name } else { flag };
+                    if keeps(name, value) {
+                        kept.extend([arg.clone(), option.clone()]);
+                    }
+                }
+                _ if keeps(flag, value) => kept.push(arg.clone()),
+                _ => {}
+            }
+        }
+        kept
+    }
+}
+
+/// The values of a flag, `--flag=value` or `--flag value`.
+fn values<'a>(args: &'a [OsString], flag: &'a str) -> impl Iterator<Item = &'a str> {
+    let texts = || args.iter().filter_map(|arg| arg.to_str());
+    let behind = texts()
+        .zip(texts().skip(1))
+        .filter(move |(arg, _)| *arg == flag);
+    let within = texts().filter_map(move |arg| arg.strip_prefix(flag)?.strip_prefix('='));
+    behind.map(|(_, value)| value).chain(within)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    fn shown(command: &Command) -> String {
+        let args: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+        args.join(" ")
+    }
+
+    const LIBRARY: &str = "--crate-name canter_x --edition=2024 x/src/lib.rs --error-format=json \
+        --json=diagnostic-rendered-ansi,artifacts,future-incompat --crate-type lib --emit=dep-info,metadata,link \
+        -C opt-level=1 -C metadata=7 -C extra-filename=-7a --out-dir deps -C incremental=inc -L dependency=deps \
+        --extern serde=deps/libserde.rmeta";
+
+    #[test]
+    fn a_library_is_linted_and_documented_into_a_folder_of_its_own() {
+        let args = args(LIBRARY);
+        let judged = Judged::of(&args).unwrap();
+        assert_eq!(judged.name(), Path::new("canter_x-7a"));
+        let judges: Vec<String> = judged
+            .judges(Path::new("out"))
+            .map(|judge| shown(&judge))
+            .collect();
+        let same = "--crate-name canter_x --edition=2024 x/src/lib.rs --error-format=json \
+                    --json=diagnostic-rendered-ansi,future-incompat --crate-type lib -C opt-level=1";
+        let found = "-L dependency=deps --extern serde=deps/libserde.rmeta";
+        assert_eq!(
+            judges,
+            [
+                format!(
+                    "rustc {same} -C metadata=7 -C extra-filename=-7a {found} --emit=metadata --out-dir out"
+                ),
+                format!("{same} {found} --deny warnings --out-dir out"),
+            ]
+        );
+    }
+
+    #[test]
+    fn tests_and_other_machines_are_linted_only() {
+        for more in [
+            "--test",
+            "--target wasm32-unknown-unknown",
+            "--target=wasm32-wasip2",
+        ] {
+            let args = args(&format!("{LIBRARY} {more}"));
+            let judges = Judged::of(&args).unwrap().judges(Path::new("out")).count();
+            assert_eq!(judges, 1, "{more}");
+        }
+    }
+
+    #[test]
+    fn a_compiler_that_is_asked_about_itself_is_let_alone() {
+        for line in [
+            "-vV",
+            "- --crate-name ___ --print=file-names --crate-type bin",
+            "--crate-name canter_x --emit=metadata x/src/lib.rs",
+        ] {
+            assert!(Judged::of(&args(line)).is_none(), "{line}");
+        }
+    }
+}
