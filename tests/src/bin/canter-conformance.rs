@@ -74,7 +74,7 @@ fn run(args: &Args) -> Result<bool> {
     let reports = run_hosts(args, &hosts, &requests)?;
     let table = markdown_table(&reports);
     println!(
-        "{} requests, each sent twice without caches and twice with them\n\n{table}",
+        "{} requests, each sent without caches, and twice with them\n\n{table}",
         requests.len()
     );
     if let Some(path) = &args.write {
