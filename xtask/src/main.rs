@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask demo | test | conformance | tools | guest | js | wasi | fastly |
+//! The project's own commands: `cargo xtask demo | check | test | conformance | tools | guest | js | wasi | fastly |
 //! lambda | example | clients | python | peers | dist`.
 //!
 //! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
 
 mod beside;
+mod check;
 mod clients;
 mod commands;
 mod conformance;
@@ -27,6 +28,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo [ARGS]   generate logs, index them, search them in the wasm guest
+  check         format, lints and unit tests of the packages that differ from the main branch
   test          everything that CI checks: format, lints, tests, fuzz targets, documentation
   conformance [ARGS]
                 send one list of requests to every host: the answers must be the same; without
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     let result = Workspace::locate().and_then(|workspace| match command.as_deref() {
         Some("demo") => commands::demo(&workspace, &rest),
+        Some("check") if rest.is_empty() => check::check(&workspace),
         Some("test") if rest.is_empty() => commands::test(&workspace),
         Some("conformance") => conformance::conformance(&workspace, &rest),
         Some("tools") if rest.is_empty() => tools::install(&workspace, false),
