@@ -14,6 +14,7 @@ mod arguments;
 mod explain;
 mod fields;
 mod indexes;
+mod lines;
 mod schema;
 mod search;
 mod server;

@@ -4,6 +4,7 @@ mod access;
 mod app;
 mod args;
 mod body;
+mod changes;
 mod connections;
 mod following;
 mod hosts;
@@ -11,6 +12,7 @@ mod identity;
 mod managing;
 mod media;
 mod openapi;
+mod origins;
 mod page;
 mod refusal;
 mod writing;
@@ -39,6 +41,7 @@ use access::Gate;
 use app::{App, router};
 use body::Bodies;
 use managing::Root;
+use origins::Origins;
 use writing::Writers;
 
 /// How long searches that are under way have, once the server is told to stop.
@@ -61,7 +64,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         if !address.ip().is_loopback() {
             check_public(args, &app, address, identity.is_some())?;
         }
-        let router = router(Arc::clone(&app), args)?;
+        let router = router(Arc::clone(&app), args);
         // On standard output, for programs that start a server: with port 0 only this tells the port.
         let mut out = io::stdout().lock();
         let scheme = if identity.is_some() { "https" } else { "http" };
@@ -134,6 +137,7 @@ const MAX_ENTRY_BYTES: usize = 64 << 20;
 
 /// Starts the engine and opens the indexes and the cache. Reads nothing of an index yet, unless it is written to.
 fn open(args: &ServeArgs) -> Result<App> {
+    let origins = Origins::new(&args.cors_origins, &args.writing.cors_write_origins)?;
     let metrics = Arc::new(Metrics::new());
     let engine = args.engine.start(InstanceCaps {
         max_instances: Some(args.server.max_instances),
@@ -192,6 +196,7 @@ fn open(args: &ServeArgs) -> Result<App> {
         gate,
         writers,
         root,
+        origins,
         metrics,
         bodies: Bodies::new(
             server.max_body_bytes,

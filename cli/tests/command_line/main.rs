@@ -21,6 +21,7 @@ mod serve_managing_api;
 mod serve_media;
 mod serve_openapi;
 mod serve_page;
+mod serve_pages;
 mod serve_tokens;
 mod serve_transport;
 mod serve_writing;

@@ -31,7 +31,13 @@ impl Client {
 
     fn of(folder: &Path, args: &[&str]) -> Self {
         let mut client = Self::spawn(folder, args);
-        let begun = client.request(
+        client.begin();
+        client
+    }
+
+    /// Begins a session.
+    pub(crate) fn begin(&mut self) {
+        let begun = self.request(
             "initialize",
             json!({
                 "protocolVersion": "2025-06-18",
@@ -42,8 +48,7 @@ impl Client {
         assert_eq!(begun["result"]["protocolVersion"], "2025-06-18", "{begun}");
         assert_eq!(begun["result"]["serverInfo"]["name"], "canter");
         assert!(begun["result"]["capabilities"]["tools"].is_object());
-        client.notify("notifications/initialized", json!({}));
-        client
+        self.notify("notifications/initialized", json!({}));
     }
 
     /// A server, and no session yet.
@@ -77,6 +82,21 @@ impl Client {
         let input = self.input.as_mut().unwrap();
         writeln!(input, "{message}").unwrap();
         input.flush().unwrap();
+    }
+
+    /// Writes what need not be a message.
+    pub(crate) fn write_line(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line).unwrap();
+        input.write_all(b"\n").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The next message, which must be an error.
+    pub(crate) fn error(&mut self) -> Value {
+        let message = self.messages.recv_timeout(PATIENCE).unwrap();
+        assert!(message["error"].is_object(), "{message}");
+        message
     }
 
     pub(crate) fn notify(&mut self, method: &str, params: Value) {

@@ -230,5 +230,60 @@ fn it_ends_with_standard_input() {
     // The server may be gone before all of it is written.
     let _ = input.write_all("x".repeat(5 << 20).as_bytes());
     let (_, rest) = endless.close();
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    assert_eq!(rest[0]["error"]["code"], -32_600, "{rest:?}");
+}
+
+#[test]
+fn a_line_that_is_no_message_is_answered_and_the_session_goes_on() {
+    let folder = indexed();
+    let args = ["--index", "logs=index", "--engine", "native"];
+    // Before there is a session, too.
+    let mut client = Client::spawn(folder.path(), &args);
+    client.write_line(b"nonsense");
+    let error = client.error();
+    assert_eq!(
+        (&error["id"], &error["error"]["code"]),
+        (&Value::Null, &json!(-32_700))
+    );
+    client.begin();
+    let long = vec![b' '; 5 << 20];
+    for (line, id, code) in [
+        (
+            &b"{\"jsonrpc\": \"2.0\", \"id\": 7, \"method\": \"ping\""[..],
+            Value::Null,
+            -32_700,
+        ),
+        (b"\xff\xfe", Value::Null, -32_700),
+        (
+            b"[{\"jsonrpc\": \"2.0\", \"id\": 7, \"method\": \"ping\"}]",
+            Value::Null,
+            -32_600,
+        ),
+        (b"{\"id\": 7, \"method\": \"ping\"}", json!(7), -32_600),
+        (
+            b"{\"jsonrpc\": \"2.0\", \"id\": null, \"method\": \"ping\"}",
+            Value::Null,
+            -32_600,
+        ),
+        (&long, Value::Null, -32_600),
+    ] {
+        client.write_line(line);
+        let error = client.error();
+        let shown = String::from_utf8_lossy(&line[..line.len().min(80)]);
+        assert_eq!(
+            (&error["id"], &error["error"]["code"]),
+            (&id, &json!(code)),
+            "{shown}"
+        );
+        assert!(error["error"]["message"].is_string(), "{shown}");
+    }
+    let found = client.call(
+        "search",
+        json!({"index": "logs", "query": "*", "max_hits": 0}),
+    );
+    assert_eq!(found["num_hits"], NUM_DOCS);
+    let (status, rest) = client.close();
+    assert!(status.success());
     assert_eq!(rest, Vec::<Value>::new());
 }

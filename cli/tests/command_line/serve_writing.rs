@@ -656,3 +656,65 @@ fn documents_of_logs_wait_for_room_before_others_are_read() {
     let peak = server.peak_bytes() - before;
     assert!(peak < 400 << 20, "{peak}");
 }
+
+/// OpenTelemetry's logs have a place of their own where no header names one: who may not know of it is told the same wherever it is.
+#[test]
+fn logs_without_an_index_tell_nothing_of_those_that_a_token_is_not_for() {
+    let folder = empty();
+    let path = folder.path();
+    let tokens = [
+        ("other", "more"),
+        ("logs", "otel-logs"),
+        ("old", "otel-logs-v0_9"),
+    ]
+    .map(|(id, index)| {
+        let args = ["--id", id, "--right", "write", "--index", index];
+        (id, format!("Bearer {}", key(path, &args)))
+    });
+    let token = |id: &str| &tokens.iter().find(|(own, _)| *own == id).unwrap().1;
+    let serve = |indexes: &[&str]| {
+        let keys = [
+            "--writable",
+            "--api-keys",
+            "keys.toml",
+            "--index",
+            "more=more",
+        ];
+        Server::of(path, &[&keys[..], indexes].concat())
+    };
+    let with = serve(&["--index", "otel-logs-v0_9=otel-logs"]);
+    let without = serve(&[]);
+    let send = |server: &Server, id: &str, headers: &[(&str, &str)]| {
+        let token = token(id);
+        let own = [
+            ("authorization", token.as_str()),
+            ("content-type", "application/json"),
+        ];
+        let body = json!({"resourceLogs": []}).to_string();
+        let answer = server.send(Method::POST, "/v1/logs", &[&own, headers].concat(), body);
+        (answer.status, answer.text)
+    };
+    let named = |index| [("qw-otel-logs-index", index)];
+    for headers in [&[][..], &named("otel-logs-v0_9"), &named("otel-logs")] {
+        for id in ["other", "logs"] {
+            let told = send(&with, id, headers);
+            assert_eq!(told, send(&without, id, headers), "{id} {headers:?}");
+            assert_eq!(told.0, 404, "{id} {headers:?}: {}", told.1);
+        }
+    }
+    // As it is where another index is forbidden.
+    let (_, forbidden) = send(&with, "other", &named("otel-logs-v0_9"));
+    let (_, nowhere) = send(&with, "other", &named("nowhere"));
+    assert_eq!(forbidden.replace("otel-logs-v0_9", "nowhere"), nowhere);
+    assert_eq!(send(&with, "old", &[]).0, 200);
+    drop((with, without));
+    // The one that a token is for takes the logs, whatever else there is.
+    let both = serve(&[
+        "--index",
+        "otel-logs-v0_9=more",
+        "--index",
+        "otel-logs=otel-logs",
+    ]);
+    let taken = send(&both, "logs", &[]);
+    assert_eq!(taken.0, 200, "{}", taken.1);
+}

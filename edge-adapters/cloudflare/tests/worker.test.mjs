@@ -3,7 +3,7 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -88,6 +88,21 @@ test("errors are the API's, with its status", async (t) => {
     assert.match(said ?? error.reason, message);
   }
   assert.equal((await worker.fetch("/health/livez")).status, 200);
+});
+
+test("every route that writes elsewhere is refused: a Worker only searches", async (t) => {
+  const table = new URL("../../../tests/golden/write_routes.txt", import.meta.url);
+  const routes = readFileSync(table, "utf8").trimEnd().split("\n");
+  assert.ok(routes.length > 40);
+  const worker = await started(t);
+  for (const line of routes) {
+    const [method, path] = line.split(" ");
+    const hasBody = method !== "GET" && method !== "HEAD";
+    const headers = { "content-type": "application/json" };
+    const response = await worker.fetch(path, hasBody ? { method, headers, body: "{}" } : { method });
+    assert.ok([400, 404, 405].includes(response.status), `${line}: ${response.status}`);
+    await response.arrayBuffer();
+  }
 });
 
 test("bodies may be compressed, and are refused in the form of the API that was asked", async (t) => {

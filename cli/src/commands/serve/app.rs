@@ -1,43 +1,37 @@
 //! From axum's requests to the searcher's, and back.
 
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
-use anyhow::Result;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use canter_access::Right;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer, Limits, Metrics, Searcher};
 use tokio::sync::Semaphore;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
-use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::decompression::RequestDecompressionLayer;
 
 use super::access::{Gate, Shut, caller_of, is_unbounded};
 use super::args::ServeArgs;
 use super::body::Bodies;
+use super::changes::{Change, CrossSite, Matched, matching};
 use super::hosts::{AllowedHosts, check_host};
 use super::identity::identify;
-use super::managing::{self, Manage, Root, manage_of};
+use super::managing::{self, Root};
 use super::media::speak_as_asked;
 use super::openapi::document;
+use super::origins::Origins;
 use super::page;
 use super::refusal::{Api, Refuse};
-use super::writing::{Request as WriteRequest, Write, Writers, write_of};
-use crate::exit::WrongUse;
-
-/// How long a browser need not ask again whether it may search.
-const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
+use super::writing::{Request as WriteRequest, Write, Writers};
 
 /// A shorter answer fits into one packet as it is.
 const MIN_COMPRESSED_BYTES: u16 = 1024;
@@ -54,6 +48,8 @@ pub(super) struct App {
     pub(super) writers: Option<Arc<Writers>>,
     /// Where indexes may come and go, if anywhere.
     pub(super) root: Option<Arc<Root>>,
+    /// Whose pages may ask.
+    pub(super) origins: Origins,
     pub(super) metrics: Arc<Metrics>,
     pub(super) bodies: Bodies,
     /// A permit for each request that may run or wait for a guest.
@@ -61,25 +57,22 @@ pub(super) struct App {
 }
 
 /// The API, and what there is beside it. The guest knows the API's paths, so all but one go there.
-pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Result<Router> {
+pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Router {
     let hosts = AllowedHosts::new(&args.listen, &args.allowed_hosts);
     let router = Router::new()
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi))
         .merge(page::routes())
         .fallback(search)
-        .with_state(app)
+        .with_state(Arc::clone(&app))
         .layer(from_fn(speak_as_asked));
-    let router = match args.cors_origins.is_empty() {
-        true => router,
-        false => router.layer(cors(&args.cors_origins)?),
-    };
-    Ok(router
+    app.origins
+        .share(router)
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         // A page that may not ask by this name may not ask at all.
         .layer(from_fn_with_state(Arc::new(hosts), check_host))
         .layer(compression())
-        .layer(from_fn(identify)))
+        .layer(from_fn(identify))
 }
 
 /// Answers are compressed if the client takes it, at the cost of about 10 ms of one core for a megabyte.
@@ -88,35 +81,6 @@ fn compression() -> CompressionLayer<impl Predicate> {
     CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(is_worth_it)
-}
-
-fn cors(origins: &[String]) -> Result<CorsLayer> {
-    let layer = CorsLayer::new()
-        .allow_methods([Method::GET, Method::POST])
-        .allow_headers([
-            AUTHORIZATION,
-            CONTENT_TYPE,
-            CONTENT_ENCODING,
-            HeaderName::from_static("traceparent"),
-            HeaderName::from_static("x-opaque-id"),
-            HeaderName::from_static("x-request-id"),
-        ])
-        .expose_headers(Any)
-        .max_age(PREFLIGHT_AGE);
-    if origins.iter().any(|origin| origin == "*") {
-        return Ok(layer.allow_origin(Any));
-    }
-    let origins = origins.iter().map(|origin| {
-        let is_origin = origin.contains("://") && !origin.ends_with('/');
-        let value = HeaderValue::from_str(origin).ok().filter(|_| is_origin);
-        value.ok_or_else(|| {
-            WrongUse(format!(
-                "{origin:?} is no origin, such as https://example.org: scheme and host, without a path"
-            ))
-        })
-    });
-    let origins = origins.collect::<Result<Vec<_>, _>>()?;
-    Ok(layer.allow_origin(AllowOrigin::list(origins)))
 }
 
 async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -150,11 +114,8 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     // Who watches the server must be answered when it has much to do, too: these ask for little.
     let is_counted = !matches!(parts.uri.path(), "/health/livez" | "/health/readyz");
     let api = Api::of(parts.uri.path());
-    if let Some(write) = write_of(&parts.method, parts.uri.path()) {
-        return self::change(&app, &Change::Documents(write), api, &parts, body).await;
-    }
-    if let Some(manage) = manage_of(&parts.method, &parts.uri) {
-        return self::change(&app, &Change::Indexes(manage), api, &parts, body).await;
+    if let Some(matched) = matching(&parts.method, &parts.uri) {
+        return self::change(&app, &matched, api, &parts, body).await;
     }
     // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
     let caller = match &app.gate {
@@ -196,31 +157,24 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     respond(answer)
 }
 
-/// What a request wants to change.
-enum Change<'p> {
-    Documents(Write<'p>),
-    Indexes(Manage),
-}
-
-impl Change<'_> {
-    /// What a token must allow.
-    fn rights(&self) -> Vec<Right> {
-        match self {
-            Self::Documents(write) => vec![write.right()],
-            Self::Indexes(manage) => manage.rights(),
-        }
-    }
-}
-
 /// Takes or deletes documents, or indexes.
-async fn change(app: &App, change: &Change<'_>, api: Api, parts: &Parts, body: Body) -> Response {
+async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Body) -> Response {
     let Some(writers) = &app.writers else {
         let message = "this server only searches: start it with --writable to send it documents";
         return api.last_refusal(StatusCode::FORBIDDEN, message);
     };
+    // Before tokens: those of a page that may not write are the browser's, which sends them along.
+    if matched.route.cross_site == CrossSite::Refused
+        && let Err(foreign) = app.origins.check_write(parts)
+    {
+        return foreign.answer(api);
+    }
+    let Some(change) = matched.change() else {
+        return api.last_refusal(StatusCode::NOT_FOUND, "there is no such path");
+    };
     let (caller, allowed) = match &app.gate {
         None => (app.caller.clone(), None),
-        Some(gate) => match gate.holder_of(&change.rights(), &parts.headers).await {
+        Some(gate) => match gate.holder_of(matched.rights(), &parts.headers).await {
             Ok(grant) => {
                 let allowed = grant.indexes.clone();
                 (caller_of(grant, &app.searcher.index_names()), allowed)
@@ -242,13 +196,16 @@ async fn change(app: &App, change: &Change<'_>, api: Api, parts: &Parts, body: B
         api,
         query: parts.uri.query().unwrap_or_default(),
         headers: &parts.headers,
+        max_body_bytes: matched.route.body.max_bytes(writers.bodies().max_bytes()),
         caller: &caller,
         allowed: allowed.as_deref(),
         root: app.root.as_ref(),
     };
     match change {
-        Change::Documents(write) => writers.answer(*write, request, body).await,
-        Change::Indexes(manage) => managing::answer(manage, &request, writers.bodies(), body).await,
+        Change::Documents(write) => writers.answer(write, request, body).await,
+        Change::Indexes(manage) => {
+            managing::answer(&manage, &request, writers.bodies(), body).await
+        }
     }
 }
 

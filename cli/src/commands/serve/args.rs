@@ -68,7 +68,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "QUERY", conflicts_with_all = ["api_keys", "jwks"])]
     pub(super) forced_filter: Option<String>,
 
-    /// Let pages of this origin search from a browser, such as `https://example.org`; `*` is any. May be
+    /// Let pages of this origin search from a browser, and nothing else, such as `https://example.org`; `*` is any. May be
     /// given several times.
     #[arg(long = "cors-origin", value_name = "ORIGIN")]
     pub(super) cors_origins: Vec<String>,

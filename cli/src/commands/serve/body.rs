@@ -29,7 +29,8 @@ pub(super) struct HeldBody {
 
 /// Why a body was not read.
 pub(super) enum Unread {
-    TooLong,
+    /// It has more bytes than these.
+    TooLong(usize),
     NoRoom,
     TooSlow,
     BrokenOff(axum::Error),
@@ -47,15 +48,30 @@ impl Bodies {
         }
     }
 
+    /// The longest body that is read.
+    pub(super) fn max_bytes(&self) -> usize {
+        self.max_bytes
+    }
+
     /// Reads a body to its end.
     pub(super) async fn read(&self, body: Body) -> Result<HeldBody, Unread> {
-        let read = tokio::time::timeout(self.max_time, self.collect(body)).await;
+        self.read_up_to(body, self.max_bytes).await
+    }
+
+    /// Reads a body to its end, which may have no more than `max_bytes`, however long others may be.
+    pub(super) async fn read_up_to(
+        &self,
+        body: Body,
+        max_bytes: usize,
+    ) -> Result<HeldBody, Unread> {
+        let max_bytes = max_bytes.min(self.max_bytes);
+        let read = tokio::time::timeout(self.max_time, self.collect(body, max_bytes)).await;
         read.unwrap_or(Err(Unread::TooSlow))
     }
 
-    async fn collect(&self, mut body: Body) -> Result<HeldBody, Unread> {
-        if body.size_hint().lower() > self.max_bytes as u64 {
-            return Err(Unread::TooLong);
+    async fn collect(&self, mut body: Body, max_bytes: usize) -> Result<HeldBody, Unread> {
+        if body.size_hint().lower() > max_bytes as u64 {
+            return Err(Unread::TooLong(max_bytes));
         }
         let mut bytes = Vec::new();
         let mut share: Option<OwnedSemaphorePermit> = None;
@@ -65,11 +81,11 @@ impl Bodies {
             let Ok(data) = frame.into_data() else {
                 continue;
             };
-            if data.len() > self.max_bytes - bytes.len() {
-                return Err(Unread::TooLong);
+            if data.len() > max_bytes - bytes.len() {
+                return Err(Unread::TooLong(max_bytes));
             }
             // Byte by byte as they come: who only announces a long body holds nothing.
-            let more = u32::try_from(data.len()).map_err(|_| Unread::TooLong)?;
+            let more = u32::try_from(data.len()).map_err(|_| Unread::TooLong(max_bytes))?;
             let more = Arc::clone(&self.free).try_acquire_many_owned(more);
             let more = more.map_err(|_| Unread::NoRoom)?;
             match &mut share {
@@ -87,12 +103,16 @@ impl Bodies {
     /// What to answer where a body was not read.
     pub(super) fn answer_to(&self, unread: &Unread, api: Api) -> Response {
         match unread {
-            Unread::TooLong => api.last_refusal(
+            // What would be longer is no document, and no option allows it.
+            Unread::TooLong(max_bytes) if *max_bytes < self.max_bytes => api.last_refusal(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                &format!("the body has more than the {max_bytes} bytes that such a request may have"),
+            ),
+            Unread::TooLong(max_bytes) => api.last_refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!(
-                    "the body has more than {} bytes: send or ask for less at once, or raise --max-body-bytes (--max-write-bytes \
-                     for documents)",
-                    self.max_bytes
+                    "the body has more than {max_bytes} bytes: send or ask for less at once, or raise --max-body-bytes \
+                     (--max-write-bytes for documents)"
                 ),
             ),
             Unread::NoRoom => api.last_refusal(

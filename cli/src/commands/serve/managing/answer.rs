@@ -14,8 +14,8 @@ use super::root::Root;
 use super::routes::Manage;
 use super::{data_streams, indexes, quickwit, templates};
 
-/// Longest body: a template with thousands of fields has some hundreds of kilobytes.
-const MAX_BODY_BYTES: usize = 4 << 20;
+/// Longest mapping or template: one with thousands of fields has some hundreds of kilobytes.
+pub(in crate::commands::serve) const MAX_MAPPING_BYTES: usize = 4 << 20;
 
 /// What a request asked for, with its status.
 pub(super) type Answered = Result<(StatusCode, Value), Problem>;
@@ -38,15 +38,10 @@ pub(in crate::commands::serve) async fn answer(
         let status = StatusCode::FORBIDDEN;
         return request.api.last_refusal(status, message);
     }
-    let body = match bodies.read(body).await {
+    let body = match bodies.read_up_to(body, request.max_body_bytes).await {
         Ok(body) => body,
         Err(unread) => return bodies.answer_to(&unread, request.api),
     };
-    if body.bytes.len() > MAX_BODY_BYTES {
-        let message = format!("the body has more than {MAX_BODY_BYTES} bytes: no mapping does");
-        let status = StatusCode::PAYLOAD_TOO_LARGE;
-        return request.api.refusal(status, &message);
-    }
     let mut params = match Params::of(request.query) {
         Ok(params) => params,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
@@ -79,7 +74,7 @@ async fn answered(
         Manage::DeleteDataStreams(names) => {
             data_streams::delete(root, request, params, names).await
         }
-        Manage::CreateFromConfig { .. } => quickwit::create(root, request, params, body).await,
+        Manage::CreateFromConfig => quickwit::create(root, request, params, body).await,
         Manage::DeleteOne(name) => quickwit::delete(root, request, params, name).await,
         Manage::Clear(name) => quickwit::clear(root, request, params, name).await,
     }

@@ -13,7 +13,7 @@ mod root;
 mod routes;
 mod templates;
 
-pub(super) use answer::answer;
+pub(super) use answer::{MAX_MAPPING_BYTES, answer};
 pub(super) use args::ManagingArgs;
 pub(super) use root::Root;
-pub(super) use routes::{Manage, manage_of};
+pub(super) use routes::Manage;

@@ -3,28 +3,41 @@
 //! The guest knows the paths; this says of each what it is for. A test sends every example to a server, and looks up
 //! every request of the conformance test here, so that neither knows of a path or parameter that the other does not.
 
-mod indexes;
 mod params;
 mod routes;
-mod writes;
 
 use serde_json::{Map, Value, json};
 
-use routes::{ELASTICSEARCH, Example, OWN, Param, Route};
+use routes::{ELASTICSEARCH, Example, OWN, Route};
+pub(super) use routes::{Param, flag, text, unset};
+
+use canter_access::Right;
+
+use super::changes::{ApiOf, ChangeRoute, CrossSite, rows};
 
 /// Where Elasticsearch's API is besides the root.
-const ELASTIC_PREFIX: &str = "/api/v1/_elastic";
+pub(super) const ELASTIC_PREFIX: &str = "/api/v1/_elastic";
 
 /// The description, in version 3.1 of OpenAPI.
 pub(super) fn document() -> Value {
     let mut paths = Map::new();
-    for route in OWN.iter().chain(writes::OWN).chain(indexes::OWN) {
-        describe(&mut paths, route, "", "Error");
+    let changes_of = |api| {
+        let of_api = rows().filter(move |row| row.api == api);
+        of_api.filter_map(|row| Some((route_of(row)?, Some(conditions(row)))))
+    };
+    let reads = |routes: &'static [Route]| routes.iter().map(|route| (route.clone(), None));
+    for (route, conditions) in reads(OWN).chain(changes_of(ApiOf::Own)) {
+        describe(&mut paths, &route, conditions.as_deref(), "", "Error");
     }
     for prefix in ["", ELASTIC_PREFIX] {
-        let ours = writes::ELASTICSEARCH.iter().chain(indexes::ELASTICSEARCH);
-        for route in ELASTICSEARCH.iter().chain(ours) {
-            describe(&mut paths, route, prefix, "ElasticsearchError");
+        for (route, conditions) in reads(ELASTICSEARCH).chain(changes_of(ApiOf::Elasticsearch)) {
+            describe(
+                &mut paths,
+                &route,
+                conditions.as_deref(),
+                prefix,
+                "ElasticsearchError",
+            );
         }
     }
     json!({
@@ -67,8 +80,54 @@ pub(super) fn document() -> Value {
     })
 }
 
+/// A row of the table of what changes anything, if it is of use to a client.
+fn route_of(row: &ChangeRoute) -> Option<Route> {
+    let doc = row.doc.as_ref()?;
+    Some(Route {
+        paths: row.paths,
+        methods: row.verbs,
+        about: doc.about,
+        params: doc.params,
+        body: doc.body,
+        answers: JSON,
+    })
+}
+
+fn name_of(right: Right) -> &'static str {
+    match right {
+        Right::Read => "read",
+        Right::Write => "write",
+        Right::Delete => "delete",
+    }
+}
+
+/// What a request of a row needs to be answered.
+fn conditions(row: &ChangeRoute) -> String {
+    let (rights, of_flags) = row.all_rights();
+    let rights: Vec<String> = rights
+        .iter()
+        .map(|right| format!("`{}`", name_of(*right)))
+        .collect();
+    let mut words = format!("A token needs the right {}", rights.join(" and "));
+    for (flag, right) in of_flags {
+        let right = name_of(*right);
+        words.push_str(&format!(", and with `{flag}` the right `{right}`, too"));
+    }
+    words.push_str(match row.cross_site {
+        CrossSite::Refused => ". Pages of other origins need `--cors-write-origin`. ",
+        CrossSite::Answered => ". ",
+    });
+    words + &row.body.words()
+}
+
 /// Adds the paths of a route.
-fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: &str) {
+fn describe(
+    paths: &mut Map<String, Value>,
+    route: &Route,
+    conditions: Option<&str>,
+    prefix: &str,
+    error: &str,
+) {
     for path in route.paths {
         let names = path
             .split('/')
@@ -82,7 +141,9 @@ fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: 
         let params = route.params.iter().copied().flatten().map(parameter);
         let parameters: Vec<Value> = of_path.chain(params).collect();
         let mut item = Map::new();
-        for method in route.methods {
+        // A `HEAD` is answered as its `GET`, without a body.
+        let methods = route.methods.iter().filter(|method| **method != "HEAD");
+        for method in methods.map(|method| method.to_ascii_lowercase()) {
             let mut operation = json!({
                 "summary": route.about,
                 "parameters": parameters,
@@ -99,7 +160,9 @@ fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: 
                     },
                 },
             });
-            if let (Some((kind, example)), "post" | "put" | "delete") = (route.body, *method) {
+            if let (Some((kind, example)), "post" | "put" | "delete") =
+                (route.body, method.as_str())
+            {
                 let schema = if kind == JSON {
                     json!({"type": "object"})
                 } else {
@@ -108,7 +171,10 @@ fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: 
                 let body = json!({"content": {kind: {"schema": schema, "example": example_of(kind, example)}}});
                 operation["requestBody"] = body;
             }
-            item.insert((*method).to_owned(), operation);
+            if let Some(conditions) = conditions {
+                operation["description"] = conditions.into();
+            }
+            item.insert(method, operation);
         }
         let path = match (prefix, *path) {
             ("", path) => path.to_owned(),
@@ -123,7 +189,7 @@ fn describe(paths: &mut Map<String, Value>, route: &Route, prefix: &str, error: 
     }
 }
 
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 
 fn example_of(kind: &str, text: &str) -> Value {
     match kind {

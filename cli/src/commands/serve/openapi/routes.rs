@@ -4,6 +4,7 @@ use super::JSON;
 use super::params::{CAT, COMMON, FORM, HITS, QUERY, SEARCH, WITHOUT_EFFECT};
 
 /// A path, or several that mean the same.
+#[derive(Clone)]
 pub(super) struct Route {
     pub(super) paths: &'static [&'static str],
     pub(super) methods: &'static [&'static str],
@@ -16,7 +17,7 @@ pub(super) struct Route {
 }
 
 /// A parameter in the URL.
-pub(super) struct Param {
+pub(in crate::commands::serve) struct Param {
     pub(super) name: &'static str,
     pub(super) example: Example,
     pub(super) about: &'static str,
@@ -46,7 +47,11 @@ pub(super) const PATH_PARAMS: [(&str, &str); 4] = [
 const GET: &[&str] = &["get"];
 const BOTH: &[&str] = &["get", "post"];
 
-pub(super) const fn text(name: &'static str, example: &'static str, about: &'static str) -> Param {
+pub(in crate::commands::serve) const fn text(
+    name: &'static str,
+    example: &'static str,
+    about: &'static str,
+) -> Param {
     Param {
         name,
         example: Example::Text(example),
@@ -62,7 +67,7 @@ pub(super) const fn number(name: &'static str, example: i64, about: &'static str
     }
 }
 
-pub(super) const fn flag(name: &'static str, about: &'static str) -> Param {
+pub(in crate::commands::serve) const fn flag(name: &'static str, about: &'static str) -> Param {
     Param {
         name,
         example: Example::Flag(true),
@@ -71,7 +76,7 @@ pub(super) const fn flag(name: &'static str, about: &'static str) -> Param {
 }
 
 /// A flag that may only be false.
-pub(super) const fn unset(name: &'static str, about: &'static str) -> Param {
+pub(in crate::commands::serve) const fn unset(name: &'static str, about: &'static str) -> Param {
     Param {
         name,
         example: Example::Flag(false),

@@ -40,7 +40,9 @@ pub(super) async fn logs(writers: &Writers, request: &Request<'_>, body: &[u8]) 
     let index = match named {
         Some(name) => name,
         None => {
-            let known = DEFAULT_INDEXES.into_iter().find(|name| writers.has(name));
+            // One that the sender may not know of is none, whether it is there or not.
+            let is_known = |name: &&str| writers.writer(name, request).is_some();
+            let known = DEFAULT_INDEXES.into_iter().find(is_known);
             known.unwrap_or(DEFAULT_INDEXES[1])
         }
     };

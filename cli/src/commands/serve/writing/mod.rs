@@ -15,5 +15,5 @@ mod writers;
 
 pub(super) use params::Params;
 pub(super) use problem::{Problem, fail, respond};
-pub(super) use routes::{Write, write_of};
+pub(super) use routes::Write;
 pub(super) use writers::{Request, Writers, WritingArgs};

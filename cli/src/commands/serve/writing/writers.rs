@@ -56,6 +56,15 @@ pub(crate) struct WritingArgs {
     #[arg(long, value_name = "NAME", requires = "writable")]
     otel_index: Option<String>,
 
+    /// Let pages of this origin write from a browser, too, such as `https://example.org`. Writes of other pages are refused, but
+    /// for those of this server. May be given several times.
+    #[arg(
+        long = "cors-write-origin",
+        value_name = "ORIGIN",
+        requires = "writable"
+    )]
+    pub(in crate::commands::serve) cors_write_origins: Vec<String>,
+
     /// Leave merging and removing what was merged to `canter index merge` and `canter index gc`.
     #[arg(long, requires = "writable")]
     no_upkeep: bool,
@@ -92,6 +101,8 @@ pub(in crate::commands::serve) struct Request<'r> {
     pub(in crate::commands::serve) api: Api,
     pub(in crate::commands::serve) query: &'r str,
     pub(in crate::commands::serve) headers: &'r HeaderMap,
+    /// The longest body that such a request may have.
+    pub(in crate::commands::serve) max_body_bytes: usize,
     /// Who writes.
     pub(in crate::commands::serve) caller: &'r Caller,
     /// Patterns of the names that the sender may use; all if absent.
@@ -202,11 +213,6 @@ impl Writers {
         self.read().keys().cloned().collect()
     }
 
-    /// Whether there is an index of that name.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.read().contains_key(name)
-    }
-
     /// What writes to an index, if the sender may know of it.
     pub(super) fn writer(&self, name: &str, request: &Request<'_>) -> Option<Writer> {
         let writer = self.read().get(name).cloned();
@@ -241,7 +247,7 @@ impl Writers {
         request: Request<'_>,
         body: Body,
     ) -> Response {
-        let body = match self.bodies.read(body).await {
+        let body = match self.bodies.read_up_to(body, request.max_body_bytes).await {
             Ok(body) => body,
             Err(unread) => return self.bodies.answer_to(&unread, request.api),
         };

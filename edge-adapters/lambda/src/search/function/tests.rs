@@ -133,3 +133,25 @@ async fn a_panic_in_the_host_is_an_answer() {
     });
     assert_eq!(broken.await, None::<()>);
 }
+
+/// The function only searches, so no page, token or event can have it write: it does not know the routes of `canter serve --writable`.
+#[tokio::test]
+async fn every_route_that_writes_is_refused() {
+    const ROUTES: &str = include_str!("../../../../../tests/golden/write_routes.txt");
+    let folder = tempfile::tempdir().unwrap();
+    let indexes = format!("logs={}", folder.path().display());
+    let env = Environment::of([("CANTER_INDEXES", indexes.as_str())]);
+    let function = SearchFunction::new(&env).unwrap();
+    for line in ROUTES.lines() {
+        let mut words = line.split(' ');
+        let (method, target) = (words.next().unwrap(), words.next().unwrap());
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let payload = json!({"method": method, "path": path, "query": query, "body": {}});
+        let event = LambdaEvent::new(payload, Context::default());
+        let answer = function.handle(event).await.unwrap();
+        let status = answer["statusCode"].as_u64().unwrap();
+        assert!(matches!(status, 400 | 404 | 405), "{line}: {answer}");
+    }
+    let written = std::fs::read_dir(folder.path()).unwrap();
+    assert_eq!(written.count(), 0);
+}
