@@ -84,10 +84,11 @@ impl Keys {
         Ok(Self(keys))
     }
 
-    /// A key that has not expired.
+    /// A key that has not expired. Of one that will, that cannot be said where the clock is before 1970.
     pub(super) fn get(&self, id: &str, now: Timestamp) -> Option<&Key> {
         let key = self.0.get(id)?;
-        let is_current = key.expires.is_none_or(|expires| now < expires);
+        let is_dated = now >= Timestamp::UNIX_EPOCH;
+        let is_current = key.expires.is_none_or(|expires| is_dated && now < expires);
         is_current.then_some(key)
     }
 }

@@ -161,7 +161,7 @@ impl Access {
         let now = Timestamp::now();
         match credentials {
             Credentials::Jwt(token) => {
-                let grant = known.jwt.as_ref().and_then(|jwt| jwt.check(token));
+                let grant = known.jwt.as_ref().and_then(|jwt| jwt.check(token, now));
                 Some(grant.ok_or(Denied::Unknown))
             }
             Credentials::Key { id, .. } => {

@@ -271,3 +271,20 @@ fn a_signature_is_of_its_key_and_its_text() {
     let forged = encode(&Header::new(Algorithm::HS256), &claims(), &as_secret).unwrap();
     assert_eq!(jwt(forged), Err(Denied::Unknown));
 }
+
+/// What the library for JWTs would do is panic.
+#[test]
+fn a_clock_before_1970_ends_no_process_and_lets_nobody_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = access(folder.path(), vec![jwk(Algorithm::HS256, None)]).unwrap();
+    let Credentials::Jwt(right) = signed(Algorithm::HS256, None, &claims()) else {
+        panic!()
+    };
+    let known = access.known();
+    let verifier = known.jwt.as_ref().unwrap();
+    assert!(verifier.check(&right, Timestamp::now()).is_some());
+    for seconds in [-300_000_000_000, -86_400, -1, 0, 29] {
+        let now = Timestamp::from_second(seconds).unwrap();
+        assert!(verifier.check(&right, now).is_none(), "{now}");
+    }
+}

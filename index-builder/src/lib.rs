@@ -37,6 +37,7 @@ pub use arrivals::{
     DocumentCheck, DocumentProblem, LineIds, keep_rejected, read_spooled, remove_spooled, spool,
     spooled, spooled_source,
 };
+pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use catalog::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use canter_index_builder::{
     BuildError, DocumentCheck, ErrorKind, IngestOptions, LineIds, Source, ingest, keep_rejected,
-    read_spooled, remove_spooled, spooled, spooled_source,
+    read_spooled, remove_spooled, spooled, spooled_source, unix_time_ms,
 };
 use uuid::Uuid;
 
@@ -247,7 +247,7 @@ impl Committer {
             let options = IngestOptions {
                 // Each was looked at before: if another is rejected now, that is to be known before anything is published.
                 max_rejects: Some(num_set_aside),
-                ingested_at_ms: now_ms(),
+                ingested_at_ms: unix_time_ms(),
                 ..IngestOptions::default()
             };
             match ingest(&self.shared.store, &options, sources, &()) {
@@ -370,11 +370,6 @@ fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
 /// Whether an ingest failed because of documents. A manifest that is full fails alike; then none is found.
 fn may_be_rejects(error: &BuildError) -> bool {
     error.kind() == ErrorKind::Limit
-}
-
-pub(crate) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

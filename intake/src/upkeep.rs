@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use canter_index_builder::{
     BuildError, GcOptions, IndexStore, MergeIndexOptions, collect_garbage, merge_index,
+    unix_time_ms,
 };
 
-use crate::commit::now_ms;
 use crate::lane::Lane;
 
 /// How an index is kept in order.
@@ -155,7 +155,7 @@ fn look(mut subject: Subject, settings: UpkeepSettings) -> Subject {
     }
     if subject.has_garbage && subject.collected_at.elapsed() >= settings.gc_interval {
         let options = GcOptions {
-            now_ms: now_ms(),
+            now_ms: unix_time_ms(),
             grace_ms: u64::try_from(settings.gc_grace.as_millis()).unwrap_or(u64::MAX),
             dry_run: false,
             applies_retention: true,

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canter_access::Access;
+use canter_index_builder::{WRONG_CLOCK, checked_unix_time};
 use canter_runtime::cache::EntryCache;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::observe::redact_urls;
@@ -63,6 +64,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         let address = listener.local_addr().context("cannot tell the address")?;
         if !address.ip().is_loopback() {
             check_public(args, &app, address, identity.is_some())?;
+        }
+        if checked_unix_time().is_none() {
+            warn(format_args!("{WRONG_CLOCK} (until then, connections are answered 503)"));
         }
         let router = router(Arc::clone(&app), args);
         // On standard output, for programs that start a server: with port 0 only this tells the port.

@@ -2,6 +2,8 @@
 
 mod budgets;
 mod cache;
+#[cfg(target_os = "linux")]
+mod clock;
 mod deletes;
 mod doctor;
 mod explain;

@@ -1,7 +1,7 @@
 //! The trait of every clock, and waiting with a deadline.
 
 use std::pin::pin;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Either, select};
 
@@ -13,11 +13,9 @@ pub trait Clock: Send + Sync {
     /// Waits until `moment`; returns at once if it has passed.
     fn sleep_until(&self, moment: Duration) -> BoxFuture<'static, ()>;
 
-    /// The date: time since 1970.
+    /// The date: time since 1970; zero of a clock that says an earlier time.
     fn unix_time(&self) -> Duration {
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
+        canter_stores::unix_time()
     }
 
     /// Announces work in the real world (a guest that computes, a read from a disk): a clock that is

@@ -3,9 +3,9 @@
 use std::path::{Path as FsPath, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "remote")]
-use canter_stores::BucketOptions;
 use canter_stores::Settings;
+#[cfg(feature = "remote")]
+use canter_stores::{BucketOptions, WRONG_CLOCK, checked_unix_time};
 #[cfg(feature = "remote")]
 use object_store::RetryConfig;
 use object_store::local::LocalFileSystem;
@@ -110,6 +110,10 @@ fn open_remote(
 ) -> Result<Arc<dyn RangeFetcher>, SearchError> {
     let url = parse(uri)?;
     Ok(match scheme {
+        // TLS compares the date with those of certificates, and its library panics where there is none.
+        "https" if checked_unix_time().is_none() => {
+            return Err(SearchError::unavailable(WRONG_CLOCK.to_owned()));
+        }
         "http" | "https" => Arc::new(HttpFetcher::new(url, options.http.clone())?),
         _ => Arc::new(open_bucket(&url, options)?),
     })

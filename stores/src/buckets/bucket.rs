@@ -11,6 +11,7 @@ use url::Url;
 
 use super::MannersConnector;
 use crate::Settings;
+use crate::clock::{WRONG_CLOCK, checked_unix_time};
 
 /// How [`open_bucket`] opens one.
 #[derive(Clone, Debug)]
@@ -32,6 +33,13 @@ pub fn open_bucket(
     url: &Url,
     options: &BucketOptions,
 ) -> object_store::Result<(Arc<dyn ObjectStore>, Path)> {
+    // Requests are signed with the date, and the libraries that do so panic where there is none.
+    if checked_unix_time().is_none() {
+        return Err(object_store::Error::Generic {
+            store: "bucket",
+            source: WRONG_CLOCK.into(),
+        });
+    }
     let connector = MannersConnector {
         max_whole_object_bytes: options.max_whole_object_bytes,
     };

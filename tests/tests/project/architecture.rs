@@ -281,3 +281,39 @@ fn files_say_what_they_are_and_stay_small() {
         );
     }
 }
+
+/// Where a clock is before 1970, there is no date, and what does not expect that panics.
+#[test]
+fn the_date_is_asked_for_in_one_place() {
+    const ASKS: &str = "stores/src/clock.rs";
+    // They compare two times, and say what happens if the first is the later one.
+    const COMPARES: [&str; 3] = [
+        "stores/src/cache/folder.rs",
+        "stores/src/cache/block_file.rs",
+        "edge-adapters/lambda/src/search/function.rs",
+    ];
+    // On a platform whose programs have nothing of `canter-stores` but what edge-io uses.
+    const ELSEWHERE: &str = "edge-adapters/fastly/src/calls.rs";
+    let mut files = Vec::new();
+    sources(&workspace(), &mut files);
+    let mut asking = BTreeSet::new();
+    for path in files {
+        let shown = path.strip_prefix(workspace()).unwrap();
+        let shown = shown.display().to_string();
+        let is_test = shown.contains("/tests/") || shown.ends_with("tests.rs");
+        let is_product = !is_test
+            && !["tests/", "benches/", "xtask/"]
+                .iter()
+                .any(|folder| shown.starts_with(folder));
+        let text = std::fs::read_to_string(&path).unwrap();
+        if is_product && text.contains("SystemTime::now") {
+            asking.insert(shown);
+        }
+    }
+    let allowed = COMPARES.iter().chain([&ASKS, &ELSEWHERE]);
+    let allowed: BTreeSet<String> = allowed.map(|path| (*path).to_owned()).collect();
+    assert_eq!(
+        asking, allowed,
+        "`canter_stores::unix_time` says the date, which a machine may not have"
+    );
+}

@@ -1,12 +1,12 @@
 //! `canter index gc`: what nothing refers to is removed from the store.
 
 use std::io::{self, Write};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canter_index_builder::{
-    DeleteReport, GcOptions, GcReport, IndexStore, WriteOptions, collect_garbage, delete_documents,
-    forget_sources,
+    DeleteReport, GcOptions, GcReport, IndexStore, WRONG_CLOCK, WriteOptions, checked_unix_time,
+    collect_garbage, delete_documents, forget_sources,
 };
 use clap::Args;
 use serde::Serialize;
@@ -101,8 +101,7 @@ pub(crate) fn run(args: &GcArgs) -> Result<()> {
     let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
     });
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.context("the clock of this machine is before 1970")?;
+    let now = checked_unix_time().context(WRONG_CLOCK)?;
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let options = GcOptions {
         now_ms: millis(now),

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_index_builder::{
     FindOptions, IndexStore, IngestOptions, IngestReport, LeftOut, MergeIndexOptions, MergeReport,
     Source, WriteOptions, ingest, may_be_several, merge_index, open_or_create_index_with, preview,
+    unix_time_ms,
 };
 use clap::Args;
 use serde::Serialize;
@@ -276,20 +277,12 @@ pub(crate) fn options_of(args: &IngestArgs) -> Result<IngestOptions> {
         checkpoint_raw_num_bytes: args
             .checkpoint_bytes
             .unwrap_or(defaults.checkpoint_raw_num_bytes),
-        ingested_at_ms: now_ms(),
+        ingested_at_ms: unix_time_ms(),
         num_parsers: or(args.num_parsers, defaults.num_parsers),
         num_indexers: or(args.num_indexers, defaults.num_indexers),
         ..defaults
     };
     args.reading.apply(options)
-}
-
-/// The time; of a clock before 1970, none.
-fn now_ms() -> u64 {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Shows what the first records become.

@@ -1,7 +1,6 @@
 //! The arguments of a call, and what they ask of the search API.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
+use canter_index_builder::unix_time;
 use canter_runtime::Limits;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -145,8 +144,7 @@ impl SearchArguments {
 }
 
 fn unix_seconds() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    i64::try_from(since.unwrap_or(Duration::ZERO).as_secs()).unwrap_or(i64::MAX)
+    i64::try_from(unix_time().as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Unix seconds of `now`, of `now-15m` and the like, or of what the command line takes as a time.

@@ -38,9 +38,10 @@ Examples:
   curl http://127.0.0.1:7280/api/v1/logs/search -d '{\"query\": \"error\", \"max_hits\": 5}'
 
 On an address that other machines reach it asks for tokens (see Access below), unless --insecure says otherwise.
-Requests for another host than localhost, an address or an --allowed-host get 421. What finds no room
-gets 429 with Retry-After (503, if it is a connection), and what takes too long is closed: see Server
-below. HTTP/1 and HTTP/2 are spoken, answers are compressed with gzip or zstd for clients that take it.";
+Requests for another host than localhost, an address or an --allowed-host get 421, and writes of web pages
+of other origins 403, unless a --cors-write-origin names theirs. What finds no room gets 429 with
+Retry-After (503, if it is a connection), and what takes too long is closed: see Server below. HTTP/1 and
+HTTP/2 are spoken, answers are compressed with gzip or zstd for clients that take it.";
 
 /// Arguments of `canter serve`.
 #[derive(Debug, Args)]

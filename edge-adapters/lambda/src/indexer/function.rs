@@ -2,12 +2,11 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::{
     BuildError, IndexStore, IngestOptions, IngestReport, Source, ingest, merge_index,
-    open_or_create_index,
+    open_or_create_index, unix_time_ms,
 };
 use lambda_runtime::{Diagnostic, LambdaEvent};
 use serde_json::{Value, json};
@@ -190,10 +189,7 @@ fn ingest_object(
     let rejects = tempfile::NamedTempFile::new()
         .map_err(|error| format!("no file for rejects can be made: {error}"))?;
     options.rejects_path = Some(rejects.path().to_owned());
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    options.ingested_at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    options.ingested_at_ms = unix_time_ms();
     let id = reader.source_id(name);
     let source = Source::reader(name, reader).with_id(id);
     let report = ingest(store, &options, vec![source], &());

@@ -1,11 +1,10 @@
 //! What is to be done about an index, and what that would change: merges that are due, garbage, and what a cold query
 //! costs now and would cost then.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use anyhow::{Context, Result};
 use canter_index_builder::{
-    GcOptions, IndexDescription, IndexStore, MergeIndexOptions, collect_garbage, merge_index,
+    GcOptions, IndexDescription, IndexStore, MergeIndexOptions, WRONG_CLOCK, checked_unix_time,
+    collect_garbage, merge_index,
 };
 use serde::Serialize;
 
@@ -109,8 +108,7 @@ pub(super) fn look(
 }
 
 fn find_garbage(store: &IndexStore) -> Result<Garbage> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.context("the clock of this machine is before 1970")?;
+    let now = checked_unix_time().context(WRONG_CLOCK)?;
     let options = GcOptions {
         now_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
         grace_ms: GRACE_MS,

@@ -5,10 +5,11 @@
 //!           │                                                       │               ↑           taken in time ─┐
 //!           │                                                       │               └────── keep-alive ────────┘
 //!           │                                                       └─ HTTP/2 ─→ streams ─→ router; closed when idle
-//!           └─ none is free ────→ 503, and closed
+//!           └─ none is free, or the machine has no date ────→ 503, and closed
 //! ```
 
 mod activity;
+mod dated;
 mod first_bytes;
 mod patient;
 mod tls;
@@ -31,6 +32,8 @@ use tokio::sync::{Semaphore, watch};
 
 pub(crate) use self::tls::Identity;
 use activity::Activity;
+use canter_index_builder::{WRONG_CLOCK, checked_unix_time};
+use dated::while_dated;
 use first_bytes::begun;
 use patient::Patient;
 use tokio_rustls::TlsAcceptor;
@@ -105,7 +108,8 @@ pub(super) async fn serve(
         };
         // Answers are written at once, so there is nothing to wait for.
         let _ = stream.set_nodelay(true);
-        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+        let is_dated = checked_unix_time().is_some();
+        if is_dated && let Ok(place) = Arc::clone(&places).try_acquire_owned() {
             let server = server.clone();
             tokio::spawn(async move {
                 server.connection(stream).await;
@@ -115,7 +119,11 @@ pub(super) async fn serve(
             // A refusal would need a handshake, which is what there is no room for.
         } else if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
             tokio::spawn(async move {
-                let _ = tokio::time::timeout(MAX_REFUSAL_TIME, refuse(stream, limits)).await;
+                let message = match is_dated {
+                    true => no_room(limits),
+                    false => WRONG_CLOCK.to_owned(),
+                };
+                let _ = tokio::time::timeout(MAX_REFUSAL_TIME, refuse(stream, &message)).await;
                 drop(turn);
             });
         }
@@ -197,10 +205,10 @@ impl Server {
         let connection = self.http.0.serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
-            _ = connection.as_mut() => return,
+            _ = while_dated(connection.as_mut()) => return,
             _ = self.told.changed() => connection.as_mut().graceful_shutdown(),
         }
-        let _ = connection.await;
+        while_dated(connection.as_mut()).await;
     }
 
     /// HTTP/2: the same, and until nothing has happened for too long.
@@ -214,25 +222,28 @@ impl Server {
         let connection = self.http.1.serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
-            _ = connection.as_mut() => return,
+            _ = while_dated(connection.as_mut()) => return,
             _ = self.told.changed() => {}
             () = activity.idle(self.limits) => {}
         }
         connection.as_mut().graceful_shutdown();
         // Who takes nothing does not keep the rest of an answer in memory.
         tokio::select! {
-            _ = connection => {}
+            _ = while_dated(connection.as_mut()) => {}
             () = activity.idle(self.limits) => {}
         }
     }
 }
 
-/// Tells a client that there is no room for it.
-async fn refuse(mut stream: TcpStream, limits: ConnectionLimits) -> io::Result<()> {
-    let message = format!(
+fn no_room(limits: ConnectionLimits) -> String {
+    format!(
         "{} connections are open already: try again, or raise --max-connections",
         limits.max_connections
-    );
+    )
+}
+
+/// Tells a client why it cannot be answered now.
+async fn refuse(mut stream: TcpStream, message: &str) -> io::Result<()> {
     // What is asked for has not been read, so this has the form that any path may have.
     let body = json!({ "message": message }).to_string();
     let answer = format!(

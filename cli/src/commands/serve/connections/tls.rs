@@ -12,6 +12,7 @@ use rustls::{Error, InconsistentKeys, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
 use super::super::following::follow;
+use super::dated::Dated;
 use crate::exit::WrongUse;
 
 /// How HTTP/2 is called in the handshake (ALPN).
@@ -38,7 +39,8 @@ impl Identity {
 
     /// Takes handshakes by this identity.
     pub(super) fn acceptor(self: &Arc<Self>) -> Result<TlsAcceptor, Error> {
-        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
+        let config =
+            ServerConfig::builder_with_details(Arc::new(default_provider()), Arc::new(Dated));
         let mut config = config
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
