@@ -2,6 +2,7 @@
 //! what.
 
 use std::error::Error as StdError;
+use std::io;
 
 use canter_stores::{redact_urls, without_xml};
 
@@ -19,6 +20,17 @@ pub enum ErrorKind {
     Limit,
     /// A mistake in Canter: report it.
     Internal,
+}
+
+/// What a message shows of the cause of a store's error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// All that was said: with the path of a file, or the address of a bucket.
+    All,
+    /// What the operating system said, which has no path in it.
+    System,
+    /// Nothing: what comes over a network says where from.
+    Nothing,
 }
 
 /// Why building or publishing failed.
@@ -69,10 +81,48 @@ impl BuildError {
         self
     }
 
+    /// Keeps what a store said as the cause, as [`BuildError::caused_by`] does, and shows that much of it in the message.
+    pub(crate) fn caused_by_store(mut self, source: object_store::Error, shows: Shows) -> Self {
+        match shows {
+            Shows::All => return self.caused_by(source),
+            Shows::System => {
+                if let Some(said) = of_system(&source) {
+                    self.message = format!("{}: {said}", self.message);
+                }
+            }
+            Shows::Nothing => {}
+        }
+        self.source = Some(Box::new(source));
+        self
+    }
+
+    /// The message with all that caused it, also where the message says nothing of the place: for logs.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        let mut text = self.message.clone();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let more = redact_urls(&without_xml(&error.to_string()));
+            if !text.contains(&more) {
+                text = format!("{text}: {more}");
+            }
+            cause = error.source();
+        }
+        text
+    }
+
     /// Who can do something about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+}
+
+/// What the operating system said.
+fn of_system(error: &(dyn StdError + 'static)) -> Option<String> {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => Some(error.to_string()),
+        None => of_system(error.source()?),
     }
 }
 

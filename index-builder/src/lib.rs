@@ -21,6 +21,8 @@ mod blocking;
 mod catalog;
 pub mod corpus;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod ingest;
 mod inputs;
 mod merge;
@@ -35,7 +37,7 @@ mod upkeep;
 
 pub use arrivals::{
     DocumentCheck, DocumentProblem, LineIds, keep_rejected, read_spooled, remove_spooled, spool,
-    spooled, spooled_source,
+    spooled, spooled_source, withdraw_spooled,
 };
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use catalog::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
@@ -59,7 +61,7 @@ pub use publisher::{
 #[cfg(feature = "parquet")]
 pub use source::ArrowTables;
 pub use source::Source;
-pub use storage::{Condition, IndexStore, WriteOptions, WriteProbe};
+pub use storage::{Condition, IndexFolder, IndexStore, WriteOptions, WriteProbe, check_index_name};
 pub use transform::Transform;
 pub use upkeep::{
     DeleteReport, Documents, DocumentsPart, GcOptions, GcReport, MergeDone, MergeIndexOptions,

@@ -32,7 +32,9 @@ pub struct DeletedDocs {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeletesRef {
-    /// The first 128 bits of the BLAKE3 hash of the bytes, in hexadecimal.
+    /// The first 128 bits of the BLAKE3 hash of the bytes, in hexadecimal: an object's name is made from it, so that reading
+    /// takes nothing else.
+    #[serde(deserialize_with = "read_object_id")]
     pub id: String,
     /// Number of deleted documents.
     pub num_docs: u64,
@@ -323,6 +325,30 @@ mod tests {
             listed("äß", 0, 10),
         ] {
             assert!(wrong.docs().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_from_which_a_name_is_made_is_checked() {
+        let (reference, _) = DeletedDocs::of_sorted([3]).write();
+        let text = serde_json::to_string(&reference).unwrap();
+        assert_eq!(
+            serde_json::from_str::<DeletesRef>(&text).unwrap(),
+            reference
+        );
+        for bad in [
+            "",
+            "..",
+            "/etc",
+            "../../x",
+            "0123456789ABCDEF0123456789abcdef",
+        ] {
+            let text = text.replace(&reference.id, bad);
+            let error = serde_json::from_str::<DeletesRef>(&text).unwrap_err();
+            assert!(
+                error.to_string().contains("hexadecimal digits"),
+                "{bad}: {error}"
+            );
         }
     }
 

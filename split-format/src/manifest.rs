@@ -27,7 +27,7 @@ use crate::ledger::Ledger;
 use crate::page::{MAX_PACKED_HEAD, PageRef};
 use crate::sources::Sources;
 use crate::version::{
-    MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64, is_split_id,
+    MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64, read_object_id,
 };
 use crate::{DeletesRef, FormatError, TimeRange};
 
@@ -53,7 +53,7 @@ pub type Tags = BTreeMap<String, BTreeSet<String>>;
 pub struct SplitEntry {
     /// Hash of the split's bytes; its object's name is made from it. Reading takes nothing but 32 lower-case
     /// hexadecimal digits: hosts send what gives access to the index along with the object's name.
-    #[serde(deserialize_with = "read_split_id")]
+    #[serde(deserialize_with = "read_object_id")]
     pub id: String,
     /// Number of bytes of the object.
     pub len: u64,
@@ -369,21 +369,6 @@ fn inlined_head<'a>(pack: &'a [u8], split: &SplitEntry) -> Option<&'a [u8]> {
     let start = usize::try_from(split.head_offset?).ok()?;
     let end = start.checked_add(usize::try_from(split.head_len).ok()?)?;
     pack.get(start..end)
-}
-
-/// An id that is none may be of any length.
-const MAX_SHOWN_CHARS: usize = 64;
-
-fn read_split_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let id = String::deserialize(deserializer)?;
-    if is_split_id(&id) {
-        return Ok(id);
-    }
-    let shown: String = id.chars().take(MAX_SHOWN_CHARS).collect();
-    Err(D::Error::custom(format!(
-        "the split id {shown:?} is not 32 lower-case hexadecimal digits: Canter has not written this \
-         manifest, so find out who has"
-    )))
 }
 
 mod hex_u64 {

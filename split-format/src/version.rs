@@ -1,6 +1,9 @@
 //! Magic numbers, version codes and object names. **Never change a released value**: a reader of
 //! any later version must still know it. `tests/never_change.rs` pins them.
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
 use crate::FormatError;
 
 /// First eight bytes of every split.
@@ -105,6 +108,23 @@ pub(crate) fn id_bytes(id: &str) -> Result<[u8; 16], FormatError> {
             format!("{id:?} is not 32 lower-case hexadecimal digits"),
         )
     })
+}
+
+/// An id that is none may be of any length.
+const MAX_SHOWN_CHARS: usize = 64;
+
+/// Reads an id from which an object's name is made.
+pub(crate) fn read_object_id<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<String, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    if is_split_id(&id) {
+        return Ok(id);
+    }
+    let shown: String = id.chars().take(MAX_SHOWN_CHARS).collect();
+    Err(D::Error::custom(format!(
+        "the id {shown:?} is not 32 lower-case hexadecimal digits: Canter has not written this, so find out who has"
+    )))
 }
 
 pub(crate) fn id_of_bytes(bytes: [u8; 16]) -> String {

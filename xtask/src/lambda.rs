@@ -252,6 +252,10 @@ mod tests {
         fs::write(&program, b"\0GLIBC_2.36\0").unwrap();
         let error = package_program(&program, &zipped).unwrap_err().to_string();
         assert!(error.contains("needs glibc 2.36"), "{error}");
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the folder that this test has made"
+        )]
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -90,6 +90,10 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     step("python: pack the wheel", || {
         let folder = workspace.target_dir.join("python");
         if folder.exists() {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a folder of this program's below `target`"
+            )]
             fs::remove_dir_all(&folder)?;
         }
         let content = folder.join("content");

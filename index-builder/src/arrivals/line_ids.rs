@@ -2,7 +2,7 @@
 
 use canter_split_format::{DocIdentity, SourceId};
 
-use super::spool::object_of;
+use super::spool::source_id_of;
 use crate::source::id_of_lines;
 
 /// Who some documents are: lines of one source, one behind the other.
@@ -26,7 +26,7 @@ impl LineIds {
     /// Of lines that are spooled under this id.
     #[must_use]
     pub fn of_spooled(id: &str, lines: &[u8]) -> Self {
-        Self::of_source(&object_of(id), lines)
+        Self::of_source(&source_id_of(id), lines)
     }
 
     /// Of lines of the same source that stand so many behind.

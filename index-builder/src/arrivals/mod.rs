@@ -7,4 +7,7 @@ mod spool;
 
 pub use check::{DocumentCheck, DocumentProblem};
 pub use line_ids::LineIds;
-pub use spool::{keep_rejected, read_spooled, remove_spooled, spool, spooled, spooled_source};
+pub(crate) use spool::unpacked;
+pub use spool::{
+    keep_rejected, read_spooled, remove_spooled, spool, spooled, spooled_source, withdraw_spooled,
+};

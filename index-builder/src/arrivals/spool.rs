@@ -8,37 +8,37 @@
 //! next one that looks: the ledger of sources knows whether it was published, so that none of its documents is there
 //! twice. Garbage collection leaves it alone.
 
+use std::io::{self, Read};
+
 use bytes::Bytes;
 
 use crate::blocking;
 use crate::error::BuildError;
 use crate::source::Source;
-use crate::storage::IndexStore;
+use crate::storage::{IndexStore, SPOOL_FOLDER, rejected_object, spooled_id, spooled_object};
 
-const SPOOL_FOLDER: &str = "spool";
-const SUFFIX: &str = ".ndjson.zst";
+/// Most bytes of an object's lines: far more than the body of a request. They are read whole.
+const MAX_LINES_NUM_BYTES: usize = 256 << 20;
 /// Fast: it stands between a client and its answer.
 const COMPRESSION_LEVEL: i32 = 1;
-
-/// Whether this can be the id of a spooled object.
-fn is_spooled_name(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
 
 /// Keeps lines, a document each, in the store. `id` must be new.
 ///
 /// # Errors
-/// `Invalid` for an id of other characters than letters and digits; `Unavailable` if storage cannot be written.
+/// `Invalid` for an id of other characters than letters and digits; `Limit` for more than 256 MiB; `Unavailable` if storage
+/// cannot be written.
 pub fn spool(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), BuildError> {
-    if !is_spooled_name(id) {
-        return Err(BuildError::invalid(format!(
-            "{id:?} cannot be the name of spooled documents: letters and digits only"
+    let object = object_of(id)?;
+    if lines.len() > MAX_LINES_NUM_BYTES {
+        return Err(BuildError::limit(format!(
+            "the documents have {} bytes, and {MAX_LINES_NUM_BYTES} may be made durable at once: send them in parts",
+            lines.len()
         )));
     }
     let packed = zstd::encode_all(lines, COMPRESSION_LEVEL)
         .map_err(|error| BuildError::internal("documents cannot be compressed").caused_by(error))?;
     blocking::run(async {
-        store.overwrite(&object_of(id), Bytes::from(packed)).await?;
+        store.overwrite(&object, Bytes::from(packed)).await?;
         Ok(())
     })
 }
@@ -49,35 +49,43 @@ pub fn spool(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), BuildErro
 /// `Unavailable` if storage does not answer.
 pub fn spooled(store: &IndexStore) -> Result<Vec<String>, BuildError> {
     let listed = blocking::run(store.list(SPOOL_FOLDER))?;
-    let ids = listed.iter().filter_map(|(name, _)| {
-        let id = name
-            .strip_prefix(SPOOL_FOLDER)?
-            .strip_prefix('/')?
-            .strip_suffix(SUFFIX)?;
-        is_spooled_name(id).then(|| id.to_owned())
-    });
-    Ok(ids.collect())
+    let ids = listed.iter().filter_map(|(name, _)| spooled_id(name));
+    Ok(ids.map(str::to_owned).collect())
 }
 
 /// The lines of what was spooled; nothing if it is not there any more.
 ///
 /// # Errors
-/// `Unavailable` if storage does not answer; `Data` for an object that is damaged.
+/// `Unavailable` if storage does not answer; `Data` for an object that is damaged, or that has more than 256 MiB of lines.
 pub fn read_spooled(store: &IndexStore, id: &str) -> Result<Option<Vec<u8>>, BuildError> {
-    let object = object_of(id);
+    let object = object_of(id)?;
     let Some((packed, _)) = blocking::run(store.get(&object))? else {
         return Ok(None);
     };
-    let lines = zstd::decode_all(packed.as_ref()).map_err(|error| {
-        BuildError::data(format!("`{object}` of `{}` is damaged", store.uri())).caused_by(error)
+    let lines = unpacked(&packed, MAX_LINES_NUM_BYTES).map_err(|error| {
+        BuildError::data(format!("`{}` is damaged", store.shown(&object))).caused_by(error)
     })?;
     Ok(Some(lines))
+}
+
+/// The lines of an object: a few bytes may say that they are any number.
+pub(crate) fn unpacked(packed: &[u8], max_num_bytes: usize) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    let limit = max_num_bytes as u64 + 1;
+    let decoder = zstd::Decoder::with_buffer(packed)?;
+    decoder.take(limit).read_to_end(&mut lines)?;
+    match lines.len() > max_num_bytes {
+        true => Err(io::Error::other(format!(
+            "it has more than {max_num_bytes} bytes of lines"
+        ))),
+        false => Ok(lines),
+    }
 }
 
 /// What was spooled under this id, as a source to ingest: the same one whoever ingests it.
 #[must_use]
 pub fn spooled_source(id: &str, lines: Vec<u8>) -> Source {
-    let object = object_of(id);
+    let object = source_id_of(id);
     Source::lines(object.clone(), lines).with_id(object)
 }
 
@@ -86,7 +94,18 @@ pub fn spooled_source(id: &str, lines: Vec<u8>) -> Source {
 /// # Errors
 /// `Unavailable` if storage cannot be written.
 pub fn remove_spooled(store: &IndexStore, id: &str) -> Result<(), BuildError> {
-    blocking::run(async { store.delete_if_there(&object_of(id)).await })
+    let object = object_of(id)?;
+    blocking::run(async { store.delete_if_there(&object).await })
+}
+
+/// Removes what was spooled into a folder in which there is no index any more, and the folders that are empty then.
+///
+/// # Errors
+/// `Unavailable` if storage cannot be written.
+pub fn withdraw_spooled(store: &IndexStore, id: &str) -> Result<(), BuildError> {
+    remove_spooled(store, id)?;
+    store.remove_empty_folders(SPOOL_FOLDER);
+    Ok(())
 }
 
 /// Keeps lines that were spooled and that the index does not allow any more, for people to look at.
@@ -94,7 +113,7 @@ pub fn remove_spooled(store: &IndexStore, id: &str) -> Result<(), BuildError> {
 /// # Errors
 /// `Unavailable` if storage cannot be written.
 pub fn keep_rejected(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), BuildError> {
-    let name = format!("rejected/{id}.ndjson");
+    let name = rejected_object(id).ok_or_else(|| no_id(id))?;
     let bytes = Bytes::copy_from_slice(lines);
     blocking::run(async {
         store.overwrite(&name, bytes).await?;
@@ -102,6 +121,34 @@ pub fn keep_rejected(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), B
     })
 }
 
-pub(super) fn object_of(id: &str) -> String {
-    format!("{SPOOL_FOLDER}/{id}{SUFFIX}")
+fn object_of(id: &str) -> Result<String, BuildError> {
+    spooled_object(id).ok_or_else(|| no_id(id))
+}
+
+fn no_id(id: &str) -> BuildError {
+    BuildError::invalid(format!(
+        "{id:?} cannot be the name of spooled documents: letters and digits only"
+    ))
+}
+
+/// What the ledger of sources knows spooled documents by, which is never asked of a store.
+pub(super) fn source_id_of(id: &str) -> String {
+    spooled_object(id).unwrap_or_else(|| id.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_back_up_to_a_limit() {
+        let packed = zstd::encode_all(&[b'a'; 1000][..], 1).unwrap();
+        assert_eq!(unpacked(&packed, 1000).unwrap(), [b'a'; 1000]);
+        let error = unpacked(&packed, 999).unwrap_err();
+        assert!(error.to_string().contains("more than 999"), "{error}");
+        let twice = [packed.as_slice(), packed.as_slice()].concat();
+        assert_eq!(unpacked(&twice, 2000).unwrap(), [b'a'; 2000]);
+        assert!(unpacked(&packed[..packed.len() - 1], 1000).is_err());
+        assert!(unpacked(b"no zstd", 1000).is_err());
+    }
 }

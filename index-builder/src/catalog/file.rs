@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::swap::Swapped;
 use crate::error::BuildError;
+use crate::storage::IndexFolder;
 
 /// Folders without an index: far more than anybody deletes in an hour.
 const MAX_VACANT: usize = 10_000;
@@ -15,7 +16,7 @@ const MAX_VACANT: usize = 10_000;
 #[serde(deny_unknown_fields)]
 pub struct CatalogEntry {
     /// Below the root.
-    pub folder: String,
+    pub folder: IndexFolder,
     /// When it was made, in milliseconds since 1970.
     pub created_at_ms: u64,
     /// Whether it was asked for as a data stream.
@@ -27,7 +28,7 @@ pub struct CatalogEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Vacant {
-    pub(super) folder: String,
+    pub(super) folder: IndexFolder,
     /// Since when, in milliseconds since 1970.
     pub(super) since_ms: u64,
     #[serde(default, skip_serializing_if = "Vacancy::is_deleted")]
@@ -53,13 +54,57 @@ impl Vacancy {
     }
 }
 
-/// The whole file.
+/// The whole file. Each index has the folder of its own name, and no folder is one of an index and without an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CatalogFile {
+#[serde(try_from = "Record")]
+pub(crate) struct CatalogFile {
     version: u32,
     pub(super) indexes: BTreeMap<String, CatalogEntry>,
     pub(super) vacant: Vec<Vacant>,
+}
+
+/// The file as it stands in the store.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    version: u32,
+    indexes: BTreeMap<String, CatalogEntry>,
+    vacant: Vec<Vacant>,
+}
+
+impl TryFrom<Record> for CatalogFile {
+    type Error = String;
+
+    fn try_from(record: Record) -> Result<Self, String> {
+        let Record {
+            version,
+            indexes,
+            vacant,
+        } = record;
+        for (name, entry) in &indexes {
+            if entry.folder.name() != name {
+                let folder = &entry.folder;
+                return Err(format!(
+                    "the index {name:?} cannot have the folder `{folder}`, which has another's name"
+                ));
+            }
+        }
+        // Such a folder would be deleted under the index.
+        let is_taken = |vacant: &&Vacant| {
+            let entry = indexes.get(vacant.folder.name());
+            entry.is_some_and(|entry| entry.folder == vacant.folder)
+        };
+        if let Some(Vacant { folder, .. }) = vacant.iter().find(is_taken) {
+            return Err(format!(
+                "the folder `{folder}` cannot have an index and be vacant"
+            ));
+        }
+        Ok(Self {
+            version,
+            indexes,
+            vacant,
+        })
+    }
 }
 
 impl Default for CatalogFile {
@@ -81,13 +126,19 @@ impl Swapped for CatalogFile {
 }
 
 impl CatalogFile {
+    /// The folders of all indexes, and those that have none.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &IndexFolder> {
+        let of_indexes = self.indexes.values().map(|entry| &entry.folder);
+        of_indexes.chain(self.vacant.iter().map(|vacant| &vacant.folder))
+    }
+
     /// Notes a folder as one without an index.
     ///
     /// # Errors
     /// `Limit` if too many are.
     pub(super) fn vacate(
         &mut self,
-        folder: &str,
+        folder: &IndexFolder,
         since_ms: u64,
         vacancy: Vacancy,
     ) -> Result<(), BuildError> {
@@ -101,7 +152,7 @@ impl CatalogFile {
             )));
         }
         self.vacant.push(Vacant {
-            folder: folder.to_owned(),
+            folder: folder.clone(),
             since_ms,
             vacancy,
         });
@@ -109,14 +160,14 @@ impl CatalogFile {
     }
 
     /// Why there is no index in a folder, if it is noted as such.
-    pub(super) fn vacancy_of(&self, folder: &str) -> Option<Vacancy> {
+    pub(super) fn vacancy_of(&self, folder: &IndexFolder) -> Option<Vacancy> {
         let mut vacant = self.vacant.iter();
-        let vacant = vacant.find(|vacant| vacant.folder == folder);
+        let vacant = vacant.find(|vacant| vacant.folder == *folder);
         vacant.map(|vacant| vacant.vacancy)
     }
 
     /// Condemns what has had no index since then or before, and says which folders are condemned now, and whether that is news.
-    pub(super) fn condemn(&mut self, before_ms: u64) -> (Vec<String>, bool) {
+    pub(super) fn condemn(&mut self, before_ms: u64) -> (Vec<IndexFolder>, bool) {
         let mut condemned = Vec::new();
         let mut is_news = false;
         for vacant in &mut self.vacant {
@@ -132,7 +183,7 @@ impl CatalogFile {
     }
 
     /// Forgets a folder: there is an index in it now, or nothing.
-    pub(super) fn forget(&mut self, folder: &str) {
-        self.vacant.retain(|vacant| vacant.folder != folder);
+    pub(super) fn forget(&mut self, folder: &IndexFolder) {
+        self.vacant.retain(|vacant| vacant.folder != *folder);
     }
 }

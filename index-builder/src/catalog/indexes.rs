@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
 use canter_doc_mapper::IndexConfig;
-use canter_split_format::MANIFEST_OBJECT;
 
 use super::file::{CatalogEntry, CatalogFile, Vacancy};
 use super::swap::{Verdict, change, read};
 use crate::blocking;
-use crate::error::BuildError;
-use crate::storage::IndexStore;
+use crate::error::{BuildError, ErrorKind};
+use crate::storage::{IndexFolder, IndexStore};
 
 /// So many folders in a row that cannot be removed say that the store is at fault, and not they.
-const MAX_FAILED_IN_A_ROW: usize = 3;
+const MAX_FAILED_IN_A_ROW: u64 = 3;
 
 /// The indexes under a root.
 #[derive(Clone, Debug)]
@@ -25,9 +24,9 @@ pub struct Catalog {
 /// An index that is to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewIndex<'a> {
-    /// Its name, which the caller has checked: letters, digits and `-_.` only.
+    /// Its name, as [`crate::check_index_name`] allows it.
     pub name: &'a str,
-    /// The name of its folder: one that no index ever had, of letters and digits.
+    /// The name of its folder: one that no index ever had, of 32 lower-case hexadecimal digits.
     pub id: &'a str,
     /// Its config.
     pub config: &'a IndexConfig,
@@ -64,7 +63,8 @@ impl Catalog {
     /// `Invalid` for a URI that names nothing that can be written.
     pub fn open(root: &str) -> Result<Catalog, BuildError> {
         Ok(Self {
-            store: IndexStore::open_or_make(root)?,
+            // Messages are for those who use the indexes, and these need not know where the root is.
+            store: IndexStore::open_or_make(root)?.called(""),
             root: root.trim_end_matches('/').to_owned(),
         })
     }
@@ -85,6 +85,12 @@ impl Catalog {
         Ok(file.indexes)
     }
 
+    /// Where the root is, without credentials.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        self.store.uri()
+    }
+
     /// Where an index is.
     #[must_use]
     pub fn uri_of(&self, entry: &CatalogEntry) -> String {
@@ -103,9 +109,10 @@ impl Catalog {
     ///
     /// # Errors
     /// `Unavailable` if storage does not answer: whether the index was made is not known then. `Limit` if too many deleted
-    /// indexes are still to be removed; `Invalid` for a store that does not keep to conditions on writes.
+    /// indexes are still to be removed; `Invalid` for a store that does not keep to conditions on writes, and for a name or id
+    /// that cannot be a folder.
     pub fn create(&self, new: &NewIndex<'_>) -> Result<Creation, BuildError> {
-        let folder = format!("{}/{}", new.name, new.id);
+        let folder = IndexFolder::new(new.name, new.id)?;
         if let Some(refusal) = blocking::run(self.reserve(new, &folder))? {
             return Ok(refusal);
         }
@@ -113,7 +120,7 @@ impl Catalog {
         let creation = blocking::run(self.settle(new, &folder))?;
         if !matches!(creation, Creation::Created { .. }) {
             // Nobody else knows of it, and whatever stays now is removed later.
-            let _ = blocking::run(self.store.remove_folder(&folder, MANIFEST_OBJECT));
+            let _ = blocking::run(self.store.remove_index(&folder));
         }
         Ok(creation)
     }
@@ -122,7 +129,7 @@ impl Catalog {
     pub(super) async fn reserve(
         &self,
         new: &NewIndex<'_>,
-        folder: &str,
+        folder: &IndexFolder,
     ) -> Result<Option<Creation>, BuildError> {
         change(&self.store, |file: &mut CatalogFile| {
             if let Some(refusal) = refusal(file, new) {
@@ -138,10 +145,10 @@ impl Catalog {
     pub(super) async fn settle(
         &self,
         new: &NewIndex<'_>,
-        folder: &str,
+        folder: &IndexFolder,
     ) -> Result<Creation, BuildError> {
         let entry = CatalogEntry {
-            folder: folder.to_owned(),
+            folder: folder.clone(),
             created_at_ms: new.now_ms,
             is_data_stream: new.is_data_stream,
         };
@@ -208,16 +215,17 @@ impl Catalog {
     /// others are still writing there is removed by a [`Catalog::sweep`] later.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer; a sweep goes on with it.
+    /// `Unavailable` if storage does not answer; a sweep goes on with it. `Data` if something is in the folder that is no index's:
+    /// then only the manifest is removed.
     pub fn remove_objects(&self, entry: &CatalogEntry) -> Result<Vec<(String, u64)>, BuildError> {
-        blocking::run(self.store.remove_folder(&entry.folder, MANIFEST_OBJECT))
+        blocking::run(self.store.remove_index(&entry.folder))
     }
 
     /// Removes what is left of indexes that were deleted at least `grace_ms` ago, or never completed, and forgets them. Says how
     /// many these were. A folder that cannot be removed keeps no other from it.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer, or something could not be removed, which is still known then.
+    /// As [`Catalog::remove_objects`], of the first folder that could not be removed, which is still known then.
     pub fn sweep(&self, now_ms: u64, grace_ms: u64) -> Result<u64, BuildError> {
         let before_ms = now_ms.saturating_sub(grace_ms);
         blocking::run(async {
@@ -227,14 +235,15 @@ impl Catalog {
             condemned.sort_by_cached_key(|folder| random.hash_one(folder));
             let (mut removed, mut first_failure, mut num_failed) = (Vec::new(), None, 0);
             for folder in condemned {
-                match self.store.remove_folder(&folder, MANIFEST_OBJECT).await {
+                match self.store.remove_index(&folder).await {
                     Ok(_) => {
                         removed.push(folder);
                         num_failed = 0;
                     }
                     Err(error) => {
+                        // What is in a folder that is no index's says nothing of the store.
+                        num_failed += u64::from(error.kind() != ErrorKind::Data);
                         first_failure.get_or_insert(error);
-                        num_failed += 1;
                     }
                 }
                 if num_failed == MAX_FAILED_IN_A_ROW {
@@ -247,7 +256,7 @@ impl Catalog {
     }
 
     /// Condemns folders, and says which are condemned: nothing is removed of one that could still become an index.
-    pub(super) async fn condemn(&self, before_ms: u64) -> Result<Vec<String>, BuildError> {
+    pub(super) async fn condemn(&self, before_ms: u64) -> Result<Vec<IndexFolder>, BuildError> {
         // Nearly always there is nothing to do, and this reads once.
         let (mut file, _) = read::<CatalogFile>(&self.store).await?;
         if file.condemn(before_ms).0.is_empty() {
@@ -264,7 +273,7 @@ impl Catalog {
     }
 
     /// Forgets folders that are removed, and says how many. Another sweep may have done so.
-    async fn forget(&self, removed: &[String]) -> Result<u64, BuildError> {
+    async fn forget(&self, removed: &[IndexFolder]) -> Result<u64, BuildError> {
         if removed.is_empty() {
             return Ok(0);
         }

@@ -15,7 +15,9 @@ use object_store::{
     ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-use super::tests::{HOUR_MS, config, created, folders, new, over};
+use super::tests::{
+    A1, A2, HOUR_MS, LOGS_A1, LOGS_A2, config, created, folder, folders, new, over,
+};
 use super::{Catalog, Creation, NewIndex};
 use crate::blocking;
 use crate::error::ErrorKind;
@@ -146,7 +148,7 @@ impl Bench {
         let entry = self.others.indexes().unwrap().remove(name)?;
         let index = self.others.store_of(&entry).unwrap();
         assert_eq!(index.load_config().unwrap(), config());
-        Some(entry.folder)
+        Some(entry.folder.as_str().to_owned())
     }
 
     /// What is left behind a sweep long after.
@@ -158,10 +160,10 @@ impl Bench {
 
 /// An index that is complete but for its last swap.
 fn begun<'c>(catalog: &Catalog, config: &'c IndexConfig) -> NewIndex<'c> {
-    let new = new("logs", "a1", config);
-    let refusal = blocking::run(catalog.reserve(&new, "logs/a1")).unwrap();
+    let new = new("logs", A1, config);
+    let refusal = blocking::run(catalog.reserve(&new, &folder("logs", A1))).unwrap();
     assert_eq!(refusal, None);
-    let store = catalog.store.below("logs/a1").unwrap();
+    let store = catalog.store.below(&folder("logs", A1)).unwrap();
     store.create_manifest(config).unwrap();
     new
 }
@@ -172,12 +174,12 @@ fn a_sweep_takes_nothing_of_an_index_that_is_completed_while_it_looks() {
     begun(&bench.others, &config());
     let sweeping = bench.interrupted(0, true, |others| {
         let config = config();
-        let new = new("logs", "a1", &config);
-        created(blocking::run(others.settle(&new, "logs/a1")));
+        let new = new("logs", A1, &config);
+        created(blocking::run(others.settle(&new, &folder("logs", A1))));
     });
     assert_eq!(sweeping.sweep(9 * HOUR_MS, HOUR_MS).unwrap(), 0);
-    assert_eq!(bench.folder_of("logs").as_deref(), Some("logs/a1"));
-    assert_eq!(bench.rest(), ["logs/a1"]);
+    assert_eq!(bench.folder_of("logs").as_deref(), Some(LOGS_A1));
+    assert_eq!(bench.rest(), [LOGS_A1]);
 }
 
 #[test]
@@ -186,8 +188,8 @@ fn an_index_that_is_condemned_is_not_completed_any_more() {
     let config = config();
     let new = begun(&bench.others, &config);
     let condemned = blocking::run(bench.others.condemn(9 * HOUR_MS)).unwrap();
-    assert_eq!(condemned, ["logs/a1"]);
-    let late = blocking::run(bench.others.settle(&new, "logs/a1")).unwrap_err();
+    assert_eq!(condemned, [folder("logs", A1)]);
+    let late = blocking::run(bench.others.settle(&new, &folder("logs", A1))).unwrap_err();
     assert_eq!(late.kind(), ErrorKind::Unavailable);
     assert_eq!(bench.folder_of("logs"), None);
     // A sweep that was stopped here is taken up by the next one, however early that is.
@@ -199,13 +201,13 @@ fn an_index_that_is_condemned_is_not_completed_any_more() {
 fn a_removal_whose_answer_was_lost_leaves_what_was_made_since_alone() {
     let bench = Bench::new();
     let config = config();
-    let first = created(bench.others.create(&new("logs", "a1", &config)));
+    let first = created(bench.others.create(&new("logs", A1, &config)));
     let removing = bench.interrupted(0, false, |others| {
-        created(others.create(&new("logs", "a2", &self::config())));
+        created(others.create(&new("logs", A2, &self::config())));
     });
     assert_eq!(removing.remove("logs", HOUR_MS).unwrap(), Some(first));
-    assert_eq!(bench.folder_of("logs").as_deref(), Some("logs/a2"));
-    assert_eq!(bench.rest(), ["logs/a2"]);
+    assert_eq!(bench.folder_of("logs").as_deref(), Some(LOGS_A2));
+    assert_eq!(bench.rest(), [LOGS_A2]);
 }
 
 #[test]
@@ -220,7 +222,7 @@ fn an_index_that_was_made_and_deleted_is_not_made_again_because_an_answer_was_lo
         let config = config();
         let asked = NewIndex {
             replaces,
-            ..new("logs", "a1", &config)
+            ..new("logs", A1, &config)
         };
         let creation = making.create(&asked).unwrap();
         assert!(matches!(creation, Creation::Created { replaced: None, .. }));
@@ -236,16 +238,16 @@ fn an_index_that_took_the_place_of_another_keeps_it() {
         let config = config();
         let over = NewIndex {
             replaces: true,
-            ..new("logs", "a2", &config)
+            ..new("logs", A2, &config)
         };
         created(others.create(&over));
     });
     let config = config();
     let asked = NewIndex {
         replaces: true,
-        ..new("logs", "a1", &config)
+        ..new("logs", A1, &config)
     };
-    assert_eq!(created(making.create(&asked)).folder, "logs/a1");
-    assert_eq!(bench.folder_of("logs").as_deref(), Some("logs/a2"));
-    assert_eq!(bench.rest(), ["logs/a2"]);
+    assert_eq!(created(making.create(&asked)).folder.as_str(), LOGS_A1);
+    assert_eq!(bench.folder_of("logs").as_deref(), Some(LOGS_A2));
+    assert_eq!(bench.rest(), [LOGS_A2]);
 }

@@ -32,5 +32,7 @@ mod templates;
 mod tests;
 
 pub use file::CatalogEntry;
+pub(crate) use file::CatalogFile;
 pub use indexes::{Catalog, Creation, NewIndex};
+pub(crate) use swap::parse;
 pub use templates::Templates;

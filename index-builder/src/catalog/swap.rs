@@ -12,7 +12,7 @@ use crate::storage::{IndexStore, Swap, Version};
 const MAX_BYTES: usize = 16 << 20;
 
 /// What such a file holds.
-pub(super) trait Swapped: Serialize + DeserializeOwned + Default {
+pub(crate) trait Swapped: Serialize + DeserializeOwned + Default {
     /// The version that this program writes, and the only one that it reads.
     const VERSION: u32 = 1;
     /// The file's name.
@@ -37,19 +37,29 @@ pub(super) async fn read<T: Swapped>(
     let Some((bytes, version)) = store.get(T::OBJECT).await? else {
         return Ok((T::default(), None));
     };
-    let shown = || format!("`{}/{}`", store.uri(), T::OBJECT);
-    let file: T = serde_json::from_slice(&bytes).map_err(|error| {
-        BuildError::data(format!("{} cannot be read: restore it", shown())).caused_by(error)
+    let file = parse(&bytes, &store.shown(T::OBJECT))?;
+    Ok((file, Some(version)))
+}
+
+/// Reads a file's bytes. Messages call it `shown`.
+pub(crate) fn parse<T: Swapped>(bytes: &[u8], shown: &str) -> Result<T, BuildError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(BuildError::data(format!(
+            "`{shown}` has {} bytes, and {MAX_BYTES} are the most that is written: restore it",
+            bytes.len()
+        )));
+    }
+    let file: T = serde_json::from_slice(bytes).map_err(|error| {
+        BuildError::data(format!("`{shown}` cannot be read: restore it")).caused_by(error)
     })?;
     if file.version() != T::VERSION {
         return Err(BuildError::data(format!(
-            "{} has version {}, and this program reads version {} only: use a newer one",
-            shown(),
+            "`{shown}` has version {}, and this program reads version {} only: use a newer one",
             file.version(),
             T::VERSION
         )));
     }
-    Ok((file, Some(version)))
+    Ok(file)
 }
 
 /// Changes a file. `edit` may be called several times, each time with what is there then.
@@ -79,9 +89,8 @@ pub(super) async fn change<T: Swapped, R>(
         tokio::time::sleep(pause(num_attempts)).await;
     }
     Err(BuildError::unavailable(format!(
-        "others changed `{}/{}` during each of {MAX_ATTEMPTS} attempts: try again",
-        store.uri(),
-        T::OBJECT
+        "others changed `{}` during each of {MAX_ATTEMPTS} attempts: try again",
+        store.shown(T::OBJECT)
     )))
 }
 

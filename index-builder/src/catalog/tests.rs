@@ -1,22 +1,37 @@
 //! Nothing is lost or left behind, whoever stops when, and whoever does the same at once.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
+use canter_split_format::split_object;
 use futures_util::TryStreamExt;
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
-use object_store::path::Path;
+use object_store::path::Path as StorePath;
+use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::*;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
-use crate::storage::IndexStore;
 use crate::storage::failing::{FailingStore, Failure};
+use crate::storage::{IndexFolder, IndexStore};
 
 pub(super) const HOUR_MS: u64 = 3_600_000;
+pub(super) const A1: &str = "000000000000000000000000000000a1";
+pub(super) const A2: &str = "000000000000000000000000000000a2";
+pub(super) const LOGS_A1: &str = "logs/000000000000000000000000000000a1";
+pub(super) const LOGS_A2: &str = "logs/000000000000000000000000000000a2";
+
+/// An id of an index.
+fn id(number: u32) -> String {
+    format!("{number:032x}")
+}
+
+pub(super) fn folder(name: &str, id: &str) -> IndexFolder {
+    IndexFolder::new(name, id).unwrap()
+}
 
 pub(super) fn config() -> IndexConfig {
     let config = br#"{"version": "0.9", "index_id": "logs", "doc_mapping": {"mode": "dynamic"}}"#;
@@ -36,7 +51,7 @@ pub(super) fn new<'a>(name: &'a str, id: &'a str, config: &'a IndexConfig) -> Ne
 }
 
 pub(super) fn over(store: Arc<dyn ObjectStore>) -> Catalog {
-    let store = IndexStore::new(store, Path::from("root"), "memory").known_to_be_fit();
+    let store = IndexStore::new(store, StorePath::from("root"), "memory").known_to_be_fit();
     Catalog::over(store)
 }
 
@@ -68,8 +83,8 @@ fn an_index_is_made_found_and_deleted() {
     let catalog = Catalog::open(root.to_str().unwrap()).unwrap();
     assert!(catalog.indexes().unwrap().is_empty());
     let config = config();
-    let entry = created(catalog.create(&new("logs", "a1", &config)));
-    assert_eq!(entry.folder, "logs/a1");
+    let entry = created(catalog.create(&new("logs", A1, &config)));
+    assert_eq!(entry.folder.as_str(), LOGS_A1);
     let other = Catalog::open(root.to_str().unwrap()).unwrap();
     assert_eq!(other.indexes().unwrap()["logs"], entry);
     assert_eq!(
@@ -78,9 +93,9 @@ fn an_index_is_made_found_and_deleted() {
     );
     let by_uri = IndexStore::open(&other.uri_of(&entry)).unwrap();
     assert_eq!(by_uri.load_config().unwrap(), config);
-    let again = other.create(&new("logs", "a2", &config)).unwrap();
+    let again = other.create(&new("logs", A2, &config)).unwrap();
     assert_eq!(again, Creation::Exists);
-    assert!(!root.join("logs/a2").exists());
+    assert!(!root.join(LOGS_A2).exists());
 
     assert_eq!(
         other.remove("logs", HOUR_MS).unwrap().as_ref(),
@@ -101,22 +116,23 @@ fn an_index_is_made_found_and_deleted() {
 fn there_are_as_many_as_may_be_and_one_may_take_anothers_place() {
     let catalog = over(Arc::new(InMemory::new()));
     let config = config();
-    for (name, id) in [("a", "1"), ("b", "2"), ("c", "3")] {
-        created(catalog.create(&new(name, id, &config)));
+    for (name, number) in [("a", 1), ("b", 2), ("c", 3)] {
+        created(catalog.create(&new(name, &id(number), &config)));
     }
-    let fourth = catalog.create(&new("d", "4", &config)).unwrap();
+    let fourth = catalog.create(&new("d", &id(4), &config)).unwrap();
     assert_eq!(fourth, Creation::Full);
     let before = catalog.indexes().unwrap()["b"].clone();
+    let fifth = id(5);
     let over = NewIndex {
         replaces: true,
-        ..new("b", "5", &config)
+        ..new("b", &fifth, &config)
     };
     let Creation::Created { entry, replaced } = catalog.create(&over).unwrap() else {
         panic!("it was not made");
     };
     assert_eq!(
-        (entry.folder.as_str(), replaced),
-        ("b/5", Some(before.clone()))
+        (entry.folder.id(), replaced),
+        (fifth.as_str(), Some(before.clone()))
     );
     let removed = catalog.remove_objects(&before).unwrap();
     assert_eq!(removed.len(), 1);
@@ -135,7 +151,7 @@ fn there_are_as_many_as_may_be_and_one_may_take_anothers_place() {
 fn one_of_many_that_make_the_same_index_makes_it() {
     let memory = Arc::new(InMemory::new());
     let config = config();
-    let ids: Vec<String> = (0..8).map(|ord| format!("id{ord}")).collect();
+    let ids: Vec<String> = (0..8).map(id).collect();
     let made: Vec<Creation> = std::thread::scope(|scope| {
         let making = ids.iter().map(|id| {
             let (memory, config) = (Arc::clone(&memory), &config);
@@ -156,7 +172,7 @@ fn one_of_many_that_make_the_same_index_makes_it() {
     catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap();
     assert_eq!(
         folders(&memory),
-        BTreeSet::from([indexes["logs"].folder.clone()])
+        BTreeSet::from([indexes["logs"].folder.as_str().to_owned()])
     );
 }
 
@@ -166,11 +182,11 @@ fn one_of_many_that_make_the_same_index_makes_it() {
 fn whatever_operation_fails_nothing_is_left_that_nobody_knows_of() {
     let config = config();
     let work = |catalog: &Catalog| -> Result<(), BuildError> {
-        catalog.create(&new("kept", "k", &config))?;
-        catalog.create(&new("gone", "g", &config))?;
+        catalog.create(&new("kept", &id(1), &config))?;
+        catalog.create(&new("gone", &id(2), &config))?;
         if let Some(entry) = catalog.indexes()?.get("gone") {
             let index = catalog.store_of(entry)?;
-            blocking::run(index.put_immutable("splits/a.split", Bytes::from_static(b"abc")))?;
+            blocking::run(index.put_immutable(&split_object(A1), Bytes::from_static(b"abc")))?;
         }
         if let Some(entry) = catalog.remove("gone", HOUR_MS)? {
             catalog.remove_objects(&entry)?;
@@ -207,11 +223,14 @@ fn whatever_operation_fails_nothing_is_left_that_nobody_knows_of() {
                 assert_eq!(known.unwrap(), config, "{failure:?} {fail_at}");
             }
             catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap();
-            let known: BTreeSet<String> = indexes.into_values().map(|entry| entry.folder).collect();
+            let known: BTreeSet<String> = indexes
+                .into_values()
+                .map(|entry| entry.folder.into())
+                .collect();
             assert_eq!(folders(&memory), known, "{failure:?} {fail_at}");
             // And the name is free, or taken by an index that can be deleted.
             catalog.remove("gone", HOUR_MS).unwrap();
-            created(catalog.create(&new("gone", "again", &config)));
+            created(catalog.create(&new("gone", &id(3), &config)));
         }
     }
 }
@@ -221,16 +240,16 @@ fn a_folder_that_cannot_be_removed_keeps_no_other_from_it() {
     let memory = Arc::new(InMemory::new());
     let catalog = over(Arc::clone(&memory) as Arc<dyn ObjectStore>);
     let config = config();
-    for (name, id) in [("a", "1"), ("b", "2"), ("c", "3")] {
-        created(catalog.create(&new(name, id, &config)));
+    for (name, number) in [("a", 1), ("b", 2), ("c", 3)] {
+        created(catalog.create(&new(name, &id(number), &config)));
         catalog.remove(name, HOUR_MS).unwrap();
     }
     let inner = Arc::clone(&memory) as Arc<dyn ObjectStore>;
-    let sweeping = over(Arc::new(FailingStore::that_keeps(inner, "a/1")));
+    let sweeping = over(Arc::new(FailingStore::that_keeps(inner, "root/a/")));
     let error = sweeping.sweep(2 * HOUR_MS, HOUR_MS).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert!(error.to_string().contains("a/1"), "{error}");
-    assert_eq!(folders(&memory), BTreeSet::from(["a/1".to_owned()]));
+    assert!(error.to_string().contains("a/0000"), "{error}");
+    assert_eq!(folders(&memory), BTreeSet::from([format!("a/{}", id(1))]));
     // The others are forgotten, and this one is not.
     assert_eq!(catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap(), 1);
     assert_eq!(folders(&memory), BTreeSet::new());
@@ -273,4 +292,249 @@ fn a_damaged_or_newer_file_is_named() {
         assert_eq!(error.kind(), ErrorKind::Data);
         assert!(error.to_string().contains(part), "{error}");
     }
+}
+
+/// A file as it may stand in a store, with one index and one folder that is vacant.
+fn file(name: &str, folder: &str, vacant: &str) -> Bytes {
+    let file = serde_json::json!({
+        "version": 1,
+        "indexes": {name: {"folder": folder, "created_at_ms": 1, "is_data_stream": false}},
+        "vacant": [{"folder": vacant, "since_ms": 1}],
+    });
+    Bytes::from(file.to_string())
+}
+
+/// Parses only: nothing is opened here, and nothing deleted.
+#[test]
+fn a_file_that_leads_out_of_its_root_is_not_read() {
+    let parse = |bytes: &Bytes| parse::<CatalogFile>(bytes, "indexes.json");
+    assert!(parse(&file("logs", LOGS_A1, LOGS_A2)).is_ok());
+    for bad in [
+        "",
+        "/",
+        "/etc",
+        ".",
+        "..",
+        "../outside",
+        "logs",
+        "logs/",
+        "logs/a1",
+        "/logs/000000000000000000000000000000a1",
+        "../000000000000000000000000000000a1",
+        "logs/../000000000000000000000000000000a1",
+        "logs/000000000000000000000000000000a1/..",
+        "logs/000000000000000000000000000000A1",
+    ] {
+        for bytes in [file("logs", bad, LOGS_A2), file("logs", LOGS_A1, bad)] {
+            let error = parse(&bytes).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Data, "{bad}");
+            let text = error.to_string();
+            assert!(
+                text.contains("indexes.json") && text.contains("hexadecimal"),
+                "{text}"
+            );
+        }
+    }
+    for (bytes, part) in [
+        (file("other", LOGS_A1, LOGS_A2), "another's name"),
+        (file("logs", LOGS_A1, LOGS_A1), "an index and be vacant"),
+    ] {
+        let error = parse(&bytes).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data);
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let long = Bytes::from(vec![b' '; 17 << 20]);
+    let error = parse(&long).unwrap_err();
+    assert!(error.to_string().contains("are the most"), "{error}");
+}
+
+/// With relative folders that lead out of the root and stay in the test's own folder.
+#[test]
+fn what_a_catalog_leads_to_outside_of_its_root_is_neither_read_nor_deleted() {
+    let config = config();
+    for folder in ["../outside", "..", "logs/../../outside"] {
+        let bench = tempfile::tempdir().unwrap();
+        let (root, outside) = (bench.path().join("all"), bench.path().join("outside"));
+        std::fs::create_dir_all(&root).unwrap();
+        let index = IndexStore::open_or_make(outside.to_str().unwrap()).unwrap();
+        index.create_manifest(&config).unwrap();
+        std::fs::write(outside.join("notes"), "mine").unwrap();
+        let catalog = Catalog::open(root.to_str().unwrap()).unwrap();
+        for bytes in [file("logs", folder, LOGS_A1), file("logs", LOGS_A1, folder)] {
+            std::fs::write(root.join("indexes.json"), bytes).unwrap();
+            let outcomes = [
+                catalog.indexes().map(drop),
+                catalog.remove("logs", HOUR_MS).map(drop),
+                catalog.sweep(9 * HOUR_MS, 0).map(drop),
+                catalog.create(&new("logs", A2, &config)).map(drop),
+            ];
+            for outcome in outcomes {
+                assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Data, "{folder}");
+            }
+            assert_eq!(index.load_config().unwrap(), config);
+            assert!(outside.join("notes").is_file(), "{folder}");
+        }
+    }
+}
+
+/// An index that is deleted in the list, and its folder with objects of every kind.
+fn deleted(root: &Path) -> (Catalog, CatalogEntry, PathBuf) {
+    let catalog = Catalog::open(root.to_str().unwrap()).unwrap();
+    let entry = created(catalog.create(&new("logs", A1, &config())));
+    let index = root.join(entry.folder.as_str());
+    for name in [
+        "splits/000000000000000000000000000000a1.split",
+        "splits/000000000000000000000000000000a2.split#3",
+        "pages/000000000000000000000000000000a1.page",
+        "ledger/000000000000000000000000000000a1.ids",
+        "deletes/000000000000000000000000000000a1.docs",
+        "filters/000000000000000000000000000000a1.bits",
+        "sources/000000000000000000000000000000a1.lines",
+        "spool/a1.ndjson.zst",
+        "rejected/a1.ndjson",
+        "checkpoints/000000000000000000000000000000a1-0.json",
+        "write-probe/000000000000000000000000000000a1",
+        "manifest.lock",
+    ] {
+        let path = index.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "abc").unwrap();
+    }
+    catalog.remove("logs", HOUR_MS).unwrap().unwrap();
+    (catalog, entry, index)
+}
+
+#[test]
+fn all_that_an_index_owns_is_deleted_with_it() {
+    let bench = tempfile::tempdir().unwrap();
+    let (catalog, entry, index) = deleted(bench.path());
+    std::fs::create_dir(index.parent().unwrap().join("beside")).unwrap();
+    let removed = catalog.remove_objects(&entry).unwrap();
+    // The manifest is gone before all others are listed.
+    assert_eq!(removed.len(), 12, "{removed:?}");
+    assert!(
+        removed
+            .iter()
+            .all(|(name, len)| name.starts_with(LOGS_A1) && *len == 3)
+    );
+    assert!(!index.exists());
+    assert!(index.parent().unwrap().join("beside").is_dir());
+    assert_eq!(catalog.sweep(9 * HOUR_MS, HOUR_MS).unwrap(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_deleted_beside_what_no_index_has_and_no_link_is_followed() {
+    use std::os::unix::fs::symlink;
+    type Put = fn(&Path, &Path);
+    let cases: [(&str, Put); 8] = [
+        ("notes.txt", |index, _| {
+            std::fs::write(index.join("notes.txt"), "mine").unwrap();
+        }),
+        ("splits/notes.txt", |index, _| {
+            std::fs::write(index.join("splits/notes.txt"), "mine").unwrap();
+        }),
+        ("more", |index, _| {
+            std::fs::create_dir(index.join("more")).unwrap();
+        }),
+        ("splits/more", |index, _| {
+            std::fs::create_dir(index.join("splits/more")).unwrap();
+        }),
+        ("link", |index, outside| {
+            symlink(outside, index.join("link")).unwrap();
+        }),
+        ("pages", |index, outside| {
+            std::fs::rename(index.join("pages"), outside.join("pages")).unwrap();
+            symlink(outside, index.join("pages")).unwrap();
+        }),
+        (
+            "splits/000000000000000000000000000000a3.split",
+            |index, outside| {
+                let name = "splits/000000000000000000000000000000a3.split";
+                symlink(outside.join("notes"), index.join(name)).unwrap();
+            },
+        ),
+        ("manifest.canter", |index, outside| {
+            std::fs::remove_file(index.join("manifest.canter")).unwrap();
+            symlink(outside.join("notes"), index.join("manifest.canter")).unwrap();
+        }),
+    ];
+    for (name, put) in cases {
+        let bench = tempfile::tempdir().unwrap();
+        let outside = bench.path().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        let page = outside.join("000000000000000000000000000000a1.page");
+        for path in [&outside.join("notes"), &page] {
+            std::fs::write(path, "mine").unwrap();
+        }
+        let (catalog, entry, index) = deleted(&bench.path().join("all"));
+        put(&index, &outside);
+        for error in [
+            catalog.remove_objects(&entry).unwrap_err(),
+            catalog.sweep(9 * HOUR_MS, HOUR_MS).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::Data, "{name}");
+            assert!(error.to_string().contains(name), "{name}: {error}");
+        }
+        let split = index.join("splits/000000000000000000000000000000a1.split");
+        assert!(split.is_file(), "{name}");
+        assert!(index.join(name).symlink_metadata().is_ok(), "{name}");
+        assert!(outside.join("notes").is_file() && page.is_file(), "{name}");
+        // Nobody finds an index there, whatever is left.
+        assert!(!index.join("manifest.canter").is_file() || name == "manifest.canter");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_an_indexes_folder_is_not_followed() {
+    use std::os::unix::fs::symlink;
+    for of_name in [false, true] {
+        let bench = tempfile::tempdir().unwrap();
+        let (root, outside) = (bench.path().join("all"), bench.path().join("outside"));
+        std::fs::create_dir(&outside).unwrap();
+        let (catalog, entry, index) = deleted(&root);
+        // What is there has the names of an index throughout.
+        let moved = match of_name {
+            true => index.parent().unwrap(),
+            false => &index,
+        };
+        std::fs::rename(moved, outside.join("moved")).unwrap();
+        symlink(outside.join("moved"), moved).unwrap();
+        let error = catalog.remove_objects(&entry).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data);
+        assert!(error.to_string().contains("a link or no folder"), "{error}");
+        assert!(index.join("manifest.canter").is_file());
+        assert!(index.join("spool/a1.ndjson.zst").is_file());
+    }
+}
+
+#[test]
+fn nothing_is_deleted_in_a_bucket_beside_what_no_index_has() {
+    let memory = Arc::new(InMemory::new());
+    let catalog = over(Arc::clone(&memory) as Arc<dyn ObjectStore>);
+    let entry = created(catalog.create(&new("logs", A1, &config())));
+    let put = |name: &str| {
+        let path = StorePath::from(format!("root/{LOGS_A1}/{name}"));
+        let put = async { memory.put(&path, Bytes::from_static(b"abc").into()).await };
+        blocking::run(async { Ok(put.await.unwrap()) }).unwrap();
+    };
+    put(&split_object(A1));
+    put("backup/notes.txt");
+    catalog.remove("logs", HOUR_MS).unwrap().unwrap();
+    let error = catalog.remove_objects(&entry).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data);
+    assert!(error.to_string().contains("backup/notes.txt"), "{error}");
+    let listed = memory.list(None).try_collect::<Vec<_>>();
+    let listed = blocking::run(async { Ok(listed.await.unwrap()) }).unwrap();
+    let names: BTreeSet<&str> = listed
+        .iter()
+        .map(|object| object.location.as_ref())
+        .collect();
+    let split = format!("root/{LOGS_A1}/{}", split_object(A1));
+    let notes = format!("root/{LOGS_A1}/backup/notes.txt");
+    assert_eq!(
+        names,
+        BTreeSet::from(["root/indexes.json", split.as_str(), notes.as_str()])
+    );
 }

@@ -24,11 +24,9 @@ use crate::error::BuildError;
 use crate::pipeline::Standing;
 use crate::publisher::NewSplit;
 use crate::source::Source;
-use crate::storage::IndexStore;
+use crate::storage::{CHECKPOINTS_FOLDER, IndexStore, checkpoint_object, is_checkpoint};
 use crate::transform::Transform;
 
-/// Where checkpoints are in an index.
-pub(crate) const CHECKPOINTS_FOLDER: &str = "checkpoints";
 /// A checkpoint of an ingest that began so long ago is garbage: nobody will run that again.
 pub(crate) const MAX_CHECKPOINT_AGE_MS: u64 = 7 * 24 * 3_600_000;
 /// Counts the shapes that a checkpoint has had: one of another is not used.
@@ -41,7 +39,7 @@ const READS_AT_ONCE: usize = 8;
 
 /// One object.
 #[derive(Debug, Serialize, Deserialize)]
-struct Checkpoint {
+pub(crate) struct Checkpoint {
     version: u32,
     /// When the ingest began, in milliseconds since 1970.
     at_ms: u64,
@@ -51,6 +49,19 @@ struct Checkpoint {
     num_splits_before: u64,
     splits: Vec<KeptSplit>,
     standing: Standing,
+}
+
+impl Checkpoint {
+    /// The objects that it names.
+    pub(crate) fn objects(&self) -> Vec<String> {
+        let ids = self.splits.iter().map(|split| &split.entry.id);
+        ids.map(|id| split_object(id)).collect()
+    }
+}
+
+/// Reads a checkpoint; nothing if it is none, or one that is of no use any more.
+pub(crate) fn read_checkpoint(bytes: &[u8]) -> Option<Checkpoint> {
+    serde_json::from_slice(bytes).ok()
 }
 
 /// A split that is uploaded. Its head is read from it.
@@ -118,7 +129,11 @@ impl<'a> Checkpoints<'a> {
     async fn read(&mut self, name: &str) -> Result<Option<Resumed>, BuildError> {
         let mut resumed: Option<Resumed> = None;
         loop {
-            let Some((bytes, _)) = self.store.get(&object_of(name, self.num_objects)).await? else {
+            let Some((bytes, _)) = self
+                .store
+                .get(&checkpoint_object(name, self.num_objects))
+                .await?
+            else {
                 return Ok(resumed);
             };
             let Some(checkpoint) = self.usable(&bytes) else {
@@ -146,7 +161,7 @@ impl<'a> Checkpoints<'a> {
     /// The next checkpoint, if this ingest can go on from it: it may be one of an earlier version, or of a run that told
     /// its rejects elsewhere.
     fn usable(&self, bytes: &[u8]) -> Option<Checkpoint> {
-        let checkpoint = serde_json::from_slice::<Checkpoint>(bytes).ok()?;
+        let checkpoint = read_checkpoint(bytes)?;
         let path = &checkpoint.rejects_path;
         let has_rejects = checkpoint.standing.rejects_by_reason.is_empty()
             || (*path == self.options.rejects_path
@@ -164,7 +179,9 @@ impl<'a> Checkpoints<'a> {
         let all = async {
             // From the last one on: those that are left are a beginning.
             for ord in (0..self.num_objects).rev() {
-                self.store.delete_if_there(&object_of(name, ord)).await?;
+                self.store
+                    .delete_if_there(&checkpoint_object(name, ord))
+                    .await?;
             }
             Ok::<(), BuildError>(())
         };
@@ -194,7 +211,7 @@ impl<'a> Checkpoints<'a> {
         let bytes = serde_json::to_vec(&checkpoint).map_err(|error| {
             BuildError::internal("a checkpoint cannot be written as JSON").caused_by(error)
         })?;
-        let object = object_of(name, self.num_objects);
+        let object = checkpoint_object(name, self.num_objects);
         self.store.overwrite(&object, Bytes::from(bytes)).await?;
         self.num_objects += 1;
         self.num_splits += num_splits;
@@ -273,6 +290,8 @@ pub(crate) struct FoundCheckpoints {
     pub(crate) abandoned: Vec<(String, u64)>,
     /// How many there are beside these.
     pub(crate) num_kept: u64,
+    /// Objects in the folder that are no checkpoints by their names: nobody's to delete.
+    pub(crate) unknown: Vec<String>,
 }
 
 /// Looks at all checkpoints of an index.
@@ -285,12 +304,16 @@ pub(crate) async fn find_checkpoints(
 ) -> Result<FoundCheckpoints, BuildError> {
     let mut found = FoundCheckpoints::default();
     for (name, len) in store.list(CHECKPOINTS_FOLDER).await? {
+        if !is_checkpoint(&name) {
+            found.unknown.push(name);
+            continue;
+        }
         let Some((bytes, _)) = store.get(&name).await? else {
             // Its ingest has ended since.
             continue;
         };
-        match serde_json::from_slice::<Checkpoint>(&bytes) {
-            Ok(checkpoint) if now_ms.saturating_sub(checkpoint.at_ms) < MAX_CHECKPOINT_AGE_MS => {
+        match read_checkpoint(&bytes) {
+            Some(checkpoint) if now_ms.saturating_sub(checkpoint.at_ms) < MAX_CHECKPOINT_AGE_MS => {
                 let ids = checkpoint.splits.into_iter().map(|split| split.entry.id);
                 found.split_ids.extend(ids);
                 found.num_kept += 1;
@@ -300,10 +323,6 @@ pub(crate) async fn find_checkpoints(
         }
     }
     Ok(found)
-}
-
-fn object_of(name: &str, ord: u64) -> String {
-    format!("{CHECKPOINTS_FOLDER}/{name}-{ord}.json")
 }
 
 /// Sources that begin alike make the same splits with the same config and options, as far as they are alike: what a place

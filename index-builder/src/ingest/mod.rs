@@ -14,7 +14,7 @@ mod tests;
 mod warnings;
 
 pub(crate) use checkpoint::{
-    CheckpointWriter, Checkpoints, FoundCheckpoints, Resumed, find_checkpoints,
+    CheckpointWriter, Checkpoints, FoundCheckpoints, Resumed, find_checkpoints, read_checkpoint,
 };
 pub use options::IngestOptions;
 pub(crate) use progress::Meter;

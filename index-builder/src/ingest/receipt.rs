@@ -11,6 +11,7 @@ use crate::source::Source;
 use crate::storage::IndexStore;
 use crate::transform::Transform;
 use canter_doc_mapper::IndexConfig;
+use canter_split_format::split_object;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -72,6 +73,12 @@ impl Receipt {
     pub fn to_json(&self) -> Result<String, BuildError> {
         serde_json::to_string(self)
             .map_err(|error| BuildError::internal("a receipt cannot be written").caused_by(error))
+    }
+
+    /// The objects that it names.
+    pub(crate) fn objects(&self) -> Vec<String> {
+        let ids = self.splits.iter().map(|split| &split.entry.id);
+        ids.map(|id| split_object(id)).collect()
     }
 
     /// Splits that were uploaded.

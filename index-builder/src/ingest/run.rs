@@ -125,7 +125,7 @@ pub(super) fn build<'a>(
     let mapper = DocMapper::new(config).map_err(|error| {
         BuildError::invalid(format!(
             "the doc mapping of `{}` cannot be used",
-            store.uri()
+            store.name()
         ))
         .caused_by(error)
     })?;

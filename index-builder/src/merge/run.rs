@@ -40,7 +40,7 @@ pub fn merge_splits(
     let mapper = DocMapper::new(config).map_err(|error| {
         BuildError::invalid(format!(
             "the doc mapping of `{}` cannot be used",
-            store.uri()
+            store.name()
         ))
         .caused_by(error)
     })?;

@@ -105,7 +105,7 @@ pub(super) fn check_capacity(
     Err(BuildError::limit(format!(
         "the index at `{}` would have a manifest of {num_manifest_bytes} bytes, more than the \
          {MAX_MANIFEST_BYTES} that a search reads: nothing was published; {ADVICE}",
-        store.uri()
+        store.name()
     )))
 }
 

@@ -125,7 +125,7 @@ async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Resul
     let taken = || {
         BuildError::invalid(format!(
             "there is an index at `{}` already: ingest into it, or choose another URI",
-            store.uri()
+            store.name()
         ))
     };
     if store.len_of(MANIFEST_OBJECT).await?.is_some() {
@@ -142,7 +142,7 @@ async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Resul
         false => Err(BuildError::unavailable(format!(
             "another index was made at `{}` at the same time and took this one's place: choose \
              another URI, or ingest into that one",
-            store.uri()
+            store.name()
         ))),
     }
 }
@@ -156,7 +156,7 @@ pub(crate) fn config_of(
     serde_json::from_value(file.manifest.index_config.clone()).map_err(|error| {
         BuildError::data(format!(
             "the index config in the manifest of `{}` cannot be read",
-            store.uri()
+            store.name()
         ))
         .caused_by(error)
     })
@@ -172,10 +172,10 @@ pub(crate) struct LoadedManifest {
 
 pub(crate) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
     let Some((bytes, version)) = store.get(MANIFEST_OBJECT).await? else {
-        return Err(no_index(store.uri()));
+        return Err(no_index(store.name()));
     };
     let file = ManifestFile::from_bytes(&bytes).map_err(|error| {
-        BuildError::data(format!("the manifest of `{}` cannot be read", store.uri()))
+        BuildError::data(format!("the manifest of `{}` cannot be read", store.name()))
             .caused_by(error)
     })?;
     Ok(LoadedManifest {

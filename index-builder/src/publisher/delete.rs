@@ -74,7 +74,7 @@ pub(crate) async fn delete(
     }
     Err(BuildError::unavailable(format!(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
-        store.uri()
+        store.name()
     )))
 }
 
@@ -251,13 +251,13 @@ pub(crate) async fn read_deletes(
             None => {
                 return Err(BuildError::data(format!(
                     "`{}/{object}` is missing, though the manifest refers to it: restore it from a copy of the index",
-                    store.uri()
+                    store.name()
                 )));
             }
         },
     };
     deletes.open(&bytes, max_doc).map_err(|error| {
-        BuildError::data(format!("`{}/{object}` cannot be read", store.uri())).caused_by(error)
+        BuildError::data(format!("`{}/{object}` cannot be read", store.name())).caused_by(error)
     })
 }
 

@@ -326,13 +326,13 @@ pub(super) async fn read_whole(store: &IndexStore, name: &str) -> Result<Bytes, 
 fn missing(store: &IndexStore, name: &str) -> BuildError {
     BuildError::data(format!(
         "`{}/{name}` is missing, though the manifest refers to it: restore it from a copy of the index",
-        store.uri()
+        store.name()
     ))
 }
 
 pub(super) fn damaged(store: &IndexStore, name: &str) -> BuildError {
     BuildError::data(format!(
         "`{}/{name}` cannot be read: restore it from a copy of the index",
-        store.uri()
+        store.name()
     ))
 }

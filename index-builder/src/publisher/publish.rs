@@ -127,7 +127,7 @@ pub(crate) async fn publish(
     Err(BuildError::unavailable(format!(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same \
          ingest again (its splits are uploaded and will be found)",
-        store.uri()
+        store.name()
     )))
 }
 
@@ -213,7 +213,7 @@ fn check_config(
         true => Ok(()),
         false => Err(BuildError::invalid(format!(
             "the index at `{}` was made anew with another config in the meantime: ingest again",
-            store.uri()
+            store.name()
         ))),
     }
 }
@@ -249,7 +249,7 @@ async fn confirm(
              another writer replaced it at the same time; let one write at a time, and run the same \
              ingest again (its splits are uploaded and will be found)",
             splits.len(),
-            store.uri()
+            store.name()
         ))),
     }
 }
@@ -260,7 +260,7 @@ async fn check_uploaded(store: &IndexStore, entry: &SplitEntry) -> Result<(), Bu
         false => Err(BuildError::unavailable(format!(
             "`{}/{}` is not there any more, and so it is not published: run the same again (a garbage \
              collection whose grace period is shorter than an ingest removes what it has uploaded)",
-            store.uri(),
+            store.name(),
             split_object(&entry.id)
         ))),
     }
@@ -277,7 +277,7 @@ pub(super) async fn is_there(store: &IndexStore, entry: &SplitEntry) -> Result<b
         Some(len) if len == entry.len => Ok(true),
         Some(found) => Err(BuildError::internal(format!(
             "`{}/{name}` should be {} bytes long before it is published, but has {found}",
-            store.uri(),
+            store.name(),
             entry.len,
         ))),
     }

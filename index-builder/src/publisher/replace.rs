@@ -64,7 +64,7 @@ pub(crate) async fn replace(
     }
     Err(BuildError::unavailable(format!(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
-        store.uri()
+        store.name()
     )))
 }
 

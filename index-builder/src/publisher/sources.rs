@@ -189,7 +189,7 @@ fn elsewhere(store: &IndexStore) -> BuildError {
     BuildError::unavailable(format!(
         "a source of this ingest was ingested into `{}` by another at the same time, and nothing was published: run \
          the same ingest again, which takes what is left",
-        store.uri()
+        store.name()
     ))
 }
 
@@ -259,7 +259,7 @@ pub(crate) async fn forget(
     }
     Err(BuildError::unavailable(format!(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
-        store.uri()
+        store.name()
     )))
 }
 

@@ -61,7 +61,7 @@ pub(super) fn spare(
                 return Err(BuildError::unavailable(format!(
                     "`{}/{}` is being deleted by a garbage collection: run the same again when that is over \
                      (or run `canter index gc`, if it was interrupted)",
-                    store.uri(),
+                    store.name(),
                     name.object()
                 )));
             }

@@ -112,7 +112,7 @@ pub(crate) async fn update(
     }
     Err(BuildError::unavailable(format!(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run the same again",
-        store.uri()
+        store.name()
     )))
 }
 
@@ -127,7 +127,7 @@ fn refused(store: &IndexStore, refusals: &[Refusal]) -> BuildError {
         .collect();
     BuildError::invalid(format!(
         "the config of the index at `{}` cannot become this one, and nothing was changed:{}",
-        store.uri(),
+        store.name(),
         lines.concat()
     ))
 }

@@ -3,9 +3,10 @@
 mod below;
 
 use super::local_lock::LocalLock;
+use super::own_names::{LOCK_NAME, PROBE_FOLDER, is_own};
 use super::uri::{Location, parse_uri};
-use super::write_probe::{Condition, PROBE_FOLDER, WriteProbe, probe};
-use crate::error::{BuildError, ErrorKind};
+use super::write_probe::{Condition, WriteProbe, probe};
+use crate::error::{BuildError, ErrorKind, Shows};
 use bytes::Bytes;
 use canter_stores::{Answer, Misbehaviour, NotImplemented, StoreFault, redact_urls};
 use futures_util::StreamExt;
@@ -40,6 +41,10 @@ pub struct IndexStore {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     uri: String,
+    /// What messages call it, if not by its URI; nothing of where it is stands in them then.
+    called: Option<String>,
+    /// Whether it is one of several below a root, whose objects are deleted with it.
+    is_of_several: bool,
     lock: Option<LocalLock>,
     options: WriteOptions,
     /// Before each further attempt at an object whose name is made from its bytes, which may be written any number
@@ -122,6 +127,8 @@ impl IndexStore {
             store,
             prefix,
             uri: redact_urls(&uri.into()),
+            called: None,
+            is_of_several: false,
             lock: None,
             options: WriteOptions::default(),
             pauses: &[],
@@ -133,6 +140,16 @@ impl IndexStore {
     #[must_use]
     pub fn with_write_options(self, options: WriteOptions) -> IndexStore {
         IndexStore { options, ..self }
+    }
+
+    /// The same, which messages call by a name instead of its URI, and say nothing of where it is: for answers to those who
+    /// need not know. What [`BuildError::with_causes`] gives says more, and is for logs.
+    #[must_use]
+    pub fn called(self, name: impl Into<String>) -> IndexStore {
+        IndexStore {
+            called: Some(name.into()),
+            ..self
+        }
     }
 
     fn at(uri: &str, location: Location) -> Result<IndexStore, BuildError> {
@@ -164,7 +181,8 @@ impl IndexStore {
         }
     }
 
-    /// The index's URI as it was given, without credentials: for messages and reports.
+    /// The index's URI as it was given, without credentials: for logs and reports. Messages call the index by
+    /// [`IndexStore::name`].
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
@@ -177,8 +195,17 @@ impl IndexStore {
             .collect()
     }
 
-    fn shown(&self, name: &str) -> String {
-        format!("{}/{name}", self.uri)
+    /// What messages call the index.
+    pub(crate) fn name(&self) -> &str {
+        self.called.as_deref().unwrap_or(&self.uri)
+    }
+
+    /// What messages call an object.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        match self.name() {
+            "" => name.to_owned(),
+            index => format!("{index}/{name}"),
+        }
     }
 
     /// The length of an object, or `None` if there is none of that name.
@@ -341,7 +368,7 @@ impl IndexStore {
             "the store of `{}` {}: two writers at once would lose each other's documents, and nobody \
              would be told; use a store that keeps to these conditions, or, if nothing else ever \
              writes to this index at the same time, pass --unsafe-single-writer",
-            self.uri,
+            self.name(),
             found.faults()
         )))
     }
@@ -386,7 +413,7 @@ impl IndexStore {
                 .put(name, bytes, PutMode::Update(version.0.clone()))
                 .await;
         };
-        let _held = lock.acquire().await?;
+        let _held = lock.acquire(&self.shown(LOCK_NAME)).await?;
         // The ETag of a file is its inode, its time and its length.
         let found = match self.store.head(&self.path_of(name)).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(Attempt::Conflict),
@@ -440,7 +467,20 @@ impl IndexStore {
         deleted.map_err(|error| self.failed("delete", name, error))
     }
 
+    /// Removes a folder of the index, and the index's own, if they are folders of this machine in which there is nothing.
+    pub(crate) fn remove_empty_folders(&self, folder: &str) {
+        if let Some(lock) = &self.lock {
+            let of_index = lock.folder();
+            // Others may write there at any time, and then they stay.
+            let _ = fs::remove_dir(of_index.join(folder)).and_then(|()| fs::remove_dir(of_index));
+        }
+    }
+
     async fn put(&self, name: &str, bytes: Bytes, mode: PutMode) -> Result<Attempt, BuildError> {
+        debug_assert!(
+            !self.is_of_several || is_own(name),
+            "`{name}` is not on the list of what is deleted with an index"
+        );
         let is_conditional = !matches!(mode, PutMode::Overwrite);
         let is_update = matches!(mode, PutMode::Update(_));
         let options = PutOptions::from(mode);
@@ -466,7 +506,7 @@ impl IndexStore {
                      If-None-Match), without which two writers could lose each other's splits",
                     self.shown(name)
                 ))
-                .caused_by(error),
+                .caused_by_store(error, self.shows_of_causes()),
             )),
             Err(error) => Err(self.failed("write", name, error)),
         }
@@ -483,7 +523,15 @@ impl IndexStore {
             )),
             _ => error_is(format!("cannot {verb} `{shown}`")),
         }
-        .caused_by(error)
+        .caused_by_store(error, self.shows_of_causes())
+    }
+
+    fn shows_of_causes(&self) -> Shows {
+        match (&self.called, &self.lock) {
+            (None, _) => Shows::All,
+            (Some(_), Some(_)) => Shows::System,
+            (Some(_), None) => Shows::Nothing,
+        }
     }
 }
 

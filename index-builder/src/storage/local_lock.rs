@@ -3,12 +3,12 @@
 //! The operating system releases the lock when its holder dies, so a killed process never blocks
 //! the next one. Readers take no lock: a rename shows them the old manifest or the new one.
 
+use super::own_names::LOCK_NAME;
 use crate::error::BuildError;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-const LOCK_NAME: &str = "manifest.lock";
 /// Whoever holds the lock writes one small file; far longer than that means it hangs.
 const TIMEOUT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(5);
@@ -28,11 +28,11 @@ impl LocalLock {
         &self.folder
     }
 
-    /// Waits for the lock and holds it until the file is dropped.
-    pub(super) async fn acquire(&self) -> Result<File, BuildError> {
+    /// Waits for the lock and holds it until the file is dropped. Messages call it `shown`.
+    pub(super) async fn acquire(&self, shown: &str) -> Result<File, BuildError> {
         let path = self.folder.join(LOCK_NAME);
         let failed = |error: std::io::Error| {
-            BuildError::unavailable(format!("cannot lock `{}`", path.display())).caused_by(error)
+            BuildError::unavailable(format!("cannot lock `{shown}`")).caused_by(error)
         };
         let file = OpenOptions::new()
             .create(true)
@@ -47,8 +47,7 @@ impl LocalLock {
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
                 Err(TryLockError::WouldBlock) if started.elapsed() > TIMEOUT => {
                     return Err(BuildError::unavailable(format!(
-                        "another process has held `{}` for {} seconds: look whether it hangs",
-                        path.display(),
+                        "another process has held `{shown}` for {} seconds: look whether it hangs",
                         TIMEOUT.as_secs()
                     )));
                 }

@@ -3,8 +3,11 @@
 
 #[cfg(test)]
 pub(crate) mod failing;
+mod index_folder;
 mod index_store;
 mod local_lock;
+mod own_names;
+mod removal;
 #[cfg(test)]
 pub(crate) mod scheduled;
 #[cfg(test)]
@@ -12,7 +15,12 @@ mod tests;
 mod uri;
 mod write_probe;
 
+pub use index_folder::{IndexFolder, check_index_name};
 pub use index_store::{IndexStore, WriteOptions};
 pub(crate) use index_store::{Swap, Version, no_index};
+pub(crate) use own_names::{
+    CHECKPOINTS_FOLDER, SPOOL_FOLDER, checkpoint_object, is_checkpoint, rejected_object,
+    spooled_id, spooled_object,
+};
 pub(crate) use uri::open_bucket_of_inputs;
 pub use write_probe::{Condition, WriteProbe};

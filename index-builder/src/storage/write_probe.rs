@@ -12,14 +12,11 @@
 //! and nobody is told.
 
 use super::index_store::{Attempt, IndexStore, Version};
+use super::own_names::PROBE_FOLDER;
 use crate::blocking;
 use crate::error::BuildError;
 use bytes::Bytes;
 use std::hash::{BuildHasher, RandomState};
-
-/// Where the objects of probes are. What an index is made of is never below it, so that a rule of
-/// the bucket can remove what a probe without the right to delete left behind.
-pub(crate) const PROBE_FOLDER: &str = "write-probe";
 
 /// What becomes of a write whose condition does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,9 +147,9 @@ async fn version_of(store: &IndexStore, name: &str) -> Result<Version, BuildErro
     match store.get(name).await? {
         Some((_, version)) => Ok(version),
         None => Err(BuildError::unavailable(format!(
-            "`{}/{name}` was written and is not there: this store does not show what was just \
+            "`{}` was written and is not there: this store does not show what was just \
              written to it",
-            store.uri()
+            store.shown(name)
         ))),
     }
 }

@@ -57,6 +57,6 @@ pub fn delete_documents<E: From<BuildError>>(
     Err(E::from(BuildError::unavailable(format!(
         "others merged splits of `{}` while their documents were listed, {MAX_LISTS} times: nothing is deleted; run \
          the same again",
-        store.uri()
+        store.name()
     ))))
 }

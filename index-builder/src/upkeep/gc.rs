@@ -127,7 +127,7 @@ async fn expire(
         return Err(BuildError::data(format!(
             "the retention period {:?} of the index at `{}` cannot be read: nothing was removed",
             retention.period,
-            store.uri()
+            store.name()
         )));
     }
     let kept_ns = i128::try_from(retention.period().as_nanos()).unwrap_or(i128::MAX);
@@ -158,7 +158,7 @@ async fn expire(
 fn too_busy(store: &IndexStore) -> BuildError {
     BuildError::unavailable(format!(
         "others changed the manifest of `{}` during each of {MAX_ATTEMPTS} attempts: run it again",
-        store.uri()
+        store.name()
     ))
 }
 
@@ -203,7 +203,7 @@ impl Found {
         let needed = checkpoints.split_ids.iter();
         let needed = needed.map(|id| ObjectName::new(ObjectKind::Split, id));
         references.objects.extend(needed);
-        let (mut objects, mut unknown) = (BTreeMap::new(), Vec::new());
+        let (mut objects, mut unknown) = (BTreeMap::new(), checkpoints.unknown.clone());
         for kind in ObjectKind::ALL {
             for (name, len) in store.list(kind.folder()).await? {
                 match ObjectName::parse(&name) {

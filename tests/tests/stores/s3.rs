@@ -417,6 +417,10 @@ fn a_server_killed_in_the_middle_of_a_publication_leaves_the_old_index_or_the_ne
             for at in 0.. {
                 let index = server.make_bucket(BUCKET)?.join("logs/hdfs");
                 if index.exists() {
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "in the temporary folder of the test's own server"
+                    )]
                     fs::remove_dir_all(&index)?;
                 }
                 create_index(URI, &config()?)?;

@@ -73,6 +73,10 @@ fn once(
     }
     step(&format!("tools: install {name} {version}"), || {
         if folder.exists() {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a folder of this program's below `target`"
+            )]
             fs::remove_dir_all(folder)
                 .with_context(|| format!("cannot remove {}", folder.display()))?;
         }

@@ -36,7 +36,12 @@ pub(super) fn install(workspace: &Workspace) -> Result<()> {
         );
         fs::rename(&from, &to).with_context(|| format!("{} is not there", from.display()))?;
         make_executable(&to)?;
-        fs::remove_dir_all(&packages).context("cannot remove the rest of the package")
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a folder of this program's below `target`"
+        )]
+        let removed = fs::remove_dir_all(&packages);
+        removed.context("cannot remove the rest of the package")
     })
 }
 

@@ -5,12 +5,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path as ObjectPath;
 use tempfile::TempDir;
 
+use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::ingest::{IngestOptions, IngestReport, build_part, ingest, publish_receipts};
 use crate::source::Source;
@@ -244,6 +246,27 @@ fn garbage_collection_keeps_what_a_checkpoint_needs_for_a_week() {
     assert_eq!(objects(&bucket, "checkpoints"), BTreeSet::new());
     let again = inputs.run(&store, 1).unwrap();
     assert_eq!((again.num_resumed_docs, ids(&again)), (0, ids(&resumed)));
+}
+
+#[test]
+fn what_is_no_checkpoint_by_its_name_is_left_alone() {
+    let bucket = new_bucket("rejects");
+    let store = store_on(bucket.clone());
+    let foreign = ["checkpoints/notes.txt", "checkpoints/more/0.json"];
+    let old = format!("checkpoints/{:032x}-0.json", 7);
+    for name in foreign.into_iter().chain([old.as_str()]) {
+        let bytes = Bytes::from_static(b"no checkpoint");
+        blocking::run(store.overwrite(name, bytes)).unwrap();
+    }
+    let report = collect_garbage(&store, &gc(2 * DAY_MS)).unwrap();
+    assert_eq!(report.deleted, [old]);
+    assert_eq!(
+        report.unknown,
+        ["checkpoints/more/0.json", "checkpoints/notes.txt"]
+    );
+    for name in foreign {
+        assert!(blocking::run(store.get(name)).unwrap().is_some(), "{name}");
+    }
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Folders of a store: several indexes under one root, which share its client and what is known of it.
 
 use std::fs;
-use std::io;
 
+use canter_split_format::MANIFEST_OBJECT;
 use futures_util::future::try_join_all;
 
+use super::super::index_folder::IndexFolder;
 use super::super::local_lock::LocalLock;
+use super::super::own_names::{is_own, not_ours};
+use super::super::removal::{Subject, remove_files};
 use super::IndexStore;
 use crate::error::BuildError;
 
@@ -14,55 +17,59 @@ const DELETES_AT_ONCE: usize = 8;
 
 impl IndexStore {
     /// The same store, for the objects of one of its folders. What a probe has found holds for both.
-    pub(crate) fn below(&self, folder: &str) -> Result<IndexStore, BuildError> {
+    pub(crate) fn below(&self, folder: &IndexFolder) -> Result<IndexStore, BuildError> {
+        let called = self.called.as_ref().map(|_| folder.name().to_owned());
         let lock = match &self.lock {
             None => None,
             Some(lock) => {
-                let path = lock.folder().join(folder);
+                let path = lock.folder().join(folder.as_str());
                 fs::create_dir_all(&path).map_err(|error| {
-                    BuildError::unavailable(format!("cannot make the folder `{}`", path.display()))
+                    let shown = self.shown(folder.as_str());
+                    BuildError::unavailable(format!("cannot make the folder `{shown}`"))
                         .caused_by(error)
                 })?;
                 Some(LocalLock::of_folder(path))
             }
         };
         Ok(IndexStore {
-            prefix: self.path_of(folder),
-            uri: self.shown(folder),
+            prefix: self.path_of(folder.as_str()),
+            uri: format!("{}/{folder}", self.uri),
+            called,
             lock,
+            is_of_several: true,
             ..self.clone()
         })
     }
 
-    /// Deletes all objects of a folder, the one called `first` before the others; says which there were, with their lengths.
-    /// Once `first` is gone, this can be repeated until it succeeds.
-    pub(crate) async fn remove_folder(
+    /// Deletes all objects of an index, the manifest before the others; says which there were, with their lengths. Once the
+    /// manifest is gone, this can be repeated until it succeeds.
+    ///
+    /// What is deleted is what an index is known to own. If there is anything else, that is an error, and nothing but the
+    /// manifest is deleted.
+    pub(crate) async fn remove_index(
         &self,
-        folder: &str,
-        first: &str,
+        folder: &IndexFolder,
     ) -> Result<Vec<(String, u64)>, BuildError> {
-        let listed = self.list(folder).await?;
-        self.delete_if_there(&format!("{folder}/{first}")).await?;
+        if let Some(lock) = &self.lock {
+            let shown = self.shown(folder.as_str());
+            return remove_files(&Subject {
+                root: lock.folder(),
+                folder,
+                shown: &shown,
+            });
+        }
+        let prefix = format!("{folder}/");
+        let listed = self.list(folder.as_str()).await?;
+        self.delete_if_there(&format!("{prefix}{MANIFEST_OBJECT}"))
+            .await?;
+        let is_foreign =
+            |(name, _): &&(String, u64)| !name.strip_prefix(&prefix).is_some_and(is_own);
+        if let Some((foreign, _)) = listed.iter().find(is_foreign) {
+            return Err(not_ours(&self.shown(foreign)));
+        }
         for some in listed.chunks(DELETES_AT_ONCE) {
             let deletes = some.iter().map(|(name, _)| self.delete_if_there(name));
             try_join_all(deletes).await?;
-        }
-        if let Some(lock) = &self.lock {
-            let path = lock.folder().join(folder);
-            match fs::remove_dir_all(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    let shown = path.display();
-                    return Err(BuildError::unavailable(format!(
-                        "cannot remove the folder `{shown}`"
-                    ))
-                    .caused_by(error));
-                }
-                _ => {}
-            }
-            // Only if it is empty: another index may have the name by now.
-            if let Some(parent) = path.parent() {
-                let _ = fs::remove_dir(parent);
-            }
         }
         Ok(listed)
     }

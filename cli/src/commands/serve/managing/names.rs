@@ -2,9 +2,6 @@
 
 use super::super::writing::Problem;
 
-/// Longest name, in bytes.
-const MAX_BYTES: usize = 255;
-
 /// Parts of paths where a name may stand.
 const RESERVED: [&str; 8] = [
     "api",
@@ -23,22 +20,8 @@ pub(super) fn check_index_name(name: &str) -> Result<(), Problem> {
         let reason = format!("Invalid index name [{name}], {problem}");
         Err(Problem::invalid("invalid_index_name_exception", reason))
     };
-    let is_good =
-        |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || "-_.".contains(char);
-    if name.is_empty() {
-        return invalid("must not be empty");
-    }
-    if name.len() > MAX_BYTES {
-        return invalid("it is longer than 255 bytes");
-    }
-    if name.chars().any(char::is_uppercase) {
-        return invalid("must be lowercase");
-    }
-    if !name.chars().all(is_good) {
-        return invalid("must have letters from a to z, digits, and [-], [_] and [.] only");
-    }
-    if !name.starts_with(|char: char| char.is_ascii_alphanumeric()) {
-        return invalid("must start with a letter or a digit");
+    if let Err(problem) = canter_index_builder::check_index_name(name) {
+        return invalid(problem);
     }
     if RESERVED.contains(&name) {
         return invalid("there is a path of that name");

@@ -1,0 +1,187 @@
+//! Deletes the files of an index in a folder of this machine, one by one: those that an index is known to own, below the real
+//! root, without following a link.
+//!
+//! ```text
+//!   <root>           resolved once; whatever it is, it was named on the command line
+//!   └─ <name>        a folder, and no link to one
+//!      └─ <id>       the same
+//!         ├─ files   of names that an index has
+//!         └─ folders of names that an index has, and no links; in them, such files
+//! ```
+//!
+//! Everything is looked at before anything but the manifest is deleted, and the first thing that is not ours is an error.
+//! Nothing here deletes a folder that is not empty. Somebody who can write into the folder may put a link there between the look
+//! and the deletion: what can be deleted by it elsewhere are files that are called like those of an index.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::Path;
+
+use canter_split_format::MANIFEST_OBJECT;
+
+use super::index_folder::IndexFolder;
+use super::own_names::{is_own, is_own_folder, not_ours};
+use crate::error::BuildError;
+
+/// What is to be deleted.
+pub(super) struct Subject<'a> {
+    /// The folder of the store.
+    pub(super) root: &'a Path,
+    /// The index's, in it.
+    pub(super) folder: &'a IndexFolder,
+    /// What messages call that.
+    pub(super) shown: &'a str,
+}
+
+/// What was found in an index's folder.
+#[derive(Default)]
+struct Found {
+    /// Files relative to the index's folder, with their lengths.
+    files: Vec<(String, u64)>,
+    /// Folders in it.
+    folders: BTreeSet<String>,
+}
+
+/// Deletes the files of an index, the manifest first, and the folders that are empty then. Returns the files with their
+/// lengths, relative to the root.
+pub(super) fn remove_files(subject: &Subject<'_>) -> Result<Vec<(String, u64)>, BuildError> {
+    let failed = |error| subject.failed("delete", subject.shown, error);
+    let Some(root) = unless_absent(fs::canonicalize(subject.root)).map_err(failed)? else {
+        return Ok(Vec::new());
+    };
+    let of_name = root.join(subject.folder.name());
+    let of_index = of_name.join(subject.folder.id());
+    for folder in [&of_name, &of_index] {
+        match unless_absent(fs::symlink_metadata(folder)).map_err(failed)? {
+            None => {
+                let _ = fs::remove_dir(&of_name);
+                return Ok(Vec::new());
+            }
+            Some(found) if found.is_dir() => {}
+            Some(_) => return Err(no_folder(subject.shown)),
+        }
+    }
+    // First, and whatever else is there: without it no index is there, and whoever writes into the folder late knows.
+    subject.remove_manifest(&of_index)?;
+    let Some(found) = subject.look(&of_index)? else {
+        return Ok(Vec::new());
+    };
+    for (name, _) in &found.files {
+        let removed = fs::remove_file(of_index.join(name));
+        unless_absent(removed)
+            .map_err(|error| subject.failed("delete", &subject.shown(name), error))?;
+    }
+    for folder in &found.folders {
+        unless_absent(fs::remove_dir(of_index.join(folder)))
+            .map_err(|error| subject.failed("delete", &subject.shown(folder), error))?;
+    }
+    unless_absent(fs::remove_dir(&of_index)).map_err(failed)?;
+    // Only if it is empty: another index may have the name by now.
+    let _ = fs::remove_dir(&of_name);
+    let files = found.files.into_iter();
+    Ok(files
+        .map(|(name, len)| (format!("{}/{name}", subject.folder), len))
+        .collect())
+}
+
+impl Subject<'_> {
+    fn shown(&self, name: &str) -> String {
+        format!("{}/{name}", self.shown)
+    }
+
+    fn failed(&self, verb: &str, shown: &str, error: io::Error) -> BuildError {
+        BuildError::unavailable(format!("cannot {verb} `{shown}`")).caused_by(error)
+    }
+
+    fn remove_manifest(&self, of_index: &Path) -> Result<(), BuildError> {
+        let path = of_index.join(MANIFEST_OBJECT);
+        let failed = |error| self.failed("delete", &self.shown(MANIFEST_OBJECT), error);
+        match unless_absent(fs::symlink_metadata(&path)).map_err(failed)? {
+            Some(found) if found.is_file() => {
+                unless_absent(fs::remove_file(&path)).map_err(failed)?;
+                Ok(())
+            }
+            // What else it is, the look says.
+            _ => Ok(()),
+        }
+    }
+
+    /// Everything in the index's folder; nothing if the folder is gone.
+    ///
+    /// # Errors
+    /// `Data` if anything is there that is not ours.
+    fn look(&self, of_index: &Path) -> Result<Option<Found>, BuildError> {
+        let Some(entries) = self.entries(of_index, self.shown)? else {
+            return Ok(None);
+        };
+        let mut found = Found::default();
+        for entry in entries {
+            let name = self.name_of(&entry, "")?;
+            if self.kind_of(&entry, &name)?.is_dir() && is_own_folder(&name) {
+                let entries = self.entries(&entry.path(), &self.shown(&name))?;
+                for entry in entries.into_iter().flatten() {
+                    let name = self.name_of(&entry, &format!("{name}/"))?;
+                    found.files.extend(self.own_file(&entry, name)?);
+                }
+                found.folders.insert(name);
+            } else {
+                found.files.extend(self.own_file(&entry, name)?);
+            }
+        }
+        found.files.sort();
+        Ok(Some(found))
+    }
+
+    /// A file of ours with its length; nothing if it is gone.
+    fn own_file(
+        &self,
+        entry: &DirEntry,
+        name: String,
+    ) -> Result<Option<(String, u64)>, BuildError> {
+        if !(self.kind_of(entry, &name)?.is_file() && is_own(&name)) {
+            return Err(not_ours(&self.shown(&name)));
+        }
+        // Of the entry itself, whatever has become of it.
+        let found = unless_absent(entry.metadata());
+        let found = found.map_err(|error| self.failed("look up", &self.shown(&name), error))?;
+        Ok(found.map(|found| (name, found.len())))
+    }
+
+    /// What is in a folder; nothing if it is gone.
+    fn entries(&self, path: &Path, shown: &str) -> Result<Option<Vec<DirEntry>>, BuildError> {
+        let listed = fs::read_dir(path).and_then(Iterator::collect);
+        unless_absent(listed).map_err(|error| self.failed("list", shown, error))
+    }
+
+    /// A link is of a kind of its own.
+    fn kind_of(&self, entry: &DirEntry, name: &str) -> Result<fs::FileType, BuildError> {
+        let kind = entry.file_type();
+        kind.map_err(|error| self.failed("look up", &self.shown(name), error))
+    }
+
+    fn name_of(&self, entry: &DirEntry, prefix: &str) -> Result<String, BuildError> {
+        let name = entry.file_name();
+        match name.to_str() {
+            Some(name) => Ok(format!("{prefix}{name}")),
+            None => Err(not_ours(
+                &self.shown(&format!("{prefix}{}", name.to_string_lossy())),
+            )),
+        }
+    }
+}
+
+/// There is something in place of an index's folder.
+fn no_folder(shown: &str) -> BuildError {
+    BuildError::data(format!(
+        "`{shown}` is a link or no folder, so that nothing was deleted: an index has a folder of its own; find out who has made \
+         it, and remove it"
+    ))
+}
+
+fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
