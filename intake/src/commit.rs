@@ -68,7 +68,7 @@ impl Committer {
         let listed = match spooled(&self.shared.store) {
             Ok(listed) => listed,
             Err(error) => {
-                tracing::warn!(target: "canter::intake", index = self.shared.store.uri(), %error, "cannot look into the spool");
+                tracing::warn!(target: "canter::intake", index = self.shared.store.uri(), error = error.with_causes(), "cannot look into the spool");
                 return;
             }
         };
@@ -182,7 +182,7 @@ impl Committer {
                     Ok(()) => drop(self.own.remove(&id)),
                     // It is known to be published: who finds it adds nothing twice.
                     Err(error) => {
-                        tracing::warn!(target: "canter::intake", %error, "a published object stays in the spool");
+                        tracing::warn!(target: "canter::intake", error = error.with_causes(), "a published object stays in the spool");
                     }
                 }
             }
@@ -190,7 +190,7 @@ impl Committer {
     }
 
     fn fail(&self, parts: Vec<Part>, error: &BuildError) {
-        tracing::error!(target: "canter::intake", index = self.shared.store.uri(), %error, "documents could not be published");
+        tracing::error!(target: "canter::intake", index = self.shared.store.uri(), error = error.with_causes(), "documents could not be published");
         let refusal = self.shared.refusal_of(error);
         let mut durable = Vec::new();
         for mut part in parts {
@@ -211,11 +211,11 @@ impl Committer {
         let index = self.shared.store.uri();
         part.tell(Err(self.shared.refusal_of(error)));
         let Some(id) = part.spooled else {
-            tracing::error!(target: "canter::intake", index, %error, "documents could not be published");
+            tracing::error!(target: "canter::intake", index, error = error.with_causes(), "documents could not be published");
             return;
         };
         tracing::error!(
-            target: "canter::intake", index, spool = id.as_str(), %error,
+            target: "canter::intake", index, spool = id.as_str(), error = error.with_causes(),
             "documents stay in the spool, because they cannot be published; they are tried again in some minutes"
         );
         self.own.remove(&id);

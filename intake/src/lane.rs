@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use canter_index_builder::{
     BuildError, DocumentCheck, DocumentProblem, ErrorKind, IndexStore, LineIds, spool,
+    withdraw_spooled,
 };
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use uuid::Uuid;
@@ -29,9 +30,6 @@ pub struct LaneSettings {
     pub max_batch_bytes: usize,
     /// Longest document.
     pub max_document_bytes: usize,
-    /// Whether somebody may delete the index meanwhile. Then what is only durable is acknowledged when the index was seen to
-    /// be there afterwards.
-    pub may_be_deleted: bool,
 }
 
 impl Default for LaneSettings {
@@ -40,7 +38,6 @@ impl Default for LaneSettings {
             commit_interval: Duration::from_secs(1),
             max_batch_bytes: 32 << 20,
             max_document_bytes: 16 << 20,
-            may_be_deleted: false,
         }
     }
 }
@@ -162,9 +159,7 @@ impl Lane {
         &self,
         documents: impl IntoIterator<Item = &'d [u8]>,
     ) -> Result<Vec<Option<DocumentProblem>>, Refusal> {
-        let check = self
-            .check()
-            .map_err(|error| self.shared.refusal_of(&error))?;
+        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
         let max = self.shared.settings.max_document_bytes;
         let mut scratch = Vec::new();
         let problem = |document: &[u8]| match document.len() > max {
@@ -269,16 +264,22 @@ impl Lane {
     async fn spool(&self, id: &str, lines: Vec<u8>) -> Result<Vec<u8>, Refusal> {
         let (shared, id) = (Arc::clone(&self.shared), id.to_owned());
         let written = tokio::task::spawn_blocking(move || {
-            spool(&shared.store, &id, &lines).map_err(|error| Refusal::from(&error))?;
-            // What is written into the folder of a deleted index is removed with it.
-            if shared.settings.may_be_deleted {
-                match shared.store.exists() {
-                    Ok(true) => {}
-                    Ok(false) => return Err(Refusal::Gone),
-                    Err(error) => return Err(Refusal::from(&error)),
+            let store = &shared.store;
+            spool(store, &id, &lines).map_err(|error| shared.refuse(&error))?;
+            // Afterwards: an index that is deleted later takes the object with it, and one that was deleted before never has it
+            // published.
+            match store.exists() {
+                Ok(true) => Ok(lines),
+                Ok(false) => {
+                    // Nobody would look for it there.
+                    if let Err(error) = withdraw_spooled(store, &id) {
+                        let (index, error) = (store.uri(), error.with_causes());
+                        tracing::warn!(target: "canter::intake", index, error, "documents that were not taken stay in the folder of a deleted index");
+                    }
+                    Err(Refusal::Gone)
                 }
+                Err(error) => Err(shared.refuse(&error)),
             }
-            Ok(lines)
         });
         match written.await {
             Ok(written) => written,
@@ -356,9 +357,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Why documents are not taken, of which the log has more than the client is told.
+    fn refuse(&self, error: &BuildError) -> Refusal {
+        let (index, causes) = (self.store.uri(), error.with_causes());
+        tracing::warn!(target: "canter::intake", index, error = causes, "documents are not taken");
+        self.refusal_of(error)
+    }
+
     /// Why documents are not taken: an error that is one because the index was deleted says so.
     pub(crate) fn refusal_of(&self, error: &BuildError) -> Refusal {
-        let may_be_gone = self.settings.may_be_deleted && error.kind() == ErrorKind::Invalid;
+        let may_be_gone = error.kind() == ErrorKind::Invalid;
         match may_be_gone && matches!(self.store.exists(), Ok(false)) {
             true => Refusal::Gone,
             false => Refusal::from(error),

@@ -55,6 +55,12 @@ impl Bench {
         Lane::start(self.store(), settings, self.room.clone()).unwrap()
     }
 
+    /// Somebody removes the index's folder.
+    fn vanish(&self) {
+        let index = self.folder.path().join("index");
+        std::fs::rename(index, self.folder.path().join("elsewhere")).unwrap();
+    }
+
     pub(crate) fn num_docs(&self) -> u64 {
         let manifest = self.store().load_manifest().unwrap().manifest;
         manifest.splits.iter().map(|split| split.num_docs).sum()
@@ -355,20 +361,37 @@ async fn who_finds_no_room_waits_for_a_while() {
 async fn a_store_that_is_gone_is_told_to_who_waits() {
     let bench = Bench::new(1 << 20);
     let lane = bench.lane(SOON);
-    std::fs::remove_dir_all(bench.folder.path().join("index")).unwrap();
+    bench.vanish();
     let refused = lane.add(&[&document(1)], Acknowledge::Published).await;
     assert!(refused.is_err(), "{refused:?}");
 }
 
 #[tokio::test]
+async fn nothing_is_acknowledged_into_the_folder_of_an_index_that_has_vanished() {
+    let bench = Bench::new(1 << 20);
+    let lane = bench.lane(NEVER);
+    // The index config is known from now on, and is not read again for a while.
+    lane.problems([document(1).as_slice()]).unwrap();
+    bench.vanish();
+    for _ in 0..2 {
+        let refused = lane.add(&[&document(1)], Acknowledge::Durable).await;
+        assert_eq!(refused, Err(Refusal::Gone));
+        let folder = bench.folder.path().join("index");
+        assert!(!folder.exists(), "nothing is left there");
+    }
+    // What others have put there stays.
+    let folder = bench.folder.path().join("index/spool");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("other"), "theirs").unwrap();
+    let refused = lane.add(&[&document(1)], Acknowledge::Durable).await;
+    assert_eq!(refused, Err(Refusal::Gone));
+    assert_eq!(folder.read_dir().unwrap().count(), 1);
+}
+
+#[tokio::test]
 async fn an_index_that_was_deleted_takes_nothing_and_says_so() {
     let bench = Bench::new(1 << 20);
-    let settings = LaneSettings {
-        commit_interval: SOON,
-        may_be_deleted: true,
-        ..LaneSettings::default()
-    };
-    let lane = Lane::start(bench.store(), settings, bench.room.clone()).unwrap();
+    let lane = bench.lane(SOON);
     lane.add(&[&document(1)], Acknowledge::Durable)
         .await
         .unwrap();

@@ -182,5 +182,5 @@ fn merge(store: &IndexStore, settings: UpkeepSettings) -> Result<bool, BuildErro
 }
 
 fn warn(store: &IndexStore, error: &BuildError, what: &str) {
-    tracing::warn!(target: "canter::intake", index = store.uri(), %error, "{what}");
+    tracing::warn!(target: "canter::intake", index = store.uri(), error = error.with_causes(), "{what}");
 }

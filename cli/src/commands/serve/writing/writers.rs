@@ -157,12 +157,14 @@ impl Writers {
             let store = IndexStore::open(uri)?;
             // Better now than at the first document.
             store.load_config()?;
-            writers.add(name, uri, store, false)?;
+            // Clients are told of it by the name that they know.
+            let store = store.called(name.as_str());
+            writers.add(name, uri, store)?;
         }
         Ok(writers)
     }
 
-    /// Writes to one more index from now on. It may be one that others delete.
+    /// Writes to one more index from now on.
     ///
     /// # Errors
     /// If there is no thread for it.
@@ -171,13 +173,8 @@ impl Writers {
         name: &str,
         uri: &str,
         store: IndexStore,
-        may_be_deleted: bool,
     ) -> Result<()> {
-        let settings = LaneSettings {
-            may_be_deleted,
-            ..self.settings.clone()
-        };
-        let lane = Lane::start(store, settings, self.room.clone())?;
+        let lane = Lane::start(store, self.settings.clone(), self.room.clone())?;
         let lane = Arc::new(lane);
         if let Some(upkeep) = &self.upkeep {
             upkeep.add(Arc::clone(&lane));
