@@ -47,7 +47,7 @@ pub use fault::{Misbehaviour, NotImplemented, ObjectTooLong, StoreFault};
 pub use http_client::http_client;
 pub use object_name::check_object_name;
 pub use ranges::{CachedPiece, Extent};
-pub use redact::{redact, redact_urls};
+pub use redact::{redact, redact_urls, without_urls};
 #[cfg(feature = "buckets")]
 pub use redirect::same_host_only;
 pub use redirect::{MAX_REDIRECTS, is_same_host, redirect_of};

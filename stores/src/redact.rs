@@ -46,6 +46,21 @@ pub fn redact_urls(text: &str) -> String {
     out
 }
 
+/// `text` with `…` in place of each URL: for those who need not know where a store is.
+pub fn without_urls(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = (&rest[..at], &rest[at + 3..]);
+        let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        out.push_str(before.trim_end_matches(is_of_scheme));
+        out.push('…');
+        rest = &after[url_len(after)..];
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Where a URL ends that `text` begins with. A bracket that was opened within it is a part of it; one
 /// that was not is the text's around it.
 fn url_len(text: &str) -> usize {
@@ -182,6 +197,18 @@ mod tests {
             "cannot open `https://u:p@h/i?sig=1`",
             "cannot open `https://h/i?REDACTED`",
         );
+    }
+
+    #[test]
+    fn urls_are_taken_out_as_a_whole() {
+        let check = |text: &str, expect: &str| assert_eq!(without_urls(text), expect);
+        check("nothing to hide: at all", "nothing to hide: at all");
+        check(
+            "GET http://h:9000/b/a?x=(1) in 3 ms: for url (https://h/a?sig=1): reset",
+            "GET … in 3 ms: for url (…): reset",
+        );
+        check("`s3://b/logs`, s3a://b", "`…`, …");
+        check("://", "…");
     }
 
     proptest! {

@@ -24,6 +24,7 @@ mod serve_media;
 mod serve_openapi;
 mod serve_page;
 mod serve_pages;
+mod serve_places;
 mod serve_tokens;
 mod serve_transport;
 mod serve_writing;

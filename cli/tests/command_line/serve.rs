@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
@@ -34,35 +34,61 @@ impl Server {
 
     /// A server whose log goes somewhere.
     pub(crate) fn that_logs(folder: &Path, more: &[&str], log: impl Into<Stdio>) -> Self {
-        let args = ["serve", "--listen", "127.0.0.1:0"];
-        let engine: &[&str] = match more.contains(&"--engine") {
-            true => &[],
-            false => &["--engine", "native"],
-        };
-        let args = [&args[..], engine, more].concat();
-        let mut child = canter(folder, &args)
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let mut command = canter(folder, &args(more));
+        Self::run(command.stderr(log)).expect("it listens")
+    }
+
+    /// A server that can write nowhere but into `folder`, for what it must not delete elsewhere. Nothing, and a line that
+    /// names the test, where no mount namespace can be made: that takes Linux and root.
+    pub(crate) fn shut_in(folder: &Path, more: &[&str], test: &str) -> Option<Self> {
+        const SHUT_IN: &str = r#"
+            mount --bind "$0" "$0" || exit 77
+            while read -r _ at _; do
+                case "$at" in
+                    "$0" | /proc | /proc/* | /sys | /sys/* | /dev | /dev/*) ;;
+                    *) mount -o remount,bind,ro "$at" || exit 77 ;;
+                esac
+            done < /proc/self/mounts
+            cd "$0" && exec "$@"
+        "#;
+        let canter = canter(folder, &args(more));
+        let mut command = Command::new("unshare");
+        command
+            .args(["--mount", "--propagation", "private", "sh", "-c", SHUT_IN])
+            .arg(folder.canonicalize().unwrap())
+            .arg(canter.get_program())
+            .args(canter.get_args())
+            .current_dir(folder)
+            .stderr(Stdio::null());
+        let server = Self::run(&mut command);
+        if server.is_none() {
+            eprintln!("{test} is skipped: no mount namespace can be made here");
+        }
+        server
+    }
+
+    /// Nothing if the program cannot be run, or ends.
+    fn run(command: &mut Command) -> Option<Self> {
+        let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
         let mut line = String::new();
-        let stdout = child.stdout.take().unwrap();
+        let stdout = child.stdout.take()?;
         BufReader::new(stdout).read_line(&mut line).unwrap();
-        let url = line
-            .strip_prefix("listening on ")
-            .unwrap()
-            .trim()
-            .to_owned();
+        let Some(url) = line.strip_prefix("listening on ") else {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        };
+        let url = url.trim().to_owned();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
-        Self {
+        Some(Self {
             child,
             url,
             http: canter_stores::http_client().build().unwrap(),
             runtime,
-        }
+        })
     }
 
     /// `address:port`.
@@ -147,6 +173,15 @@ impl Server {
     }
 }
 
+/// The arguments of a server that listens anywhere.
+fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let engine: &[&str] = match more.contains(&"--engine") {
+        true => &[],
+        false => &["--engine", "native"],
+    };
+    [&["serve", "--listen", "127.0.0.1:0"], engine, more].concat()
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -163,6 +198,11 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap()
+    }
+
+    /// All that came: the headers and the body.
+    pub(crate) fn whole(&self) -> String {
+        format!("{:?} {}", self.headers, self.text)
     }
 
     pub(crate) fn header_values(&self, name: &str) -> Vec<&str> {

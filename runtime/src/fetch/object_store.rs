@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use canter_stores::{
-    Answer, Buffer, Misbehaviour, ObjectTooLong, StoreFault, check_object_name, redact, without_xml,
+    Answer, Buffer, Misbehaviour, ObjectTooLong, StoreFault, check_object_name, redact,
+    without_urls, without_xml,
 };
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -16,6 +17,7 @@ use http::HeaderValue;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectStore};
 use tokio::runtime::Handle;
+use tracing::debug;
 
 use super::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
@@ -209,10 +211,13 @@ fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> F
         return FetchError::misbehaved(object, range, fault);
     }
     let text = with_causes(error);
+    // Where the objects are is no matter of those who search: messages name the object, and the log has the rest.
+    let told = told(error, &text);
     if is_past_the_end(&text) {
-        let what = Misbehaviour::new(StoreFault::PastTheEnd, text);
+        let what = Misbehaviour::new(StoreFault::PastTheEnd, told);
         return FetchError::misbehaved(object, range, &what);
     }
+    debug!(target: "canter::request", object, %range, error = text, "a store refused a read");
     let kind = match error {
         E::NotFound { .. } => FetchErrorKind::NotFound,
         E::PermissionDenied { .. } | E::Unauthenticated { .. } => FetchErrorKind::Denied,
@@ -224,17 +229,42 @@ fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> F
         _ if text.contains("Header missing from response") => FetchErrorKind::Protocol,
         _ => FetchErrorKind::Unavailable,
     };
-    let text = match kind {
+    let told = match kind {
         FetchErrorKind::Denied => format!(
             "not allowed to read it: check the credentials in the environment and what they may do \
-             ({text})"
+             ({told})"
         ),
         _ if has_no_connection(error) => {
-            format!("no connection to the store: check its address and the network ({text})")
+            format!("no connection to the store: check its address and the network ({told})")
         }
-        _ => text,
+        _ => told,
     };
-    FetchError::new(kind, object, range, text)
+    FetchError::new(kind, object, range, told)
+}
+
+/// An error without the path or address of what it is about: of a file what the operating system said, of anything else
+/// `text`, which is all of it, without URLs.
+fn told(error: &object_store::Error, text: &str) -> String {
+    match of_system(error) {
+        Some(said) if !is_of_network(error) => said,
+        _ => without_urls(text),
+    }
+}
+
+fn of_system(error: &(dyn Error + 'static)) -> Option<String> {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => Some(error.to_string()),
+        None => of_system(error.source()?),
+    }
+}
+
+/// Whether it comes from the client that talks to a bucket.
+fn is_of_network(error: &(dyn Error + 'static)) -> bool {
+    #[cfg(feature = "remote")]
+    if error.is::<object_store::client::HttpError>() {
+        return true;
+    }
+    error.source().is_some_and(is_of_network)
 }
 
 /// As folders and memory say it, in types that are private to that crate.
@@ -343,6 +373,31 @@ mod tests {
                 .unwrap_err();
             assert_eq!(error.kind, FetchErrorKind::NotFound);
             assert!(!error.is_transient);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_error_says_nothing_of_where_the_folder_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let mut fetchers = stores(&folder).await;
+        let fetcher = fetchers.pop().unwrap();
+        std::fs::write(folder.join("index/pages"), "a file").unwrap();
+        std::fs::create_dir(folder.join("index/filters")).unwrap();
+        for (object, range) in [
+            ("splits/b.split", ByteRange::new(0, 1)),
+            ("splits/a.split", ByteRange::new(50, 3)),
+            ("splits/a.split", ByteRange::new(8, 3)),
+            ("splits", ByteRange::from(0)),
+            ("filters", ByteRange::new(0, 7)),
+            ("pages/a.page", ByteRange::from(0)),
+            ("splits/a.split/more", ByteRange::from(0)),
+            (&"a".repeat(300), ByteRange::from(0)),
+        ] {
+            let error = fetcher.fetch(object, range).await.unwrap_err();
+            assert!(error.message.starts_with(object), "{error}");
+            let place = folder.to_str().unwrap().trim_start_matches('/');
+            assert!(!error.message.contains(place), "{error}");
         }
     }
 

@@ -20,7 +20,8 @@ const MAX_NAMED: usize = 3;
 
 /// Lists what a query matches.
 pub(crate) struct Lister {
-    uri: String,
+    /// What messages call the index.
+    called: String,
     request: Value,
     limits: Limits,
     engine: Arc<dyn Engine>,
@@ -37,30 +38,38 @@ impl Lister {
         engine: &EngineArgs,
     ) -> Result<Self> {
         Self::new(
-            uri,
+            (uri, uri),
             request,
             deadline_ms,
             engine.start(InstanceCaps::default())?,
         )
     }
 
-    /// The same with an engine that runs already.
+    /// The same with an engine that runs already. Messages call the index `called`; if that is not its URI, they say nothing
+    /// of where it is.
     pub(crate) fn new(
-        uri: &str,
+        (uri, called): (&str, &str),
         request: Value,
         deadline_ms: u64,
         engine: Arc<dyn Engine>,
     ) -> Result<Self> {
         let options = OpenOptions::default();
+        let fetcher = open_uri(uri, &options).map_err(|mut error| {
+            if called != uri {
+                tracing::warn!(target: "canter::serve", index = called, %error, "an index cannot be opened");
+                "its store cannot be opened".clone_into(&mut error.message);
+            }
+            about_index(called)(error)
+        })?;
         Ok(Self {
-            uri: uri.to_owned(),
+            called: called.to_owned(),
             request,
             limits: Limits {
                 deadline_ms,
                 ..Limits::default()
             },
             engine,
-            fetcher: open_uri(uri, &options).map_err(about_index(uri))?,
+            fetcher,
             runtime: tokio_runtime()?,
         })
     }
@@ -92,7 +101,7 @@ impl Lister {
             .build()?;
         let answer = searcher.search(&self.request, &self.limits);
         let answer = self.runtime.block_on(answer);
-        let mut answer = answer.map_err(about_index(&self.uri))?.json;
+        let mut answer = answer.map_err(about_index(&self.called))?.json;
         check_whole(&answer)?;
         serde_json::from_value(answer["listed_splits"].take())
             .context("the search engine gave no list of documents")

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use axum::http::StatusCode;
 use canter_access::matches_any;
 use canter_doc_mapper::IndexConfig;
@@ -82,7 +82,11 @@ impl Root {
             served: Mutex::default(),
             turn: Arc::default(),
         };
-        root.adopt(root.catalog.indexes()?);
+        let indexes = root.catalog.indexes().with_context(|| {
+            let uri = root.catalog.uri();
+            format!("cannot open the indexes in `{uri}`")
+        })?;
+        root.adopt(indexes);
         Ok(Some(Arc::new(root)))
     }
 
@@ -100,7 +104,7 @@ impl Root {
             if let Some(error) = &error
                 && last_error.as_ref() != Some(error)
             {
-                tracing::error!(target: "canter::serve", %error, "the indexes stay as they were");
+                tracing::error!(target: "canter::serve", root = self.catalog.uri(), %error, "the indexes stay as they were");
             }
             last_error = error;
         }
@@ -122,7 +126,8 @@ impl Root {
                     tracing::info!(target: "canter::serve", num, "what was left of deleted indexes is removed");
                 }
                 Ok(Err(error)) => {
-                    tracing::error!(target: "canter::serve", %error, "not all that is left of deleted indexes could be removed");
+                    let (root, error) = (self.catalog.uri(), error.with_causes());
+                    tracing::error!(target: "canter::serve", root, error, "not all that is left of deleted indexes could be removed");
                 }
                 Err(error) => {
                     tracing::error!(target: "canter::serve", %error, "a sweep of deleted indexes broke off");
@@ -320,7 +325,8 @@ impl Root {
     fn remove_objects(&self, name: &str, entry: &CatalogEntry) -> Vec<(String, u64)> {
         let removed = self.catalog.remove_objects(entry);
         removed.unwrap_or_else(|error| {
-            tracing::warn!(target: "canter::serve", index = name, %error, "objects of a deleted index are removed later");
+            let (root, error) = (self.catalog.uri(), error.with_causes());
+            tracing::warn!(target: "canter::serve", index = name, root, error, "objects of a deleted index are removed later");
             Vec::new()
         })
     }
@@ -384,7 +390,7 @@ impl Root {
         let store = self.catalog.store_of(entry);
         let added = store
             .map_err(anyhow::Error::from)
-            .and_then(|store| writers.add(name, &uri, store, true));
+            .and_then(|store| writers.add(name, &uri, store));
         if added.is_err() {
             self.searcher.remove_index(name);
         }

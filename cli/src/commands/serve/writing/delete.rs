@@ -14,6 +14,7 @@ use super::params::Params;
 use super::problem::{fail, respond};
 use super::writers::{Request, Writer, Writers};
 use crate::commands::index::Lister;
+use crate::exit::WrongUse;
 
 /// Time for one search of an index, in milliseconds.
 const DEADLINE_MS: u64 = 600_000;
@@ -46,16 +47,19 @@ pub(super) async fn delete(
             "forced_filter": request.caller.forced_filter, "index_name": name,
         });
         let engine = Arc::clone(&writers.engine);
+        let called = name.clone();
         let deleted = tokio::task::spawn_blocking(move || -> anyhow::Result<DeleteReport> {
-            let lister = Lister::new(&uri, search, DEADLINE_MS, engine)?;
+            let lister = Lister::new((&uri, &called), search, DEADLINE_MS, engine)?;
             delete_documents(lane.store(), || lister.list())
         });
         match deleted.await {
             Ok(Ok(report)) => num_deleted += report.num_deleted_docs,
             Ok(Err(error)) => {
+                // What caused it says where the index is, and is for the log.
+                tracing::warn!(target: "canter::serve", index = name.as_str(), error = %format_args!("{error:#}"), "documents could not be deleted");
                 return request
                     .api
-                    .refusal(status_of(&error), &format!("{name}: {error:#}"));
+                    .refusal(status_of(&error), &format!("{name}: {}", told(&error)));
             }
             Err(error) => {
                 let message = format!("{name}: {error}");
@@ -119,7 +123,19 @@ fn read(request: &Request<'_>, body: &[u8]) -> Result<(Params, Value), String> {
     }
 }
 
+/// What a client is told of an error: that of a store knows for whom it is, and what caused it does not.
+fn told(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<canter_index_builder::BuildError>() {
+        Some(error) => error.to_string(),
+        None => format!("{error:#}"),
+    }
+}
+
 fn status_of(error: &anyhow::Error) -> StatusCode {
+    // That is how the search says that there is no index.
+    if error.is::<WrongUse>() {
+        return StatusCode::NOT_FOUND;
+    }
     let of_search = error
         .downcast_ref::<canter_runtime::SearchError>()
         .map(|error| error.kind);

@@ -77,8 +77,13 @@ impl Problem {
     }
 }
 
+/// Messages call indexes and objects by the names that clients know. What they leave out of where these are, the log has.
 impl From<BuildError> for Problem {
     fn from(error: BuildError) -> Self {
+        if !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Limit) {
+            let error = error.with_causes();
+            tracing::warn!(target: "canter::serve", error, "a request could not be answered");
+        }
         let (status, kind) = match error.kind() {
             ErrorKind::Unavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
