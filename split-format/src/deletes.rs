@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
-use crate::version::{DELETES_NAME, deletes_object, object_id};
+use crate::version::{DELETES_NAME, deletes_object, object_id, read_object_id};
 use crate::{SplitEntry, TimeRange};
 
 /// So short ones stand in the entry.

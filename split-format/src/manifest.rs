@@ -18,8 +18,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::codec::{Reader, Writer};
 use crate::condemned::Condemned;

@@ -17,7 +17,7 @@ mod targets;
 type Target = fn(&[u8]);
 
 /// The targets by name.
-const TARGETS: [(&str, Target); 10] = [
+const TARGETS: [(&str, Target); 11] = [
     ("query", targets::query),
     ("aggregations", targets::aggregations),
     ("document", targets::document),
@@ -28,6 +28,7 @@ const TARGETS: [(&str, Target); 10] = [
     ("manifest_pages", targets::manifest_pages),
     ("filters", targets::filters),
     ("elastic", targets::elastic),
+    ("store_objects", targets::store_objects),
 ];
 
 /// Inputs drawn for each target; `CANTER_FUZZ_SECONDS` draws for that long instead.
@@ -130,6 +131,38 @@ fn is_known(panic: &str) -> bool {
     panic.contains("tantivy") && KNOWN.iter().any(|known| panic.contains(known))
 }
 
+/// The seeds are what they are called, and what they should be refused for is why they are.
+#[test]
+fn seeds_of_store_objects_are_read_or_refused() {
+    use canter_index_builder::fuzzing;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/store_objects");
+    let seed = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    assert_eq!(fuzzing::catalog(&seed("catalog")).unwrap().names.len(), 5);
+    for name in [
+        "catalog-outside",
+        "catalog-root",
+        "catalog-deeper",
+        "catalog-both",
+    ] {
+        assert_eq!(fuzzing::catalog(&seed(name)), None, "{name}");
+    }
+    assert!(fuzzing::templates(&seed("templates")).is_some());
+    let split = ["splits/0123456789abcdef0123456789abcdef.split"];
+    assert_eq!(
+        fuzzing::checkpoint(&seed("checkpoint")).unwrap().names,
+        split
+    );
+    assert_eq!(fuzzing::receipt(&seed("receipt")).unwrap().names, split);
+    let lines = fuzzing::spooled(&seed("spool"), 18).unwrap();
+    assert_eq!(lines, b"{\"n\": 1}\n{\"n\": 2}\n");
+    let swells = seed("spool-that-swells");
+    assert_eq!(fuzzing::spooled(&swells, 1 << 20), None);
+    assert_eq!(
+        fuzzing::spooled(&swells, 20 << 17).map(|lines| lines.len()),
+        Some(20 << 17)
+    );
+}
+
 /// A seed with a few changes: bytes turned, taken out, doubled, words put in, another seed's end.
 fn drawn(seeds: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut input = seeds[rng.random_range(0..seeds.len())].clone();
@@ -224,6 +257,10 @@ fn drawn_inputs_do_no_harm() {
 #[ignore = "writes into the repository"]
 fn the_index_of_the_targets_is_written() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/index");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a folder of the repository, which is written anew"
+    )]
     std::fs::remove_dir_all(&folder).unwrap();
     for (name, bytes) in &index_of_the_targets().objects {
         if name.ends_with(".lock") {

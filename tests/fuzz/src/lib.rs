@@ -8,7 +8,9 @@ mod edits;
 mod elastic;
 mod host;
 mod pages;
+mod store_objects;
 
 pub use checks::{aggregations, cache_file, document, hostile_split, partial_entry, query, wire};
 pub use elastic::elastic;
 pub use pages::{filters, manifest_pages};
+pub use store_objects::store_objects;
