@@ -318,17 +318,17 @@ mod tests {
             let (_, answers) = run(line.as_bytes(), 1000);
             assert_eq!(codes(&answers), expect, "{line}");
         };
-        let parse = (-32_700, Value::Null);
+        let parse = [(-32_700, Value::Null)];
         let invalid = |id: Value| (-32_600, id);
-        check("{", &[parse.clone()]);
-        check("nonsense\n", &[parse.clone()]);
+        check("{", &parse);
+        check("nonsense\n", &parse);
         check(
             "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\"\n}\n",
-            &[parse.clone(), parse.clone()],
+            &[parse.clone(), parse.clone()].concat(),
         );
         check(
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} {}\n",
-            &[parse],
+            &parse,
         );
         check("[]\n", &[invalid(Value::Null)]);
         check(
