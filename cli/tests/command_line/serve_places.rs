@@ -171,7 +171,7 @@ const OF_ALL: [(&str, &str, &str); 11] = [
 type Break = fn(&Bench);
 
 /// What happens to the files of both indexes, or to those of the root.
-fn breaks() -> [(&'static str, Break); 13] {
+fn breaks() -> [(&'static str, Break); 12] {
     fn in_each(bench: &Bench, change: impl Fn(&Path)) {
         bench.indexes().iter().for_each(|index| change(index));
     }
@@ -233,10 +233,6 @@ fn breaks() -> [(&'static str, Break); 13] {
         ("the lists are damaged", |bench| {
             garble(&bench.path("all/indexes.json"));
             garble(&bench.path("all/templates.json"));
-        }),
-        ("the lists are folders", |bench| {
-            become_folder(&bench.path("all/indexes.json"));
-            become_folder(&bench.path("all/templates.json"));
         }),
         ("the root is gone", |bench| {
             std::fs::rename(bench.path("all"), bench.path("away")).unwrap();
