@@ -42,7 +42,7 @@ pub struct IndexStore {
     prefix: Path,
     uri: String,
     /// What messages call it, if not by its URI; nothing of where it is stands in them then.
-    called: Option<String>,
+    called: Option<Arc<str>>,
     /// Whether it is one of several below a root, whose objects are deleted with it.
     is_of_several: bool,
     lock: Option<LocalLock>,
@@ -145,7 +145,7 @@ impl IndexStore {
     /// The same, which messages call by a name instead of its URI, and say nothing of where it is: for answers to those who
     /// need not know. What [`BuildError::with_causes`] gives says more, and is for logs.
     #[must_use]
-    pub fn called(self, name: impl Into<String>) -> IndexStore {
+    pub fn called(self, name: impl Into<Arc<str>>) -> IndexStore {
         IndexStore {
             called: Some(name.into()),
             ..self

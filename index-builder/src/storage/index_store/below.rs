@@ -18,7 +18,7 @@ const DELETES_AT_ONCE: usize = 8;
 impl IndexStore {
     /// The same store, for the objects of one of its folders. What a probe has found holds for both.
     pub(crate) fn below(&self, folder: &IndexFolder) -> Result<IndexStore, BuildError> {
-        let called = self.called.as_ref().map(|_| folder.name().to_owned());
+        let called = self.called.as_ref().map(|_| folder.name().into());
         let lock = match &self.lock {
             None => None,
             Some(lock) => {
