@@ -29,6 +29,8 @@ pub enum DocErrorReason {
     DuplicateKey,
     /// The line is larger than a document may be.
     TooLarge,
+    /// More terms, or longer ones, would come of it than of a document may.
+    TooManyTerms,
 }
 
 impl DocErrorReason {
@@ -47,6 +49,7 @@ impl DocErrorReason {
             DocErrorReason::TooDeep => "too_deep",
             DocErrorReason::DuplicateKey => "duplicate_key",
             DocErrorReason::TooLarge => "too_large",
+            DocErrorReason::TooManyTerms => "too_many_terms",
         }
     }
 }

@@ -24,7 +24,7 @@ use tantivy::DateTime;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf};
 use tantivy::schema::{Field, Schema, Value};
 
-use crate::mapper::JsonValue;
+use crate::mapper::{JsonValue, num_path_bytes};
 use crate::stored::{
     BOOL, BYTES, DATE, FLOAT, IP, KIND_BITS, Reader, SIGNED, TEXT, UNSIGNED, bytes, date, varint,
     zigzag,
@@ -225,10 +225,20 @@ pub struct EncodedDoc {
 
 impl EncodedDoc {
     fn values(&self) -> Values<'_> {
-        Values {
-            reader: Reader(self.docs.bytes.get(self.range.clone()).unwrap_or_default()),
-            shape: &self.docs.shape,
-        }
+        let bytes = self.docs.bytes.get(self.range.clone());
+        values_of(bytes.unwrap_or_default(), &self.docs.shape)
+    }
+
+    /// Its length as it is encoded.
+    pub fn num_bytes(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Bytes of the paths of its values in JSON fields: tantivy keeps each such path while it builds a segment.
+    pub fn num_path_bytes(&self) -> u64 {
+        let values = self.values().map(|(_, value)| value);
+        let nodes = values.filter(|value| matches!(value, EncodedValue::Node(_)));
+        nodes.fold(0, |sum: u64, node| sum.saturating_add(num_path_bytes(node)))
     }
 
     /// Appends the document as it is stored, as [`write_stored`](crate::write_stored) does.
@@ -265,6 +275,14 @@ impl Document for EncodedDoc {
 
     fn iter_fields_and_values(&self) -> Values<'_> {
         self.values()
+    }
+}
+
+/// The values of a document that was encoded so.
+pub(crate) fn values_of<'a>(bytes: &'a [u8], shape: &'a DocShape) -> Values<'a> {
+    Values {
+        reader: Reader(bytes),
+        shape,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The crate's one error: a kind that says who can do something about it, and a message that says
 //! what.
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::io;
 
@@ -69,6 +70,17 @@ impl BuildError {
 
     pub(crate) fn internal(message: impl Into<String>) -> BuildError {
         BuildError::new(ErrorKind::Internal, message)
+    }
+
+    /// A mistake that showed as a panic, which was caught.
+    #[must_use]
+    pub fn of_panic(panic: &(dyn Any + Send)) -> BuildError {
+        let what = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        BuildError::internal(format!("a thread of the ingest panicked: {what}"))
     }
 
     /// Keeps `source` as the cause, and adds what it says to the message.

@@ -36,8 +36,8 @@ mod transform;
 mod upkeep;
 
 pub use arrivals::{
-    DocumentCheck, DocumentProblem, LineIds, keep_rejected, read_spooled, remove_spooled, spool,
-    spooled, spooled_source, withdraw_spooled,
+    DocumentCheck, DocumentProblem, LineIds, keep_rejected, keep_unbuildable, read_spooled,
+    remove_spooled, spool, spooled, spooled_source, unbuildable, withdraw_spooled,
 };
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use catalog::{Catalog, CatalogEntry, Creation, NewIndex, Templates};

@@ -1,6 +1,6 @@
 //! What waits to be published.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
 use canter_index_builder::LineIds;
@@ -26,6 +26,8 @@ pub(crate) struct Part {
     pub(crate) ids: Option<LineIds>,
     /// Their share of what may wait.
     pub(crate) room: Option<OwnedSemaphorePermit>,
+    /// Lines with which building fails, from 1: they are set aside.
+    pub(crate) left_out: BTreeSet<u64>,
 }
 
 impl Part {

@@ -1,13 +1,15 @@
 //! Publishing what waits.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use canter_index_builder::{
-    BuildError, DocumentCheck, ErrorKind, IngestOptions, LineIds, Source, ingest, keep_rejected,
-    read_spooled, remove_spooled, spooled, spooled_source, unix_time_ms,
+    BuildError, DocumentCheck, ErrorKind, IndexStore, IngestOptions, IngestReport, LineIds, Source,
+    ingest, keep_rejected, keep_unbuildable, read_spooled, remove_spooled, spooled, spooled_source,
+    unbuildable, unix_time_ms,
 };
 use uuid::Uuid;
 
@@ -32,11 +34,29 @@ pub(crate) struct Committer {
     /// What is in the spool by this process, and what it has taken over.
     own: BTreeSet<String>,
     is_first_look: bool,
+    builder: Builder,
+}
+
+/// How documents are published, and how it is found which of them fail. Tests have others.
+#[derive(Clone, Copy)]
+struct Builder {
+    ingest: fn(&IndexStore, &IngestOptions, Vec<Source>) -> Result<IngestReport, BuildError>,
+    unbuildable: fn(&IndexStore, &[&[u8]]) -> Result<Vec<usize>, BuildError>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            ingest: |store, options, sources| ingest(store, options, sources, &()),
+            unbuildable: |store, documents| unbuildable(&store.load_config()?, documents),
+        }
+    }
 }
 
 impl Committer {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self {
+            builder: Builder::default(),
             shared,
             seen: BTreeSet::new(),
             own: BTreeSet::new(),
@@ -84,6 +104,7 @@ impl Committer {
                     waiter: None,
                     ids: None,
                     room: None,
+                    left_out: BTreeSet::new(),
                 };
                 // Until it is published it is ours: the next look must not add it once more.
                 self.own.insert(id.clone());
@@ -228,6 +249,50 @@ impl Committer {
                 None => Err(error),
                 Some(num_lines) => self.publish(parts, num_lines),
             },
+            // A mistake of ours, which is looked for in the part that fails alone.
+            Err(error) if error.kind() == ErrorKind::Internal => {
+                let mut parts = parts.iter_mut().filter(|part| part.has_documents());
+                match (parts.next(), parts.next()) {
+                    (Some(part), None) => self.publish_buildable(part, error),
+                    _ => Err(error),
+                }
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Building fails with a part that is in the spool: publishes its documents without those with which it does, which go
+    /// into the folder `rejected` first. As in [`Committer::set_aside`] all is under the one id, and the spooled object stays
+    /// what it was until it is removed: whoever goes on from any state finds the same documents.
+    fn publish_buildable(&self, part: &mut Part, error: BuildError) -> Result<(), BuildError> {
+        let store = &self.shared.store;
+        let (Some(id), Some(lines)) = (&part.spooled, &part.lines) else {
+            return Err(error);
+        };
+        let lines: Vec<&[u8]> = lines.split_inclusive(|byte| *byte == b'\n').collect();
+        let documents: Vec<&[u8]> = lines.iter().map(|line| line.trim_ascii_end()).collect();
+        let places = (self.builder.unbuildable)(store, &documents)?;
+        if places.is_empty() {
+            return Err(error);
+        }
+        let bad = places.iter().filter_map(|place| lines.get(*place).copied());
+        let bad: Vec<u8> = bad.flatten().copied().collect();
+        keep_unbuildable(store, id, &bad)?;
+        tracing::error!(
+            target: "canter::intake", index = store.uri(), spool = id.as_str(), num_documents = places.len(), %error,
+            "documents with which building fails are in the folder `rejected`, under the name of their spooled object and \
+             `unbuildable`: this is a mistake in Canter, please report it"
+        );
+        part.left_out = places.iter().map(|place| *place as u64 + 1).collect();
+        match self.publish(std::slice::from_mut(part), places.len() as u64) {
+            // Others may be rejected because the index config has changed.
+            Err(error) if may_be_rejects(&error) => {
+                let num_set_aside = self.set_aside(std::slice::from_mut(part))?.ok_or(error)?;
+                self.publish(
+                    std::slice::from_mut(part),
+                    num_set_aside + places.len() as u64,
+                )
+            }
             outcome => outcome,
         }
     }
@@ -250,14 +315,23 @@ impl Committer {
                 ingested_at_ms: unix_time_ms(),
                 ..IngestOptions::default()
             };
-            match ingest(&self.shared.store, &options, sources, &()) {
-                Ok(_) => return Ok(()),
+            match self.ingest(&options, sources) {
+                Ok(()) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Unavailable => match pauses.next() {
                     Some(pause) => thread::sleep(*pause),
                     None => return Err(error),
                 },
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// A panic on this thread would end it, and with it all writing to the index.
+    fn ingest(&self, options: &IngestOptions, sources: Vec<Source>) -> Result<(), BuildError> {
+        let ingest = || (self.builder.ingest)(&self.shared.store, options, sources);
+        match catch_unwind(AssertUnwindSafe(ingest)) {
+            Ok(outcome) => outcome.map(drop),
+            Err(panic) => Err(BuildError::of_panic(&*panic)),
         }
     }
 
@@ -293,10 +367,11 @@ impl Committer {
             let Some(lines) = &part.lines else {
                 continue;
             };
-            let (mut bad, mut num_bad) = (Vec::new(), 0);
+            let (mut bad, mut num_bad, mut first_problem) = (Vec::new(), 0, None);
             for line in lines.split_inclusive(|byte| *byte == b'\n') {
                 let document = line.strip_suffix(b"\n").unwrap_or(line);
-                if check.problem(document, &mut scratch).is_some() {
+                if let Some(problem) = check.problem(document, &mut scratch) {
+                    first_problem.get_or_insert(problem.message);
                     bad.extend_from_slice(line);
                     num_bad += 1;
                 }
@@ -316,8 +391,9 @@ impl Committer {
             };
             keep_rejected(store, id, &bad)?;
             tracing::error!(
-                target: "canter::intake", index = store.uri(), spool = id.as_str(),
-                "the index config has changed: documents that it does not allow are in the folder `rejected`"
+                target: "canter::intake", index = store.uri(), spool = id.as_str(), num_documents = num_bad,
+                problem = first_problem.unwrap_or_default(),
+                "documents that the index does not allow (any more) are in the folder `rejected`"
             );
             *num_set_aside.get_or_insert(0) += num_bad;
         }
@@ -350,7 +426,10 @@ fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
     let mut sources = Vec::new();
     for part in parts {
         match (&part.spooled, &part.lines) {
-            (Some(id), Some(lines)) => sources.push(spooled_source(id, lines.clone())),
+            (Some(id), Some(lines)) => {
+                let source = spooled_source(id, lines.clone());
+                sources.push(source.without(part.left_out.clone()));
+            }
             (None, Some(lines)) => {
                 let ids = next.unwrap_or_else(|| LineIds::of_source(direct_id, lines));
                 let num_lines = lines.iter().filter(|byte| **byte == b'\n').count();

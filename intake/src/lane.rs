@@ -242,6 +242,7 @@ impl Lane {
                 waiter: None,
                 ids,
                 room,
+                left_out: BTreeSet::new(),
             };
             self.shared.add(part, false)?;
             arriving.has_arrived();
@@ -254,6 +255,7 @@ impl Lane {
             waiter: Some(waiter),
             ids: None,
             room,
+            left_out: BTreeSet::new(),
         };
         self.shared
             .add(part, acknowledge == Acknowledge::PublishedNow)?;
@@ -299,6 +301,7 @@ impl Lane {
             waiter: Some(waiter),
             ids: None,
             room: None,
+            left_out: BTreeSet::new(),
         };
         self.shared.add(nothing, true)?;
         let told = told.await.unwrap_or(Err(Refusal::Stopping));

@@ -34,7 +34,7 @@ pub use field::{
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
 pub use settings::{
     DEFAULT_DOCSTORE_BLOCKSIZE, IndexingResources, IndexingSettings, IngestSettings, MergePolicy,
-    OnError, RetentionPolicy,
+    OnError, RetentionPolicy, TermLimits,
 };
 
 pub use tokenizer::{CustomTokenizer, TokenizerCut, TokenizerFilter};

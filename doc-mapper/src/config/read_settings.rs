@@ -3,8 +3,12 @@
 use super::node::{MapReader, Node, NodeValue, Result};
 use super::{
     IndexingResources, IndexingSettings, IngestSettings, MergePolicy, OnError, RetentionPolicy,
-    SearchSettings, units,
+    SearchSettings, TermLimits, units,
 };
+
+/// The most that `max_doc_terms` and `max_doc_term_bytes` may be raised to: what tantivy can address in one segment.
+const MAX_DOC_TERMS: u64 = 20_000_000;
+const MAX_DOC_TERM_BYTES: u64 = 512 << 20;
 
 pub(super) fn search_settings(node: Option<&Node>) -> Result<SearchSettings> {
     let Some(node) = node else {
@@ -23,13 +27,16 @@ pub(super) fn search_settings(node: Option<&Node>) -> Result<SearchSettings> {
 
 /// Returns the settings, and the timestamp field that configs before 0.5 named here.
 pub(super) fn indexing_settings(node: Option<&Node>) -> Result<(IndexingSettings, Option<String>)> {
-    const KEYS: [&str; 8] = [
+    const KEYS: [&str; 11] = [
         "commit_timeout_secs",
         "docstore_blocksize",
         "docstore_compression_level",
         "split_num_docs_target",
         "merge_policy",
         "resources",
+        "max_ngram_diff",
+        "max_doc_terms",
+        "max_doc_term_bytes",
         "timestamp_field",
         "sort_field",
     ];
@@ -63,8 +70,32 @@ pub(super) fn indexing_settings(node: Option<&Node>) -> Result<(IndexingSettings
         split_num_docs_target: target,
         merge_policy: merge_policy(map.get("merge_policy"))?,
         resources: resources(map.get("resources"))?,
+        term_limits: term_limits(&map)?,
     };
     Ok((settings, map.str("timestamp_field")?))
+}
+
+fn term_limits(map: &MapReader<'_>) -> Result<TermLimits> {
+    const BYTES: &str = "max_doc_term_bytes";
+    let default = TermLimits::default();
+    let max_doc_term_bytes = match map.text(BYTES)? {
+        None => default.max_doc_term_bytes,
+        Some(text) => match units::parse_bytes(&text) {
+            Ok(bytes) if (1..=MAX_DOC_TERM_BYTES).contains(&bytes) => bytes,
+            Ok(bytes) => {
+                let message = format!(
+                    "{BYTES:?} must be between 1 and {MAX_DOC_TERM_BYTES} bytes, got {bytes}"
+                );
+                return Err(map.error(BYTES, message));
+            }
+            Err(message) => return Err(map.error(BYTES, format!("{BYTES:?}: {message}"))),
+        },
+    };
+    Ok(TermLimits {
+        max_ngram_diff: map.u64("max_ngram_diff", default.max_ngram_diff, 0, 99)?,
+        max_doc_terms: map.u64("max_doc_terms", default.max_doc_terms, 1, MAX_DOC_TERMS)?,
+        max_doc_term_bytes,
+    })
 }
 
 fn resources(node: Option<&Node>) -> Result<IndexingResources> {

@@ -28,6 +28,53 @@ pub struct IndexingSettings {
     pub merge_policy: MergePolicy,
     /// What building may use.
     pub resources: IndexingResources,
+    /// What one document may add to the dictionaries.
+    #[serde(flatten)]
+    pub term_limits: TermLimits,
+}
+
+/// What one document may add to the dictionaries of its split. A config has only those that differ from the defaults,
+/// so that programs which do not know them read all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TermLimits {
+    /// How much longer the longest gram of an `ngram` tokenizer may be than the shortest, in characters: each character of
+    /// a text begins one gram more than that.
+    #[serde(skip_serializing_if = "TermLimits::is_default_diff")]
+    pub max_ngram_diff: u64,
+    /// The most terms of a document, equal ones counted each time.
+    #[serde(skip_serializing_if = "TermLimits::are_default_terms")]
+    pub max_doc_terms: u64,
+    /// The most bytes of these terms, and of the paths of its values in fields of any shape.
+    #[serde(skip_serializing_if = "TermLimits::are_default_bytes")]
+    pub max_doc_term_bytes: u64,
+}
+
+impl TermLimits {
+    /// What a config has that does not say. A document of 1 MiB fits with each of its characters in grams of 5 lengths, and
+    /// one of 16 MiB of words.
+    const DEFAULT: TermLimits = TermLimits {
+        max_ngram_diff: 4,
+        max_doc_terms: 10_000_000,
+        max_doc_term_bytes: 128 << 20,
+    };
+
+    fn is_default_diff(diff: &u64) -> bool {
+        *diff == TermLimits::DEFAULT.max_ngram_diff
+    }
+
+    fn are_default_terms(terms: &u64) -> bool {
+        *terms == TermLimits::DEFAULT.max_doc_terms
+    }
+
+    fn are_default_bytes(bytes: &u64) -> bool {
+        *bytes == TermLimits::DEFAULT.max_doc_term_bytes
+    }
+}
+
+impl Default for TermLimits {
+    fn default() -> TermLimits {
+        TermLimits::DEFAULT
+    }
 }
 
 /// What building may use.
@@ -157,6 +204,7 @@ impl Default for IndexingSettings {
             resources: IndexingResources {
                 heap_size: 2_000_000_000,
             },
+            term_limits: TermLimits::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! what is asked of them.
 
 use super::node::Result;
-use super::{ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode};
+use super::{ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode, TokenizerCut};
 use crate::field_path::split_path;
 use crate::mapper::{DYNAMIC_FIELD, RESERVED_NAMES};
 
@@ -33,7 +33,35 @@ pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
 /// What is asked of a config that somebody writes, and not of one that an index has: default search fields
 /// that can hold nothing. Such an index works, and must not become unreadable.
 pub(super) fn written_config(config: &IndexConfig) -> Result<()> {
-    each_default_search_field(config, can_hold_something)
+    each_default_search_field(config, can_hold_something)?;
+    grams(config)
+}
+
+/// Whether tokenizers make no more grams of a character than allowed. Indexes that are there keep theirs.
+fn grams(config: &IndexConfig) -> Result<()> {
+    let max = config.indexing_settings.term_limits.max_ngram_diff;
+    for (i, tokenizer) in config.doc_mapping.tokenizers.iter().enumerate() {
+        let TokenizerCut::Ngram {
+            min_gram,
+            max_gram,
+            prefix_only: false,
+        } = &tokenizer.cut
+        else {
+            continue;
+        };
+        let diff = max_gram.saturating_sub(*min_gram) as u64;
+        if diff > max {
+            let message = format!(
+                "tokenizer {:?} makes {} grams of each character: \"max_gram\" may be \"min_gram\" and {max} more; bring \
+                 them nearer, or set \"max_ngram_diff\" in \"indexing_settings\" to {diff}",
+                tokenizer.name,
+                diff + 1,
+            );
+            let at = format!("doc_mapping.tokenizers[{i}].max_gram");
+            return Err(ConfigError::new(at, message));
+        }
+    }
+    Ok(())
 }
 
 const DEFAULT_SEARCH_FIELDS: &str = "search_settings.default_search_fields";

@@ -7,6 +7,7 @@ use tantivy::DateTime;
 use super::schema::DocMapper;
 use super::{PARSE_ERROR_FIELD, PARSE_MESSAGE_FIELD, RAW_FIELD};
 use crate::config::FieldKind;
+use crate::doc_error::DocErrorReason;
 use crate::encoded::DocEncoder;
 
 /// A record that is no document.
@@ -24,13 +25,29 @@ impl DocMapper {
     /// Appends the document of a record that is none, encoded. It has no timestamp until
     /// [`add_timestamp`](DocMapper::add_timestamp) gives it one. Empty in an index without `on_error: keep`.
     pub fn encode_kept_doc(&self, kept: &Kept<'_>, out: &mut Vec<u8>) {
-        let json = json!({
-            RAW_FIELD: kept.raw,
-            PARSE_ERROR_FIELD: kept.reason,
-            PARSE_MESSAGE_FIELD: kept.message,
-        });
-        // An index without these fields has nothing to keep it in.
-        let _ = self.encode_without_timestamp(json.to_string().as_bytes(), out);
+        let mut encode = |raw: &str, message: &str, counts_terms: bool| {
+            let json = json!({
+                RAW_FIELD: raw,
+                PARSE_ERROR_FIELD: kept.reason,
+                PARSE_MESSAGE_FIELD: message,
+            });
+            self.encode_without_timestamp(json.to_string().as_bytes(), counts_terms, out)
+        };
+        match encode(kept.raw, kept.message, true) {
+            Err(error) if error.reason() == DocErrorReason::TooManyTerms => {
+                let max = self.term_bounds.always_fitting_num_bytes();
+                let raw = beginning(kept.raw, max);
+                let message = format!(
+                    "{}; of its {} bytes the first {} are kept, since {error}",
+                    beginning(kept.message, max),
+                    kept.raw.len(),
+                    raw.len()
+                );
+                let _ = encode(raw, &message, false);
+            }
+            // An index without these fields has nothing to keep it in.
+            _ => {}
+        }
     }
 
     /// Appends a timestamp, in nanoseconds, to an encoded document that has none; returns it as the index has it, which
@@ -51,4 +68,9 @@ impl DocMapper {
         *out = document.bytes;
         timestamp.into_timestamp_nanos()
     }
+}
+
+fn beginning(text: &str, max_num_bytes: usize) -> &str {
+    let end = text.floor_char_boundary(max_num_bytes);
+    text.get(..end).unwrap_or(text)
 }

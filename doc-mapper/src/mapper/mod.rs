@@ -23,6 +23,7 @@ mod presence;
 mod resolve;
 mod schema;
 mod stored_terms;
+mod terms;
 mod to_json;
 mod tree;
 mod verbatim;
@@ -33,6 +34,7 @@ pub use parse::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
 pub use schema::{DocMapper, DocstoreSettings};
 pub use stored_terms::{ScannedField, StoredDoc};
+pub(crate) use terms::num_path_bytes;
 
 /// The JSON field that holds what is not mapped, in dynamic mode.
 pub const DYNAMIC_FIELD: &str = "_dynamic";

@@ -22,6 +22,7 @@ use super::parse_json::{JsonSeed, PathLink, SkipSeed};
 use super::parse_leaf::LeafSeed;
 use super::presence::{PathHasher, object_hashes};
 use super::schema::DocMapper;
+use super::terms::num_path_bytes;
 use super::tree::{Child, Leaf, ObjectNode};
 use crate::config::{FieldKind, Mode};
 use crate::doc_error::{DocError, DocErrorReason, shorten};
@@ -52,6 +53,8 @@ pub(super) struct Walk<'m> {
     pub(super) presence: Vec<u64>,
     /// How deep the deepest value of any shape lies in the document.
     pub(super) deepest: u32,
+    /// Bytes of the paths of values in fields of any shape.
+    num_path_bytes: u64,
     /// serde's errors carry only text; the real one waits here.
     error: Option<DocError>,
 }
@@ -65,6 +68,7 @@ impl<'m> Walk<'m> {
             timestamp: None,
             presence: Vec::new(),
             deepest: 0,
+            num_path_bytes: 0,
             error: None,
         }
     }
@@ -99,7 +103,7 @@ impl DocMapper {
     /// As [`DocMapper::parse_doc`]; nothing is appended then.
     pub fn encode_doc(&self, line: &[u8], out: &mut Vec<u8>) -> Result<Option<DateTime>, DocError> {
         let before = out.len();
-        let timestamp = self.encode_without_timestamp(line, out)?;
+        let timestamp = self.encode_without_timestamp(line, true, out)?;
         if let (Some((_, path)), None) = (self.timestamp_field(), timestamp) {
             out.truncate(before);
             let message = "the document has no value for the timestamp field";
@@ -112,10 +116,11 @@ impl DocMapper {
         Ok(timestamp)
     }
 
-    /// The same for a document that need not have a timestamp.
+    /// The same for a document that need not have a timestamp, and whose terms are not counted unless `counts_terms`.
     pub(super) fn encode_without_timestamp(
         &self,
         line: &[u8],
+        counts_terms: bool,
         out: &mut Vec<u8>,
     ) -> Result<Option<DateTime>, DocError> {
         if line.len() > MAX_DOC_BYTES {
@@ -140,19 +145,34 @@ impl DocMapper {
         let parsed = seed
             .deserialize(&mut json)
             .and_then(|extra| json.end().map(|()| extra));
-        match parsed {
+        let refused = match parsed {
             Ok(extra) => {
                 walk.finish(extra, text);
-                *out = walk.document.bytes;
-                Ok(walk.timestamp)
+                match walk.error.take() {
+                    None if counts_terms => self.check_terms(&walk, before).err(),
+                    refused => refused,
+                }
             }
             Err(error) => {
-                *out = walk.document.bytes;
-                out.truncate(before);
                 let refused = walk.error.take();
-                Err(refused.unwrap_or_else(|| syntax_error(&error, text)))
+                Some(refused.unwrap_or_else(|| syntax_error(&error, text)))
+            }
+        };
+        *out = walk.document.bytes;
+        match refused {
+            None => Ok(walk.timestamp),
+            Some(refused) => {
+                out.truncate(before);
+                Err(refused)
             }
         }
+    }
+
+    /// Whether the document behind `before` makes no more terms than a document may.
+    fn check_terms(&self, walk: &Walk<'_>, before: usize) -> Result<(), DocError> {
+        let bytes = walk.document.bytes.get(before..).unwrap_or_default();
+        self.term_bounds
+            .check(bytes, &self.schema, &self.analyzers.0)
     }
 }
 
@@ -199,6 +219,16 @@ impl Walk<'_> {
     }
 
     pub(super) fn add_json(&mut self, leaf: &Leaf, value: &JsonValue<'_>) {
+        // Before anything is made of them: a long key above many values is as long again for each of these.
+        self.num_path_bytes = self.num_path_bytes.saturating_add(num_path_bytes(value));
+        if let Err(error) = self
+            .mapper
+            .term_bounds
+            .check_paths(self.num_path_bytes, &leaf.path)
+        {
+            self.error.get_or_insert(error);
+            return;
+        }
         if !leaf.copies.is_empty() {
             value.for_each_text(&mut |text| self.add_copies(leaf, text));
         }

@@ -14,6 +14,7 @@ use super::field_options::{
 };
 use super::numbering::{Numbering, OwnFields, in_order_of_addition};
 use super::presence::PathHasher;
+use super::terms::TermBounds;
 use super::tree::{Child, Leaf, ObjectNode};
 use super::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
 use crate::config::{
@@ -63,6 +64,7 @@ pub struct DocMapper {
     default_search_fields: Vec<String>,
     docstore: DocstoreSettings,
     pub(super) analyzers: Analyzers,
+    pub(super) term_bounds: TermBounds,
 }
 
 impl DocMapper {
@@ -136,9 +138,12 @@ impl DocMapper {
             let message = "the timestamp field is not a mapped field, or the segment has none";
             return Err(ConfigError::new("doc_mapping.timestamp_field", message));
         }
+        let schema = numbering.finish()?;
+        let limits = config.indexing_settings.term_limits;
         Ok(DocMapper {
             index_name: config.index_id.clone(),
-            schema: numbering.finish()?,
+            term_bounds: TermBounds::new(limits, &schema, &mapping.tokenizers),
+            schema,
             root,
             mode: mapping.mode,
             dynamic,

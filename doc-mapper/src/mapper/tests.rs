@@ -10,6 +10,7 @@ mod fuzz;
 mod index;
 mod numbering;
 mod speed;
+mod terms;
 mod text;
 
 fn mapper(doc_mapping: Value) -> DocMapper {

@@ -4,10 +4,13 @@
 mod check;
 mod line_ids;
 mod spool;
+mod unbuildable;
 
 pub use check::{DocumentCheck, DocumentProblem};
 pub use line_ids::LineIds;
 pub(crate) use spool::unpacked;
 pub use spool::{
-    keep_rejected, read_spooled, remove_spooled, spool, spooled, spooled_source, withdraw_spooled,
+    keep_rejected, keep_unbuildable, read_spooled, remove_spooled, spool, spooled, spooled_source,
+    withdraw_spooled,
 };
+pub use unbuildable::unbuildable;

@@ -121,6 +121,14 @@ pub fn keep_rejected(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), B
     })
 }
 
+/// Keeps lines that were spooled and with which building fails, for people to look at and to report.
+///
+/// # Errors
+/// `Unavailable` if storage cannot be written.
+pub fn keep_unbuildable(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), BuildError> {
+    keep_rejected(store, &format!("{id}unbuildable"), lines)
+}
+
 fn object_of(id: &str) -> Result<String, BuildError> {
     spooled_object(id).ok_or_else(|| no_id(id))
 }

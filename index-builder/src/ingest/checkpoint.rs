@@ -224,7 +224,7 @@ pub(crate) struct CheckpointWriter<'c, 'a> {
     checkpoints: &'c mut Checkpoints<'a>,
     /// The next split in order.
     next_ord: u64,
-    early: BTreeMap<u64, (KeptSplit, Option<Standing>)>,
+    early: BTreeMap<u64, (Vec<KeptSplit>, Option<Standing>)>,
     splits: Vec<KeptSplit>,
     standing: Option<Standing>,
     /// Bytes of input behind which the last checkpoint stands.
@@ -243,25 +243,25 @@ impl<'c, 'a> CheckpointWriter<'c, 'a> {
         }
     }
 
-    /// Takes note of a split that is uploaded, and writes a checkpoint if it is time. `standing` is that of the input
-    /// behind it; the last split has none.
+    /// Takes note of splits that are uploaded, those of one place in the input, and writes a checkpoint if it is time.
+    /// `standing` is that of the input behind them; the last have none.
     pub(crate) async fn add(
         &mut self,
         split_ord: u64,
-        split: &NewSplit,
+        splits: impl Iterator<Item = &NewSplit>,
         standing: Option<Standing>,
     ) -> Result<(), BuildError> {
         let Some(name) = self.checkpoints.name.clone() else {
             return Ok(());
         };
-        let kept = KeptSplit {
+        let kept = splits.map(|split| KeptSplit {
             entry: split.entry.clone(),
             num_columns_outside_head: split.num_columns_outside_head,
-        };
-        self.early.insert(split_ord, (kept, standing));
+        });
+        self.early.insert(split_ord, (kept.collect(), standing));
         while let Some((kept, standing)) = self.early.remove(&self.next_ord) {
             self.next_ord += 1;
-            self.splits.push(kept);
+            self.splits.extend(kept);
             if let Some(mut standing) = standing {
                 if let Some(before) = self.standing.take() {
                     standing.add_counts_of(before);

@@ -16,6 +16,9 @@ pub struct IngestOptions {
     /// A split ends at the latest when its documents took this many bytes of input (128 MiB). This
     /// bounds memory: with one indexer the peak is about two bytes for each, and less for each of more.
     pub max_split_raw_num_bytes: u64,
+    /// A split ends earlier, too, when its terms, postings and columns take this much memory before they are written
+    /// (1 GiB): documents of unlike words take many bytes for each of theirs. It may be one document over.
+    pub max_segment_num_bytes: u64,
     /// The format of every source; without it, each is recognised by how it begins.
     pub format: Option<Format>,
     /// The names of the values of CSV, TSV and flow logs whose first line does not have them.
@@ -32,6 +35,9 @@ pub struct IngestOptions {
     /// Where rejected lines go, one JSON object a line, after what the file holds already. It is
     /// made when the first line is rejected. Without it they are only counted.
     pub rejects_path: Option<PathBuf>,
+    /// The rejects file has at most this many bytes, those included that it had before (256 MiB). The last line of a full
+    /// one says that it is, and the report how many rejects it lacks.
+    pub max_rejects_num_bytes: u64,
     /// More rejected lines than this stop the ingest, and nothing is published (no limit).
     pub max_rejects: Option<u64>,
     /// The time, in milliseconds since 1970, for the ledger of what was ingested: what is older can be forgotten.
@@ -52,6 +58,7 @@ impl Default for IngestOptions {
         IngestOptions {
             split_num_docs_target: None,
             max_split_raw_num_bytes: 128 << 20,
+            max_segment_num_bytes: 1 << 30,
             format: None,
             columns: None,
             year: None,
@@ -59,6 +66,7 @@ impl Default for IngestOptions {
             transform: None,
             max_line_num_bytes: 1 << 20,
             rejects_path: None,
+            max_rejects_num_bytes: 256 << 20,
             max_rejects: None,
             ingested_at_ms: 0,
             checkpoint_raw_num_bytes: 256 << 20,
@@ -70,6 +78,8 @@ impl Default for IngestOptions {
 
 /// tantivy counts the documents of a segment in 31 bits.
 const MAX_SPLIT_NUM_DOCS: u64 = (1 << 31) - 2;
+/// tantivy addresses 4 GiB, and the last document may take more than a half of the rest.
+const MAX_SEGMENT_NUM_BYTES: u64 = 2 << 30;
 const LINE_LIMIT_NUM_BYTES: usize = 1 << 30;
 
 impl IngestOptions {
@@ -80,6 +90,12 @@ impl IngestOptions {
         }
         if self.max_split_raw_num_bytes == 0 {
             return Err(zero("max_split_raw_num_bytes"));
+        }
+        if self.max_segment_num_bytes > MAX_SEGMENT_NUM_BYTES {
+            return Err(BuildError::invalid(format!(
+                "max_segment_num_bytes is {}: it must be at most {MAX_SEGMENT_NUM_BYTES}",
+                self.max_segment_num_bytes
+            )));
         }
         if self.checkpoint_raw_num_bytes == 0 {
             return Err(zero("checkpoint_raw_num_bytes"));

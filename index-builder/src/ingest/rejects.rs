@@ -1,4 +1,7 @@
 //! Lines that did not become documents: why, and where to find them.
+//!
+//! The file has a limit, since input that is no logs at all (an image, say) would otherwise be written there again,
+//! longer than it was. Rejects beyond it are counted all the same.
 
 use crate::error::BuildError;
 use base64::Engine;
@@ -11,6 +14,10 @@ use std::path::PathBuf;
 
 /// Of a rejected line, this much goes into the rejects file.
 const MAX_DOCUMENT_NUM_BYTES: usize = 16 * 1024;
+/// Of what is wrong with it, this much: a message may name a key of the document.
+const MAX_MESSAGE_NUM_BYTES: usize = 2 * 1024;
+/// The last line of a file that is full has at most this many bytes.
+const MAX_CLOSING_NUM_BYTES: u64 = 512;
 
 /// A line that did not become a document.
 #[derive(Debug)]
@@ -41,7 +48,7 @@ impl Reject {
             line_num,
             byte_offset,
             reason,
-            message,
+            message: shortened(message),
             bytes: line[..kept].to_vec(),
             is_shortened: is_shortened || kept < line.len(),
         }
@@ -65,24 +72,44 @@ struct Record<'a> {
     document_is_shortened: bool,
 }
 
+/// The last line of a file that is full.
+#[derive(Serialize)]
+struct Closing<'a> {
+    reason: &'a str,
+    message: String,
+}
+
 /// Counts rejects by reason, and writes them to a file that is made for the first one.
 #[derive(Debug)]
 pub(crate) struct RejectsFile {
     path: Option<PathBuf>,
     max_rejects: u64,
+    /// Bytes of the file, those of earlier ingests included.
+    max_num_bytes: u64,
     writer: Option<BufWriter<File>>,
+    /// Bytes that the file has.
+    num_bytes: u64,
     by_reason: BTreeMap<String, u64>,
     num_rejects: u64,
+    /// Rejects that are not in the file, because it is full.
+    num_unwritten: u64,
 }
 
 impl RejectsFile {
-    pub(crate) fn new(path: Option<PathBuf>, max_rejects: Option<u64>) -> RejectsFile {
+    pub(crate) fn new(
+        path: Option<PathBuf>,
+        max_rejects: Option<u64>,
+        max_num_bytes: u64,
+    ) -> RejectsFile {
         RejectsFile {
             path,
             max_rejects: max_rejects.unwrap_or(u64::MAX),
+            max_num_bytes,
             writer: None,
+            num_bytes: 0,
             by_reason: BTreeMap::new(),
             num_rejects: 0,
+            num_unwritten: 0,
         }
     }
 
@@ -102,49 +129,71 @@ impl RejectsFile {
     }
 
     /// Takes over what an interrupted run has counted, and told in the same file.
-    pub(crate) fn resume(&mut self, by_reason: BTreeMap<String, u64>) {
+    pub(crate) fn resume(&mut self, by_reason: BTreeMap<String, u64>, num_unwritten: u64) {
         self.num_rejects = by_reason.values().sum();
         self.by_reason = by_reason;
+        self.num_unwritten = num_unwritten;
     }
 
+    /// Writes a reject, as long as there is room; one that is left out is followed by others, or readers of the file could
+    /// not tell which are missing.
     fn write(&mut self, source_name: &str, reject: &Reject) -> Result<(), BuildError> {
+        if self.path.is_none() {
+            return Ok(());
+        }
+        if self.num_unwritten > 0 {
+            self.num_unwritten += 1;
+            return Ok(());
+        }
+        if self.writer.is_none() {
+            self.open()?;
+        }
+        let line = line_of(source_name, reject)?;
+        let num_bytes = self.num_bytes + line.len() as u64;
+        if num_bytes.saturating_add(MAX_CLOSING_NUM_BYTES) <= self.max_num_bytes {
+            return self.append(&line);
+        }
+        self.num_unwritten = 1;
+        if self.num_bytes.saturating_add(MAX_CLOSING_NUM_BYTES) > self.max_num_bytes {
+            return Ok(());
+        }
+        let closing = Closing {
+            reason: "rejects_file_full",
+            message: format!(
+                "the rejects that follow are counted and not written here: this file may have {} bytes",
+                self.max_num_bytes
+            ),
+        };
+        self.append(&json_line(&closing)?)
+    }
+
+    fn open(&mut self) -> Result<(), BuildError> {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let failed = |error: std::io::Error| {
-            BuildError::unavailable(format!(
-                "cannot write the rejects file `{}`",
-                path.display()
-            ))
-            .caused_by(error)
+        let open = || {
+            let file = OpenOptions::new().create(true).append(true).open(path)?;
+            let num_bytes = file.metadata()?.len();
+            Ok((file, num_bytes))
         };
-        if self.writer.is_none() {
-            let file = OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(path)
-                .map_err(failed)?;
-            self.writer = Some(BufWriter::new(file));
-        }
-        let text = text_of(reject);
-        let record = Record {
-            file: source_name,
-            line: reject.line_num,
-            byte_offset: reject.byte_offset,
-            reason: reject.reason,
-            message: &reject.message,
-            document: text,
-            document_base64: text.is_none().then(|| BASE64.encode(&reject.bytes)),
-            document_is_shortened: reject.is_shortened,
-        };
-        let mut line = serde_json::to_vec(&record).map_err(|error| {
-            BuildError::internal("a reject cannot be written as JSON").caused_by(error)
-        })?;
-        line.push(b'\n');
-        match &mut self.writer {
-            Some(writer) => writer.write_all(&line).map_err(failed),
+        let (file, num_bytes) = open().map_err(|error| self.failed(error))?;
+        (self.writer, self.num_bytes) = (Some(BufWriter::new(file)), num_bytes);
+        Ok(())
+    }
+
+    fn append(&mut self, line: &[u8]) -> Result<(), BuildError> {
+        self.num_bytes += line.len() as u64;
+        let written = match &mut self.writer {
+            Some(writer) => writer.write_all(line),
             None => Ok(()),
-        }
+        };
+        written.map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: std::io::Error) -> BuildError {
+        let path = self.path.clone().unwrap_or_default();
+        let path = path.display();
+        BuildError::unavailable(format!("cannot write the rejects file `{path}`")).caused_by(error)
     }
 
     fn too_many(&self, source_name: &str, last: &Reject) -> BuildError {
@@ -169,16 +218,11 @@ impl RejectsFile {
 
     /// Writes what is buffered.
     pub(crate) fn flush(&mut self) -> Result<(), BuildError> {
-        let (Some(writer), Some(path)) = (&mut self.writer, &self.path) else {
-            return Ok(());
+        let flushed = match &mut self.writer {
+            Some(writer) => writer.flush(),
+            None => Ok(()),
         };
-        writer.flush().map_err(|error| {
-            BuildError::unavailable(format!(
-                "cannot write the rejects file `{}`",
-                path.display()
-            ))
-            .caused_by(error)
-        })
+        flushed.map_err(|error| self.failed(error))
     }
 
     /// The file, if a line was written to it.
@@ -189,6 +233,41 @@ impl RejectsFile {
     pub(crate) fn by_reason(&self) -> BTreeMap<String, u64> {
         self.by_reason.clone()
     }
+
+    /// Rejects that are counted, and not in the file because it is full.
+    pub(crate) fn num_unwritten(&self) -> u64 {
+        self.num_unwritten
+    }
+}
+
+fn line_of(source_name: &str, reject: &Reject) -> Result<Vec<u8>, BuildError> {
+    let text = text_of(reject);
+    json_line(&Record {
+        file: source_name,
+        line: reject.line_num,
+        byte_offset: reject.byte_offset,
+        reason: reject.reason,
+        message: &reject.message,
+        document: text,
+        document_base64: text.is_none().then(|| BASE64.encode(&reject.bytes)),
+        document_is_shortened: reject.is_shortened,
+    })
+}
+
+fn json_line(record: &impl Serialize) -> Result<Vec<u8>, BuildError> {
+    let mut line = serde_json::to_vec(record).map_err(|error| {
+        BuildError::internal("a reject cannot be written as JSON").caused_by(error)
+    })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn shortened(mut message: String) -> String {
+    if message.len() > MAX_MESSAGE_NUM_BYTES {
+        message.truncate(message.floor_char_boundary(MAX_MESSAGE_NUM_BYTES));
+        message.push('…');
+    }
+    message
 }
 
 /// The document as text. Where it was cut in the middle of a character, the half is left out.

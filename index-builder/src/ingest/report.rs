@@ -38,6 +38,8 @@ pub struct IngestReport {
     pub rejects_by_reason: BTreeMap<String, u64>,
     /// The rejects file, if there was anything to write to it.
     pub rejects_path: Option<PathBuf>,
+    /// Rejects that are counted and not in that file, because it is full.
+    pub num_unwritten_rejects: u64,
     /// The splits, in the order of the input.
     pub splits: Vec<SplitReport>,
     /// Splits that this ingest made live.

@@ -82,6 +82,7 @@ pub fn ingest(
         num_split_bytes: counters.num_split_bytes,
         rejects_by_reason: rejects.by_reason(),
         rejects_path: rejects.written_path(),
+        num_unwritten_rejects: rejects.num_unwritten(),
         splits,
         num_published_splits: published.num_published_splits,
         num_known_splits: published.num_known_splits,
@@ -137,7 +138,11 @@ pub(super) fn build<'a>(
     let mut checkpoints = Checkpoints::new(store, options, config, &sources)?;
     let attempt = |sources: Vec<Source>, checkpoints: &mut Checkpoints<'_>, resumed| {
         let meter = Meter::new(sources.len() as u64, total_stored_bytes, progress);
-        let mut rejects = RejectsFile::new(options.rejects_path.clone(), options.max_rejects);
+        let mut rejects = RejectsFile::new(
+            options.rejects_path.clone(),
+            options.max_rejects,
+            options.max_rejects_num_bytes,
+        );
         let plan = Plan {
             store,
             config,

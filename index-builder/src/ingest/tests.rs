@@ -469,3 +469,89 @@ proptest! {
         prop_assert!(report.splits.iter().all(|split| split.num_docs <= split_num_docs));
     }
 }
+
+#[test]
+fn a_rejects_file_that_is_full_says_so_and_the_count_goes_on() {
+    let (folder, store) = new_index(STRICT);
+    let rejects = folder.path().join("rejects.ndjson");
+    std::fs::write(&rejects, "{}\n").unwrap();
+    let max_num_bytes = 20_000;
+    let options = IngestOptions {
+        max_rejects_num_bytes: max_num_bytes,
+        ..options(1_000, Some(rejects.clone()))
+    };
+    // Neither text nor logs, in lines of 500 bytes.
+    let mut bytes: Vec<u8> = (0..100_000_u32).map(|n| (n * 7) as u8 | 0x80).collect();
+    bytes.iter_mut().step_by(500).for_each(|byte| *byte = b'\n');
+    bytes.push(b'\n');
+    let lines: Vec<u8> = [b"not json".as_slice(), &bytes].concat();
+    let report = run(
+        &store,
+        &options,
+        Source::lines("image", lines).with_id("image"),
+    );
+    let num_lines = 201;
+    check_adds_up(&report, num_lines);
+    assert_eq!(report.num_rejected_docs, num_lines);
+    let file_num_bytes = std::fs::metadata(&rejects).unwrap().len();
+    assert!(file_num_bytes <= max_num_bytes, "{file_num_bytes}");
+    let records = rejects_of(&rejects);
+    let (closing, written) = records.split_last().unwrap();
+    assert_eq!(closing["reason"], "rejects_file_full");
+    // The first line was there before.
+    let num_written = written.len() as u64 - 1;
+    assert!(num_written > 10, "{num_written}");
+    assert_eq!(report.num_unwritten_rejects, num_lines - num_written);
+    // Another ingest finds no room, and still counts.
+    let again = run(&store, &options, input(b"no json\nneither\n".as_slice()));
+    assert_eq!(
+        (again.num_rejected_docs, again.rejects_path),
+        (2, Some(rejects.clone()))
+    );
+    let file_num_bytes = std::fs::metadata(&rejects).unwrap().len();
+    assert!(file_num_bytes <= max_num_bytes, "{file_num_bytes}");
+}
+
+#[test]
+fn what_the_rejects_file_tells_of_one_line_is_bounded() {
+    let (folder, store) = new_index(STRICT);
+    let rejects = folder.path().join("rejects.ndjson");
+    let options = IngestOptions {
+        max_line_num_bytes: 4 << 20,
+        ..options(1_000, Some(rejects.clone()))
+    };
+    // The message names the key.
+    let key = "k".repeat(1 << 20);
+    let line = format!("{{\"ts\":1600000001,\"{key}\":2}}\n");
+    run(&store, &options, input(line));
+    let record = &rejects_of(&rejects)[0];
+    assert_eq!(record["reason"], "unknown_field");
+    assert_eq!(record["document"].as_str().unwrap().len(), 16 << 10);
+    assert_eq!(record["document_is_shortened"], true);
+    assert!(record["message"].as_str().unwrap().len() < 2_100);
+}
+
+#[test]
+fn a_split_ends_before_its_terms_take_too_much_memory() {
+    let (_folder, store) = new_index(HDFS_LOGS_YAML);
+    let source =
+        || Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(30_000, 42))).with_id("hdfs");
+    // What tantivy takes before any document is more.
+    let options = IngestOptions {
+        max_segment_num_bytes: 1,
+        num_indexers: 2,
+        ..options(20_000, None)
+    };
+    let report = run(&store, &options, source());
+    check_adds_up(&report, 30_000);
+    let num_splits = report.splits.len();
+    assert!(num_splits > 4, "{num_splits}");
+    let raw_num_bytes: u64 = report.splits.iter().map(|split| split.num_raw_bytes).sum();
+    assert_eq!(raw_num_bytes, report.num_raw_bytes);
+    let description = store.describe().unwrap();
+    assert_eq!(description.num_docs, 30_000);
+    // The same documents, so that all of them are known.
+    let again = run(&store, &options, source());
+    check_adds_up(&again, 30_000);
+    assert_eq!((again.num_ingested_docs, again.num_known_docs), (0, 30_000));
+}

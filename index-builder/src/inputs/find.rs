@@ -31,6 +31,8 @@ pub struct FindOptions {
     pub part: Option<(usize, usize)>,
     /// The index, which is never its own input.
     pub index_uri: Option<String>,
+    /// Takes also what links in folders lead to outside of the folder that was named.
+    pub follow_links: bool,
 }
 
 impl Default for FindOptions {
@@ -43,6 +45,7 @@ impl Default for FindOptions {
             first: None,
             part: None,
             index_uri: None,
+            follow_links: false,
         }
     }
 }
@@ -69,13 +72,44 @@ pub struct LeftOut {
     pub num_too_new: u64,
     /// Those that belong to the index.
     pub num_of_index: u64,
+    /// Links to what is not below the folder that was named, without [`FindOptions::follow_links`].
+    pub num_links_outside: u64,
+    /// Links to nothing, or in a circle.
+    pub num_dead_links: u64,
+    /// Links to a file that was found by another name too.
+    pub num_repeated_links: u64,
+    /// Pipes, sockets and devices in folders.
+    pub num_special: u64,
 }
 
 impl LeftOut {
     /// All of them.
     #[must_use]
     pub fn num_all(&self) -> u64 {
-        self.num_hidden + self.num_empty + self.num_too_old + self.num_too_new + self.num_of_index
+        self.counts().iter().sum()
+    }
+
+    fn counts(&self) -> [u64; 9] {
+        [
+            self.num_hidden,
+            self.num_empty,
+            self.num_too_old,
+            self.num_too_new,
+            self.num_of_index,
+            self.num_links_outside,
+            self.num_dead_links,
+            self.num_repeated_links,
+            self.num_special,
+        ]
+    }
+
+    /// Adds what a folder leaves out by itself.
+    pub(super) fn add(&mut self, other: &LeftOut) {
+        self.num_hidden += other.num_hidden;
+        self.num_links_outside += other.num_links_outside;
+        self.num_dead_links += other.num_dead_links;
+        self.num_repeated_links += other.num_repeated_links;
+        self.num_special += other.num_special;
     }
 }
 
@@ -102,7 +136,9 @@ pub fn find_inputs(inputs: &[PathBuf], options: &FindOptions) -> Result<FoundInp
                 continue;
             }
             Pattern::File(path) => sink.take_file(path)?,
-            Pattern::Folder(folder, glob) => list_folder(&folder, glob.as_ref(), &mut sink)?,
+            Pattern::Folder(folder, glob) => {
+                list_folder(&folder, glob.as_ref(), options.follow_links, &mut sink)?;
+            }
             Pattern::Bucket(pattern) => list_bucket(&pattern, &mut sink)?,
         }
         if !sink.has_found {

@@ -1,16 +1,21 @@
 //! The files below a folder, in the order of their names.
+//!
+//! A link is a way out of the folder that was named: whoever may write into it could have anything ingested that this
+//! program may read. So a link to a file outside is left out, and said to be, unless the caller follows links.
 
 use super::find::{Candidate, LeftOut, Sink};
 use crate::error::BuildError;
 use globset::GlobMatcher;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, FileType, Metadata};
 use std::path::{Path, PathBuf};
 
-/// Gives the files below `folder` to `sink`: those that `glob` takes. Folders behind links are not entered, which
-/// could lead in a circle.
+/// Gives the files below `folder` to `sink`: those that `glob` takes. With `follow_links` folders behind links are
+/// entered too, each folder once, so that a circle ends.
 pub(super) fn list_folder(
     folder: &Path,
     glob: Option<&GlobMatcher>,
+    follow_links: bool,
     sink: &mut Sink<'_>,
 ) -> Result<(), BuildError> {
     if !folder.is_dir() {
@@ -19,62 +24,165 @@ pub(super) fn list_folder(
             folder.display()
         )));
     }
-    let mut files = Vec::new();
-    let mut left_out = LeftOut::default();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        read_folder(&folder, glob, &mut left_out, &mut folders, &mut files)?;
+    let root = folder.canonicalize().map_err(|error| {
+        BuildError::unavailable(format!("cannot list the folder `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let mut walk = Walk {
+        glob,
+        follow_links,
+        root,
+        entered: BTreeSet::new(),
+        linked_folders: BTreeSet::new(),
+        files: BTreeMap::new(),
+        linked_files: BTreeMap::new(),
+        left_out: LeftOut::default(),
+    };
+    walk.enter_all(folder.to_path_buf())?;
+    let files = walk.all_files();
+    if walk.left_out.num_all() > 0 {
+        sink.left_out().add(&walk.left_out);
     }
-    if left_out.num_hidden > 0 {
-        sink.left_out().num_hidden += left_out.num_hidden;
-    }
-    files.sort();
-    for path in files {
-        // What is gone by now is told when it is read.
-        let found = path.metadata();
+    for (path, found) in files {
         let name = path.display().to_string();
-        let modified = found.as_ref().ok().and_then(|meta| meta.modified().ok());
-        let size = found.map_or(1, |meta| meta.len());
-        if !sink.take(Candidate::file(path, name, size, modified))? {
+        let modified = found.modified().ok();
+        if !sink.take(Candidate::file(path, name, found.len(), modified))? {
             break;
         }
     }
     Ok(())
 }
 
-fn read_folder(
-    folder: &Path,
-    glob: Option<&GlobMatcher>,
-    left_out: &mut LeftOut,
-    folders: &mut Vec<PathBuf>,
-    files: &mut Vec<PathBuf>,
-) -> Result<(), BuildError> {
-    let failed = |error| {
-        BuildError::unavailable(format!("cannot list the folder `{}`", folder.display()))
-            .caused_by(error)
-    };
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let path = match folder == Path::new(".") {
-            true => PathBuf::from(entry.file_name()),
-            false => entry.path(),
-        };
-        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        let kind = entry.file_type().map_err(failed)?;
-        let shown = path.strip_prefix("./").unwrap_or(&path);
-        if kind.is_dir() {
-            match is_hidden {
-                true => left_out.num_hidden += u64::from(glob.is_none()),
-                false => folders.push(path),
+/// A walk through a folder.
+struct Walk<'g> {
+    glob: Option<&'g GlobMatcher>,
+    follow_links: bool,
+    /// The folder that was named, with all links resolved.
+    root: PathBuf,
+    /// Folders that were entered, with all links resolved.
+    entered: BTreeSet<PathBuf>,
+    /// Links to folders, to be entered when all folders that are none are.
+    linked_folders: BTreeSet<PathBuf>,
+    /// Files by their paths.
+    files: BTreeMap<PathBuf, Metadata>,
+    /// The same of links to files.
+    linked_files: BTreeMap<PathBuf, Metadata>,
+    left_out: LeftOut,
+}
+
+impl Walk<'_> {
+    fn enter_all(&mut self, first: PathBuf) -> Result<(), BuildError> {
+        let mut folders = vec![first];
+        loop {
+            while let Some(folder) = folders.pop() {
+                let Ok(real) = folder.canonicalize() else {
+                    // It is gone by now.
+                    continue;
+                };
+                if self.entered.insert(real) {
+                    self.read_folder(&folder, &mut folders)?;
+                }
             }
-        } else if glob.is_none_or(|glob| glob.is_match(shown)) {
-            match is_hidden {
-                true => left_out.num_hidden += 1,
-                // A link may lead to a file.
-                false if kind.is_file() || path.is_file() => files.push(path),
-                false => {}
+            match self.linked_folders.pop_first() {
+                Some(folder) => folders.push(folder),
+                None => return Ok(()),
             }
         }
     }
-    Ok(())
+
+    fn read_folder(&mut self, folder: &Path, folders: &mut Vec<PathBuf>) -> Result<(), BuildError> {
+        let failed = |error| {
+            BuildError::unavailable(format!("cannot list the folder `{}`", folder.display()))
+                .caused_by(error)
+        };
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = match folder == Path::new(".") {
+                true => PathBuf::from(entry.file_name()),
+                false => entry.path(),
+            };
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() {
+                match is_hidden {
+                    true => self.left_out.num_hidden += u64::from(self.glob.is_none()),
+                    false => folders.push(path),
+                }
+            } else if is_hidden {
+                self.left_out.num_hidden += u64::from(self.is_wanted(&path));
+            } else if kind.is_symlink() {
+                self.add_link(path);
+            } else if self.is_wanted(&path) {
+                self.add_file(path, kind);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&self, path: &Path) -> bool {
+        let shown = path.strip_prefix("./").unwrap_or(path);
+        self.glob.is_none_or(|glob| glob.is_match(shown))
+    }
+
+    fn add_file(&mut self, path: PathBuf, kind: FileType) {
+        match path.metadata() {
+            Ok(found) if kind.is_file() => drop(self.files.insert(path, found)),
+            // What is gone by now is no input.
+            Err(_) if kind.is_file() => {}
+            _ => self.left_out.num_special += 1,
+        }
+    }
+
+    fn add_link(&mut self, path: PathBuf) {
+        let is_wanted = self.is_wanted(&path);
+        let (real, found) = match (path.canonicalize(), path.metadata()) {
+            (Ok(real), Ok(found)) => (real, found),
+            _ => {
+                self.left_out.num_dead_links += u64::from(is_wanted);
+                return;
+            }
+        };
+        let is_outside = !real.starts_with(&self.root);
+        if found.is_dir() {
+            // A folder inside is entered under its own name.
+            match self.follow_links {
+                true => drop(self.linked_folders.insert(path)),
+                false if self.glob.is_none() => {
+                    self.left_out.num_links_outside += u64::from(is_outside);
+                }
+                false => {}
+            }
+        } else if !is_wanted {
+        } else if is_outside && !self.follow_links {
+            self.left_out.num_links_outside += 1;
+        } else if !found.is_file() {
+            self.left_out.num_special += 1;
+        } else {
+            self.linked_files.insert(path, found);
+        }
+    }
+
+    /// All files in the order of their names. One that several names lead to is there once, by its own name if that was
+    /// found.
+    fn all_files(&mut self) -> BTreeMap<PathBuf, Metadata> {
+        let mut all = std::mem::take(&mut self.files);
+        if self.linked_files.is_empty() {
+            return all;
+        }
+        let mut places: BTreeSet<PathBuf> = all
+            .keys()
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
+        for (path, found) in std::mem::take(&mut self.linked_files) {
+            let Ok(real) = path.canonicalize() else {
+                self.left_out.num_dead_links += 1;
+                continue;
+            };
+            match places.insert(real) {
+                true => drop(all.insert(path, found)),
+                false => self.left_out.num_repeated_links += 1,
+            }
+        }
+        all
+    }
 }

@@ -174,3 +174,104 @@ fn the_index_is_not_its_own_input_and_old_paths_are_left_out() {
         (1, 1)
     );
 }
+
+#[cfg(unix)]
+mod links {
+    use super::*;
+    use crate::error::BuildError;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    fn find(path: &Path, follow_links: bool) -> FoundInputs {
+        let options = FindOptions {
+            follow_links,
+            ..FindOptions::default()
+        };
+        find_inputs(&[path.to_path_buf()], &options).unwrap()
+    }
+
+    /// `in/` with links that lead around inside, and outside to a file and to a folder.
+    fn linked() -> tempfile::TempDir {
+        let folder = folder(&["in/a.log", "in/b/c.log", "out/secret", "out/more/d.log"]);
+        let path = folder.path();
+        symlink("../out/secret", path.join("in/key.log")).unwrap();
+        symlink(path.join("out/more"), path.join("in/more")).unwrap();
+        symlink("b/c.log", path.join("in/0-again.log")).unwrap();
+        symlink("..", path.join("in/b/up")).unwrap();
+        symlink("nowhere", path.join("in/dead.log")).unwrap();
+        symlink("loop.log", path.join("in/loop.log")).unwrap();
+        folder
+    }
+
+    #[test]
+    fn links_out_of_a_folder_are_not_followed_and_told() {
+        let folder = linked();
+        let root = folder.path().join("in");
+        let found = find(&root, false);
+        assert_eq!(names(&found, &root), ["a.log", "b/c.log"]);
+        let left_out = LeftOut {
+            num_links_outside: 2,
+            num_dead_links: 2,
+            num_repeated_links: 1,
+            ..LeftOut::default()
+        };
+        assert_eq!(found.left_out, left_out);
+        let found = find(&root.join("*.log"), false);
+        assert_eq!(names(&found, &root), ["0-again.log", "a.log"]);
+        assert_eq!(found.left_out.num_links_outside, 1);
+        // A link that is named itself is followed.
+        let found = find(&root.join("key.log"), false);
+        assert_eq!(names(&found, &root), ["key.log"]);
+        let found = find(&root.join("more"), false);
+        assert_eq!(names(&found, &root), ["more/d.log"]);
+    }
+
+    #[test]
+    fn follow_links_follows_all_and_a_circle_ends() {
+        let folder = linked();
+        let root = folder.path().join("in");
+        symlink("../../in", folder.path().join("out/more/back")).unwrap();
+        let found = find(&root, true);
+        assert_eq!(
+            names(&found, &root),
+            ["a.log", "b/c.log", "key.log", "more/d.log"]
+        );
+        assert_eq!(found.left_out.num_links_outside, 0);
+        assert_eq!(found.left_out.num_dead_links, 2);
+        assert_eq!(found.left_out.num_repeated_links, 1);
+    }
+
+    fn named(path: &Path) -> Result<(), BuildError> {
+        let found = find_inputs(&[path.to_path_buf()], &FindOptions::default())?;
+        found.sources.iter().try_for_each(|source| source.check())
+    }
+
+    #[test]
+    fn pipes_sockets_and_devices_in_a_folder_are_left_out_and_told() {
+        let folder = folder(&["a.log"]);
+        let path = folder.path();
+        let pipe = path.join("pipe.log");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let socket = path.join("socket.log");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        symlink("/dev/zero", path.join("zero.log")).unwrap();
+        for pattern in ["", "*.log"] {
+            let found = find(&path.join(pattern), true);
+            assert_eq!(names(&found, path), ["a.log"], "{pattern}");
+            assert_eq!(found.left_out.num_special, 3, "{pattern}");
+        }
+        // A pipe is a stream, and nothing has opened it when it is checked.
+        named(&pipe).unwrap();
+        named(Path::new("/dev/null")).unwrap();
+        for (device, what) in [
+            (socket.as_path(), "is a socket"),
+            (Path::new("/dev/zero"), "is a device"),
+            (path.join("zero.log").as_path(), "is a device"),
+        ] {
+            let error = named(device).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+            assert!(error.to_string().contains(what), "{error}");
+        }
+    }
+}

@@ -20,6 +20,7 @@ use canter_split_format::{
     DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, Summaries, split_object,
     write_split,
 };
+use std::ops::Range;
 use tantivy::directory::RamDirectory;
 
 use crate::BuildError;
@@ -52,6 +53,21 @@ impl SplitFacts {
             identities: packed,
             identity_range: IdentityRange::of_docs(identities),
         })
+    }
+
+    /// The same of some of the documents, which share the bytes of input.
+    ///
+    /// # Errors
+    /// As [`SplitFacts::new`].
+    pub(crate) fn of_part(&self, docs: Range<usize>) -> Result<Self, BuildError> {
+        let identities = self.identities.iter();
+        let part = identities.skip(docs.start).take(docs.len());
+        let part: Vec<DocIdentity> = part
+            .collect::<Result<_, _>>()
+            .map_err(|error| BuildError::internal(error.to_string()))?;
+        let num_all = u64::from(self.identities.num_docs()).max(1);
+        let share = |num_docs: usize| self.raw_num_bytes * num_docs as u64 / num_all;
+        Self::new(share(docs.end) - share(docs.start), &part)
     }
 }
 

@@ -161,6 +161,7 @@ impl<'c> Collector<'c> {
                     kept_by_reason: self.kept_by_reason.clone(),
                     dropped_by_reason: self.dropped_by_reason.clone(),
                     rejects_by_reason: self.rejects.by_reason(),
+                    num_unwritten_rejects: self.rejects.num_unwritten(),
                     num_raw_bytes,
                 });
                 self.first_open_source = source_ord;
@@ -199,7 +200,8 @@ impl<'c> Collector<'c> {
         self.num_raw_bytes = standing.num_raw_bytes;
         self.kept_by_reason = standing.kept_by_reason;
         self.dropped_by_reason = standing.dropped_by_reason;
-        self.rejects.resume(standing.rejects_by_reason);
+        self.rejects
+            .resume(standing.rejects_by_reason, standing.num_unwritten_rejects);
         self.last_times.set(source_ord, standing.last_time_ns);
     }
 

@@ -12,38 +12,101 @@ use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled};
 
 /// tantivy sizes its first hash tables by this; it is no limit.
 const MEMORY_HINT_NUM_BYTES: usize = 256 << 20;
+/// Encoded bytes of documents after which it is asked how much memory tantivy has taken. A document of fewer cannot take
+/// much, and one of more has a bound of its own (`TermLimits`).
+const NUM_BYTES_BETWEEN_LOOKS: u64 = 1 << 20;
 
-/// Adds `docs` in their order and closes the segment. The same documents give the same files, but
-/// for the segment's random name.
-pub(super) fn build_segment(
-    mapper: &DocMapper,
-    mut docs: SortedDocs,
-) -> Result<(RamDirectory, StoredDocuments), BuildError> {
-    let builder = Index::builder()
-        .schema(without_stored(mapper.schema())?)
-        .settings(mapper.index_settings())
-        .tokenizers(mapper.tokenizers().clone())
-        .fast_field_tokenizers(mapper.fast_field_tokenizers().clone());
-    let directory = RamDirectory::create();
-    let mut writer: SingleSegmentIndexWriter<EncodedDoc> =
-        builder.single_segment_index_writer(directory.clone(), MEMORY_HINT_NUM_BYTES)?;
-    let mut sample = Sample::default();
-    let mut bytes = Vec::new();
-    docs.sample(sampled(docs.len()), |doc| {
-        bytes.clear();
-        doc.write_stored(&mut bytes);
-        sample.add(&bytes);
-    })?;
-    let mut documents = DocumentsBuilder::new(&sample, docs.len(), mapper.docstore_settings())?;
-    while let Some(doc) = docs.next()? {
-        bytes.clear();
-        doc.write_stored(&mut bytes);
-        documents.add(&bytes)?;
-        writer.add_document(doc)?;
+/// The documents of one split on their way into tantivy segments: one, unless it would take more memory than it may.
+///
+/// tantivy addresses what it gathers for a segment with 32 bits, and panics when that does not suffice. Documents of unlike
+/// words come there long before a split has its bytes of input.
+pub(super) struct SegmentsBuilder<'m> {
+    mapper: &'m DocMapper,
+    schema: Schema,
+    docs: SortedDocs,
+    sample: Sample,
+    num_left: usize,
+    max_num_bytes: u64,
+}
+
+/// One of the segments.
+pub(super) struct BuiltSegment {
+    pub(super) directory: RamDirectory,
+    pub(super) documents: StoredDocuments,
+    pub(super) num_docs: usize,
+}
+
+impl<'m> SegmentsBuilder<'m> {
+    /// A segment is closed when it has taken `max_num_bytes` of memory, and may be one document over.
+    pub(super) fn new(
+        mapper: &'m DocMapper,
+        mut docs: SortedDocs,
+        max_num_bytes: u64,
+    ) -> Result<Self, BuildError> {
+        let mut sample = Sample::default();
+        let mut bytes = Vec::new();
+        docs.sample(sampled(docs.len()), |doc| {
+            bytes.clear();
+            doc.write_stored(&mut bytes);
+            sample.add(&bytes);
+        })?;
+        Ok(Self {
+            mapper,
+            schema: without_stored(mapper.schema())?,
+            num_left: docs.len(),
+            docs,
+            sample,
+            max_num_bytes,
+        })
     }
-    drop(docs);
-    writer.finalize()?;
-    Ok((directory, documents.finish()?))
+
+    /// Adds documents in their order and closes the segment; nothing if there are no more. The same documents give the
+    /// same files, but for the segment's random name.
+    pub(super) fn next_segment(&mut self) -> Result<Option<BuiltSegment>, BuildError> {
+        if self.num_left == 0 {
+            return Ok(None);
+        }
+        let builder = Index::builder()
+            .schema(self.schema.clone())
+            .settings(self.mapper.index_settings())
+            .tokenizers(self.mapper.tokenizers().clone())
+            .fast_field_tokenizers(self.mapper.fast_field_tokenizers().clone());
+        let directory = RamDirectory::create();
+        let mut writer: SingleSegmentIndexWriter<EncodedDoc> =
+            builder.single_segment_index_writer(directory.clone(), MEMORY_HINT_NUM_BYTES)?;
+        let settings = self.mapper.docstore_settings();
+        let mut documents = DocumentsBuilder::new(&self.sample, self.num_left, settings)?;
+        let (mut num_docs, mut bytes) = (0, Vec::new());
+        // tantivy keeps paths of JSON fields, and does not count them.
+        let (mut num_path_bytes, mut num_unseen_bytes) = (0_u64, 0_u64);
+        while let Some(doc) = self.docs.next()? {
+            num_docs += 1;
+            bytes.clear();
+            doc.write_stored(&mut bytes);
+            documents.add(&bytes)?;
+            num_path_bytes = num_path_bytes.saturating_add(doc.num_path_bytes());
+            num_unseen_bytes += doc.num_bytes() as u64;
+            writer.add_document(doc)?;
+            if num_unseen_bytes >= NUM_BYTES_BETWEEN_LOOKS {
+                num_unseen_bytes = 0;
+                let num_bytes = num_path_bytes.saturating_add(writer.mem_usage() as u64);
+                if num_bytes >= self.max_num_bytes {
+                    break;
+                }
+            }
+        }
+        self.num_left -= num_docs;
+        if self.num_left == 0 {
+            // They would be in memory while the segment is written.
+            self.docs.clear();
+        }
+        writer.finalize()?;
+        Ok(Some(BuiltSegment {
+            directory,
+            documents: documents.finish()?,
+            num_docs,
+        }))
+    }
 }
 
 /// The same fields, of which tantivy stores none: it need not copy what is stored beside its segment.

@@ -21,7 +21,9 @@ mod run;
 mod sorter;
 mod splitter;
 mod standing;
+mod trial;
 mod uploader;
 
 pub(crate) use run::{Built, Plan, ReadInput, run};
 pub(crate) use standing::Standing;
+pub(crate) use trial::try_to_build;

@@ -98,7 +98,10 @@ impl Parser<'_> {
             if record.extent == Extent::BrokenOff && ord == batch.num_known_records + 1 {
                 parsed.num_docs_at_break = Some(batch.num_known_docs);
             }
-            self.parse_record(batch, &record, scratch, &mut parsed);
+            match batch.left_out.contains(&ord) {
+                true => self.leave_out(&record, &mut parsed),
+                false => self.parse_record(batch, &record, scratch, &mut parsed),
+            }
             if let Some(docs) = parsed.docs.get_mut(first_doc..) {
                 share(record.raw_num_bytes, docs);
                 if ord <= batch.num_known_records {
@@ -204,6 +207,19 @@ impl Parser<'_> {
             }
             Extent::Whole => None,
         }
+    }
+
+    /// Rejects a record unseen: also where everything else is kept.
+    fn leave_out(&self, record: &Record<'_>, parsed: &mut ParsedBatch) {
+        let message = "it is left out, because building fails with it".to_owned();
+        parsed.rejects.push(Reject::new(
+            record.line_num,
+            record.byte_offset,
+            "left_out",
+            message,
+            record.bytes,
+            false,
+        ));
     }
 
     fn refuse(

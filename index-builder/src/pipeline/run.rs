@@ -1,7 +1,7 @@
 //! The threads and channels of one ingest.
 
 use super::collector::Collector;
-use super::indexer::build_segment;
+use super::indexer::{BuiltSegment, SegmentsBuilder};
 use super::parser::{ParsedBatch, Parser, Scratch};
 use super::splitter::CollectedSplit;
 use super::standing::{Place, fingerprint};
@@ -14,6 +14,7 @@ use crate::source::{
     Lookup, ReadAhead, ReadSettings, RecordBatch, RecordReader, Source, SourceRead,
 };
 use crate::storage::IndexStore;
+use crate::transform::spawn_with_large_stack;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
 use canter_split_format::SourceId;
@@ -100,11 +101,17 @@ pub(crate) fn run(
 
     thread::scope(|scope| {
         let reader = scope.spawn(move || read(plan, sources, place, &to_parsers));
-        let parsers: Vec<_> = from_reader
+        let parsers: Vec<ScopedJoinHandle<'_, _>> = from_reader
             .into_iter()
             .zip(to_splitter)
-            .map(|(batches, parsed)| scope.spawn(move || parse(plan, &batches, &parsed)))
-            .collect();
+            .map(|(batches, parsed)| {
+                let parse = move || parse(plan, &batches, &parsed);
+                match plan.options.transform {
+                    Some(_) => spawn_with_large_stack(scope, parse),
+                    None => Ok(scope.spawn(parse)),
+                }
+            })
+            .collect::<Result<_, _>>()?;
         let indexers: Vec<_> = from_splitter
             .into_iter()
             .enumerate()
@@ -202,16 +209,9 @@ fn channels<T>(num: usize, num_queued: usize) -> Channels<T> {
 }
 
 fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, BuildError>>) -> Result<T, BuildError> {
-    thread.join().unwrap_or_else(|panic| {
-        let what = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("no message");
-        Err(BuildError::internal(format!(
-            "a thread of the ingest panicked: {what}"
-        )))
-    })
+    thread
+        .join()
+        .unwrap_or_else(|panic| Err(BuildError::of_panic(&*panic)))
 }
 
 /// A batch of records, and where it begins.
@@ -305,8 +305,10 @@ fn index(
     let mut split_ord = first_ord;
     for mut split in splits {
         let standing = split.standing.take();
-        let packaged = build_split(plan, split)?;
-        plan.meter.add(&plan.meter.tally.num_splits_packaged, 1);
+        let packaged = build_splits(plan.mapper, plan.config, plan.options, split)?;
+        let num_packaged = packaged.len() as u64;
+        plan.meter
+            .add(&plan.meter.tally.num_splits_packaged, num_packaged);
         if uploader.send((split_ord, packaged, standing)).is_err() {
             break;
         }
@@ -315,11 +317,34 @@ fn index(
     Ok(())
 }
 
-fn build_split(plan: &Plan<'_>, split: CollectedSplit) -> Result<PackagedSplit, BuildError> {
+/// Makes one split of the documents that were collected for one, or several if they take too much memory for that.
+pub(super) fn build_splits(
+    mapper: &DocMapper,
+    config: &IndexConfig,
+    options: &IngestOptions,
+    split: CollectedSplit,
+) -> Result<Vec<PackagedSplit>, BuildError> {
     let (docs, identities) = split.docs.sort()?;
-    let facts = SplitFacts::new(split.raw_num_bytes, &identities)?;
+    let num_docs = identities.len();
+    let all_facts = SplitFacts::new(split.raw_num_bytes, &identities)?;
     // Building takes as much memory as there is left.
     drop(identities);
-    let (segment, documents) = build_segment(plan.mapper, docs)?;
-    package_split(segment, documents, plan.mapper, plan.config, facts)
+    let mut segments = SegmentsBuilder::new(mapper, docs, options.max_segment_num_bytes)?;
+    let (mut splits, mut first_doc) = (Vec::new(), 0);
+    while let Some(segment) = segments.next_segment()? {
+        let docs = first_doc..first_doc + segment.num_docs;
+        first_doc = docs.end;
+        let facts = match docs.len() == num_docs {
+            true => all_facts.clone(),
+            false => all_facts.of_part(docs)?,
+        };
+        let BuiltSegment {
+            directory,
+            documents,
+            ..
+        } = segment;
+        let split = package_split(directory, documents, mapper, config, facts)?;
+        splits.push(split);
+    }
+    Ok(splits)
 }

@@ -73,6 +73,9 @@ pub(crate) struct Standing {
     pub(super) dropped_by_reason: BTreeMap<String, u64>,
     /// Records that were rejected, those of the batch included: they are told already.
     pub(crate) rejects_by_reason: BTreeMap<String, u64>,
+    /// Of these, those for which the rejects file had no room.
+    #[serde(default)]
+    pub(super) num_unwritten_rejects: u64,
     /// Bytes of the records before the batch, and of what stands between them.
     pub(crate) num_raw_bytes: u64,
 }

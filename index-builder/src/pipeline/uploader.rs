@@ -10,8 +10,9 @@ use crate::storage::IndexStore;
 use bytes::Bytes;
 use std::sync::mpsc::Receiver;
 
-/// A packaged split, its place in the input, and where the input stands behind it.
-pub(super) type Numbered = (u64, PackagedSplit, Option<Standing>);
+/// The splits of documents that were collected for one (it is one, but for documents that take too much memory), their
+/// place in the input, and where the input stands behind them.
+pub(super) type Numbered = (u64, Vec<PackagedSplit>, Option<Standing>);
 
 /// Uploads splits as they come, and returns what the manifest needs of each, in the order of the
 /// input: behind those that are uploaded already.
@@ -29,22 +30,27 @@ pub(super) fn upload_all(
         meter.add(&meter.tally.num_split_bytes, split.entry.len);
     }
     let mut uploaded: Vec<(u64, NewSplit)> = (0..).zip(already).collect();
-    for (split_ord, split, standing) in splits {
-        let head = split.head().to_vec();
-        let name = split.object();
-        let len = split.bytes.len() as u64;
-        runtime.block_on(store.put_immutable(&name, Bytes::from(split.bytes)))?;
-        let split = NewSplit {
-            entry: split.entry,
-            head,
-            num_columns_outside_head: split.num_columns_outside_head,
-        };
-        runtime.block_on(checkpoints.add(split_ord, &split, standing))?;
-        uploaded.push((split_ord, split));
-        meter.add(&meter.tally.num_split_bytes, len);
-        meter.add(&meter.tally.num_splits_uploaded, 1);
-        meter.tell(Phase::Indexing);
+    for (split_ord, packaged, standing) in splits {
+        let first = uploaded.len();
+        for split in packaged {
+            let head = split.head().to_vec();
+            let name = split.object();
+            let len = split.bytes.len() as u64;
+            runtime.block_on(store.put_immutable(&name, Bytes::from(split.bytes)))?;
+            let split = NewSplit {
+                entry: split.entry,
+                head,
+                num_columns_outside_head: split.num_columns_outside_head,
+            };
+            uploaded.push((split_ord, split));
+            meter.add(&meter.tally.num_split_bytes, len);
+            meter.add(&meter.tally.num_splits_uploaded, 1);
+            meter.tell(Phase::Indexing);
+        }
+        let new = uploaded.iter().skip(first).map(|(_, split)| split);
+        runtime.block_on(checkpoints.add(split_ord, new, standing))?;
     }
+    // Stable: those of one place stay in their order.
     uploaded.sort_by_key(|(split_ord, _)| *split_ord);
     Ok(uploaded.into_iter().map(|(_, split)| split).collect())
 }

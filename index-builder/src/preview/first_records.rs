@@ -3,7 +3,7 @@
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
 use crate::source::{Extent, ReadSettings, Record, RecordBatch, RecordReader, Source};
-use crate::transform::{Outcome, Runner};
+use crate::transform::{Outcome, Runner, on_large_stack};
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
 use serde_json::Value;
@@ -52,6 +52,19 @@ pub struct PreviewDoc {
 /// # Errors
 /// `Invalid` for a source or options that cannot be used, `Unavailable` if the source cannot be read.
 pub fn preview(
+    config: &IndexConfig,
+    options: &IngestOptions,
+    source: Source,
+    num_records: usize,
+) -> Result<Preview, BuildError> {
+    let look = || preview_here(config, options, source, num_records);
+    match options.transform {
+        Some(_) => on_large_stack(look),
+        None => look(),
+    }
+}
+
+fn preview_here(
     config: &IndexConfig,
     options: &IngestOptions,
     source: Source,

@@ -3,6 +3,7 @@
 use super::path_fields::PathFields;
 use canter_formats::Layout;
 use canter_split_format::SourceId;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub(crate) struct RecordBatch {
     pub(crate) layout: Arc<Layout>,
     /// Fields of all its documents that do not have them.
     pub(crate) path_fields: Arc<PathFields>,
+    /// Records that are rejected unseen, by their places in the source from 1.
+    pub(crate) left_out: Arc<BTreeSet<u64>>,
     /// All bytes that were read for them, what stands between them included.
     pub(crate) raw_num_bytes: u64,
     /// What broke off the last record, if it is one of those.

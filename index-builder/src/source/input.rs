@@ -6,6 +6,7 @@ use super::settings::ReadSettings;
 use crate::error::BuildError;
 use bytes::Bytes;
 use canter_split_format::SourceId;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -29,6 +30,7 @@ pub struct Source {
     origin: Origin,
     id: Option<String>,
     path_fields: Vec<(String, String)>,
+    left_out: Arc<BTreeSet<u64>>,
 }
 
 enum Origin {
@@ -50,6 +52,7 @@ impl Source {
             origin: Origin::File(path),
             id: None,
             path_fields: Vec::new(),
+            left_out: Arc::default(),
         }
     }
 
@@ -60,6 +63,7 @@ impl Source {
             origin: Origin::Object(place),
             id: None,
             path_fields: Vec::new(),
+            left_out: Arc::default(),
         }
     }
 
@@ -71,6 +75,7 @@ impl Source {
             origin: Origin::Stdin,
             id: None,
             path_fields: Vec::new(),
+            left_out: Arc::default(),
         }
     }
 
@@ -81,6 +86,7 @@ impl Source {
             origin: Origin::Reader(Box::new(reader)),
             id: None,
             path_fields: Vec::new(),
+            left_out: Arc::default(),
         }
     }
 
@@ -94,6 +100,7 @@ impl Source {
             origin: Origin::Lines(Bytes::from(lines)),
             id: None,
             path_fields: Vec::new(),
+            left_out: Arc::default(),
         }
     }
 
@@ -101,6 +108,14 @@ impl Source {
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Source {
         self.id = Some(id.into());
+        self
+    }
+
+    /// Rejects these records, by their places from 1, without looking at them. The source and all its other documents stay
+    /// who they are.
+    #[must_use]
+    pub fn without(mut self, records: BTreeSet<u64>) -> Source {
+        self.left_out = Arc::new(records);
         self
     }
 
@@ -135,6 +150,8 @@ impl Source {
     /// Fails early where the source cannot be opened, before anything was read from the others.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         match &self.origin {
+            // Whoever writes to a pipe would see it closed.
+            Origin::File(path) if is_pipe(path) => Ok(()),
             Origin::File(path) => open_file(path).map(drop),
             Origin::Object(_) | Origin::Stdin | Origin::Reader(_) | Origin::Lines(_) => Ok(()),
         }
@@ -208,6 +225,7 @@ impl Source {
             origin,
             id: self.id.clone(),
             path_fields: self.path_fields.clone(),
+            left_out: Arc::clone(&self.left_out),
         })
     }
 
@@ -277,6 +295,7 @@ impl Source {
                 num_stored_bytes.fetch_add(lines.len() as u64, Ordering::Relaxed);
                 return Ok(Input {
                     path_fields: self.path_fields,
+                    left_out: self.left_out,
                     ..Input::lines(self.name, lines)
                 });
             }
@@ -297,6 +316,7 @@ impl Source {
         })?;
         Ok(Input {
             path_fields: self.path_fields,
+            left_out: self.left_out,
             ..input
         })
     }
@@ -338,6 +358,7 @@ fn parquet_input(
     let reader = Box::new(BufReader::with_capacity(BUFFER_LEN, lines));
     Ok(Input {
         path_fields: source.path_fields,
+        left_out: source.left_out,
         parquet: Some(known_by),
         ..Input::as_it_is(source.name, reader)
     })
@@ -377,12 +398,52 @@ fn open_file(path: &Path) -> Result<File, BuildError> {
             "`{shown}` is a folder: name the files in it, as in `{shown}/*.ndjson`"
         )));
     }
+    if let Some(what) = special(path) {
+        return Err(BuildError::invalid(format!(
+            "`{shown}` is {what}, which cannot be read as an input: name a file, a pipe, or `-` for standard input"
+        )));
+    }
     File::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => BuildError::invalid(format!(
             "no input file `{shown}`: check its name, or give `-` for standard input"
         )),
         _ => BuildError::unavailable(format!("cannot open `{shown}`")).caused_by(error),
     })
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.metadata()
+        .is_ok_and(|found| found.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
+}
+
+/// What a path leads to, if that is neither a file nor a stream: a device may have no end. `None` for what is not there.
+#[cfg(unix)]
+fn special(path: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = path.metadata().ok()?.file_type();
+    // What the shell passes on, which may be a terminal; and the device that ends at once.
+    let is_stream = path.starts_with("/dev/fd")
+        || ["/dev/stdin", "/dev/null"]
+            .iter()
+            .any(|name| path == Path::new(name));
+    match () {
+        () if kind.is_socket() => Some("a socket"),
+        () if kind.is_block_device() => Some("a device"),
+        () if kind.is_char_device() && !is_stream => Some("a device"),
+        () => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: &Path) -> Option<&'static str> {
+    None
 }
 
 /// Counts the bytes that pass.

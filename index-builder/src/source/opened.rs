@@ -6,8 +6,10 @@ use crate::error::BuildError;
 use bytes::Bytes;
 use canter_formats::{BEGINNING_LEN, MonthDay};
 use flate2::bufread::MultiGzDecoder;
+use std::collections::BTreeSet;
 use std::error::Error as StdError;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Read from a file this many bytes at a time.
@@ -53,6 +55,8 @@ pub(crate) struct Input {
     pub(super) ended: Option<MonthDay>,
     /// What its path says of its documents.
     pub(super) path_fields: Vec<(String, String)>,
+    /// Records that are rejected unseen, by their places from 1.
+    pub(super) left_out: Arc<BTreeSet<u64>>,
     pub(super) compression: Compression,
     /// Of Parquet, which file it is.
     pub(super) parquet: Option<u64>,
@@ -100,6 +104,7 @@ impl Input {
             first_byte_offset,
             ended,
             path_fields: Vec::new(),
+            left_out: Arc::default(),
             compression,
             parquet: None,
             has_document_lines: false,
@@ -114,6 +119,7 @@ impl Input {
             first_byte_offset: 0,
             ended: None,
             path_fields: Vec::new(),
+            left_out: Arc::default(),
             compression: Compression::None,
             parquet: None,
             has_document_lines: false,

@@ -8,6 +8,7 @@ use super::settings::ReadSettings;
 use crate::error::{BuildError, ErrorKind};
 use canter_formats::{Cutter, Directive, Format, Layout, Recognised, recognise};
 use canter_split_format::{LinesHash, SourceId, SourceProgress};
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -45,6 +46,7 @@ pub(crate) struct RecordReader {
     source_id: SourceId,
     layout: Arc<Layout>,
     path_fields: Arc<PathFields>,
+    left_out: Arc<BTreeSet<u64>>,
     pub(super) cutter: Cutter,
     pub(super) settings: ReadSettings,
     pub(super) max_num_bytes: usize,
@@ -109,6 +111,7 @@ impl RecordReader {
             hash_before_open_record: None,
             byte_offset: input.first_byte_offset,
             path_fields: Arc::new(settings.path_fields(&input)),
+            left_out: Arc::clone(&input.left_out),
             input,
             source_ord,
             source_id,
@@ -150,6 +153,7 @@ impl RecordReader {
             num_known_docs: self.known.map_or(0, |known| known.num_docs),
             layout: Arc::clone(&self.layout),
             path_fields: Arc::clone(&self.path_fields),
+            left_out: Arc::clone(&self.left_out),
             raw_num_bytes: 0,
             failure: None,
             bytes: Vec::with_capacity(BATCH_NUM_BYTES + 4096),

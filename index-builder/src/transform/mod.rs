@@ -17,6 +17,8 @@ mod runner;
 #[cfg(feature = "vrl")]
 mod values;
 
+mod stack;
+
 #[cfg(not(feature = "vrl"))]
 mod absent;
 #[cfg(all(test, feature = "vrl"))]
@@ -31,3 +33,4 @@ pub(crate) use outcome::Outcome;
 pub use program::Transform;
 #[cfg(feature = "vrl")]
 pub(crate) use runner::Runner;
+pub(crate) use stack::{on_large_stack, spawn_with_large_stack};

@@ -1,6 +1,7 @@
 //! A program, compiled.
 
 mod functions;
+mod limits;
 mod parse_json;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use vrl::diagnostic::Formatter;
 #[cfg(test)]
 pub(super) use functions::ALLOWED;
 
+use super::on_large_stack;
 use crate::error::BuildError;
 
 /// A longer program is refused: it is no program.
@@ -31,12 +33,26 @@ impl Transform {
     /// Compiles a program. `name` is what messages call it.
     ///
     /// # Errors
-    /// `Invalid` for what is no program, or uses a function that is not allowed: the message shows the place.
+    /// `Invalid` for what is no program, uses a function that is not allowed (the message shows the place), or is more than
+    /// can be compiled.
     pub fn compile(name: &str, text: &str) -> Result<Transform, BuildError> {
         if text.len() > MAX_PROGRAM_NUM_BYTES {
             return Err(BuildError::invalid(format!(
                 "`{name}` has {} bytes: a transform may have {MAX_PROGRAM_NUM_BYTES}",
                 text.len()
+            )));
+        }
+        // Its compiler goes down with the stack, and so does what a parser that fails drops.
+        on_large_stack(|| Transform::compile_here(name, text))
+    }
+
+    fn compile_here(name: &str, text: &str) -> Result<Transform, BuildError> {
+        // What cannot be parsed is told below, with its place.
+        if let Ok(tree) = vrl::parser::parse(text)
+            && let Some(problem) = limits::problem(tree)
+        {
+            return Err(BuildError::invalid(format!(
+                "the transform `{name}` is too much for its compiler: {problem}"
             )));
         }
         let functions = functions::checked();

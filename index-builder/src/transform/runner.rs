@@ -1,6 +1,7 @@
 //! Runs a program on one record after the other.
 
 use std::ops::{ControlFlow, Range};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use vrl::compiler::runtime::{Runtime, Terminate};
 use vrl::compiler::state::RuntimeState;
@@ -90,9 +91,16 @@ impl Runner {
                 false => ControlFlow::Continue(()),
             }
         };
-        let result =
-            self.runtime
-                .resolve_with_control(target, &self.program, &self.zone, &mut count);
+        let (runtime, program, zone) = (&mut self.runtime, &self.program, &self.zone);
+        let run = || runtime.resolve_with_control(target, program, zone, &mut count);
+        // A text that is multiplied by too large a number panics; the next record begins anew.
+        let Ok(result) = catch_unwind(AssertUnwindSafe(run)) else {
+            return Some(Outcome::Refused(
+                FAILED,
+                "the transform made a value that is too large, or its interpreter failed"
+                    .to_string(),
+            ));
+        };
         match result {
             Ok(_) => None,
             Err(Terminate::Abort(ExpressionError::Abort { message, .. })) => {

@@ -367,3 +367,95 @@ proptest! {
         prop_assert_eq!(is_read, serde_json::from_str::<Value>(&json).is_ok());
     }
 }
+
+#[test]
+fn a_program_that_its_compiler_could_not_take_is_refused_and_never_ends_the_process() {
+    let nested = |open: &str, inner: &str, close: &str, num: usize| {
+        format!(".a = {}{inner}{}", open.repeat(num), close.repeat(num))
+    };
+    let depth = "expressions, more than the 256 that a transform may have";
+    for (program, expect) in [
+        // 4 GB for the types of what lies before.
+        (
+            ".a[100000000] = 1".to_owned(),
+            "place 100000000 of an array",
+        ),
+        (
+            ".a = .b[-100000000]".to_owned(),
+            "place 100000000 of an array",
+        ),
+        ("x[5000] = 1\n.a = x".to_owned(), "place 5000 of an array"),
+        (
+            ".a, err = to_int(.b[2000])".to_owned(),
+            "place 2000 of an array",
+        ),
+        (".a[999] = 1\n".repeat(30), "29970 places of arrays"),
+        (format!(".a{} = 1", ".b".repeat(100)), "101 segments"),
+        (".a = 1\n".repeat(20_001), "40002 expressions"),
+        (nested("(", "1", ")", 100_000), depth),
+        (nested("[", "1", "]", 100_000), depth),
+        (nested("{\"a\":", "1", "}", 40_000), depth),
+        (nested("!", "true", "", 200_000), depth),
+        (nested("1 + ", "1", "", 50_000), depth),
+        (nested("if true {", "1", "}", 25_000), depth),
+        (nested("if .b == 1 { 1 } else ", "{ 2 }", "", 10_000), depth),
+        (nested("x = ", "1", "", 50_000), depth),
+        (nested("to_string(", "1", ")", 20_000), depth),
+    ] {
+        let error = error_of(&program);
+        let beginning = program.get(..20).unwrap_or(&program);
+        assert!(error.contains(expect), "{beginning}: {error:.300}");
+    }
+    // These cannot be parsed, and what was parsed of them is dropped.
+    for open in ["(", "[", "{", "!", "if true {"] {
+        let program = open.repeat(250_000 / open.len());
+        assert!(error_of(&program).contains("does not compile"), "{open}");
+    }
+}
+
+#[test]
+fn programs_within_the_limits_are_compiled_and_run() {
+    let check_large = |program: String| {
+        let mut made = None;
+        super::on_large_stack(|| {
+            made = Some(self::made(&program, r#"{"b":1}"#).map_err(|why| why.to_string()));
+            Ok(())
+        })
+        .unwrap();
+        made.unwrap().unwrap()
+    };
+    let sum = format!(".a = 1{}", " + 1".repeat(200));
+    assert_eq!(check_large(sum), [r#"{"b":1,"a":201}"#]);
+    let cases: String = (2..80)
+        .map(|n| format!("if .b == {n} {{ .a = {n} }} else "))
+        .collect();
+    assert_eq!(
+        check_large(format!("{cases}{{ .a = 0 }}")),
+        [r#"{"b":1,"a":0}"#]
+    );
+    let places = check_large(".a[1000] = 1\n.n = length!(.a)\ndel(.a)".to_owned());
+    assert_eq!(places, [r#"{"b":1,"n":1001}"#]);
+}
+
+#[test]
+fn a_value_that_nests_as_deeply_as_a_program_can_make_it_is_refused_and_dropped() {
+    let levels = format!("{}x{}", "{\"a\":".repeat(200), "}".repeat(200));
+    let program = format!("x = 1\nfor_each(range!(0, 120)) -> |_i, _v| {{ x = {levels} }}\n.a = x");
+    let refused = super::on_large_stack(|| Ok(made(&program, "{}"))).unwrap();
+    assert!(refused.unwrap_err().contains("deeper than 64"));
+}
+
+#[test]
+fn a_text_that_is_multiplied_too_often_fails_with_its_record_only() {
+    let mut runner = Runner::new(&compile(".c = .a * .b ?? 0"));
+    let large = r#"{"a":"text","b":9223372036854775807}"#;
+    assert!(matches!(
+        runner.run(large.as_bytes()),
+        Outcome::Refused("transform_failed", _)
+    ));
+    let small = br#"{"a":2,"b":3}"#;
+    assert_eq!(
+        runner.run(small),
+        Outcome::Docs(vec![br#"{"a":2,"b":3,"c":6}"#.as_slice()])
+    );
+}

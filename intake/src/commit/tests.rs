@@ -191,3 +191,109 @@ fn a_document_that_was_acknowledged_is_not_too_long_for_the_next_process() {
     assert_eq!(bench.num_docs(), 2);
     assert_eq!(spooled(&bench.store()).unwrap(), Vec::<String>::new());
 }
+
+/// Panics like a mistake in tantivy, as long as nothing is left out of the batch of that name.
+fn ingest_without_poison(
+    store: &IndexStore,
+    options: &IngestOptions,
+    sources: Vec<Source>,
+) -> Result<IngestReport, BuildError> {
+    let has_poison = sources
+        .iter()
+        .any(|source| source.name().contains("poison"));
+    assert!(
+        !has_poison || options.max_rejects > Some(0),
+        "page_id < 4096"
+    );
+    ingest(store, options, sources, &())
+}
+
+fn find_poison(_: &IndexStore, documents: &[&[u8]]) -> Result<Vec<usize>, BuildError> {
+    let places = documents.iter().enumerate();
+    let bad = places.filter(|(_, document)| document.windows(6).any(|part| part == b"poison"));
+    Ok(bad.map(|(place, _)| place).collect())
+}
+
+#[test]
+fn documents_with_which_building_panics_are_set_aside_and_the_others_published_once() {
+    const POISON: &[u8] = b"{\"text\": \"poison\"}\n";
+    let bench = Bench::new(1 << 20);
+    let store = bench.store();
+    let lines = [POISON, b"{\"n\": 1}\n", POISON, b"{\"n\": 2}\n"].concat();
+    let folder = bench.folder.path().join("index");
+    let (mut committer, shared) = committer(&bench);
+    committer.builder = Builder {
+        ingest: ingest_without_poison,
+        unbuildable: find_poison,
+    };
+    // Among others, alone, and as if the process had been killed before the spooled object was removed.
+    for good in [Some("good"), None] {
+        if let Some(id) = good {
+            spool(&store, id, b"{\"n\": 3}\n").unwrap();
+        }
+        spool(&store, "poison", &lines).unwrap();
+        committer.look_into_spool();
+        committer.look_into_spool();
+        committer.commit(due(&shared));
+        assert_eq!(bench.num_docs(), 1 + 2);
+        assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
+        let kept = folder.join("rejected/poisonunbuildable.ndjson");
+        assert_eq!(std::fs::read(kept).unwrap(), [POISON, POISON].concat());
+    }
+}
+
+#[test]
+fn a_panic_that_no_document_explains_leaves_the_thread_and_the_spool_as_they_are() {
+    let bench = Bench::new(1 << 20);
+    let store = bench.store();
+    let (mut committer, shared) = committer(&bench);
+    committer.builder = Builder {
+        ingest: ingest_without_poison,
+        unbuildable: |_, _| Ok(Vec::new()),
+    };
+    spool(&store, "poison", b"{\"n\": 1}\n").unwrap();
+    committer.look_into_spool();
+    committer.commit(due(&shared));
+    assert_eq!(spooled(&store).unwrap(), ["poison"]);
+    committer.builder = Builder::default();
+    shared.has_published();
+    committer.commit(due(&shared));
+    assert_eq!(bench.num_docs(), 1);
+}
+
+const GRAMS: &str = "
+version: 0.9
+index_id: grams
+doc_mapping:
+  tokenizers:
+    - {name: grams, type: ngram, min_gram: 1, max_gram: 100}
+  field_mappings:
+    - {name: text, type: text, tokenizer: grams}
+indexing_settings:
+  max_ngram_diff: 99
+";
+
+#[tokio::test]
+async fn a_document_of_too_many_terms_is_refused_and_set_aside_if_an_earlier_version_took_it() {
+    let bench = Bench::of(GRAMS, 4 << 20);
+    let store = bench.store();
+    let long = format!("{{\"text\": \"{}\"}}", "word".repeat(1 << 18));
+    let lane = bench.lane(SOON);
+    let documents: [&[u8]; 2] = [long.as_bytes(), b"{\"text\": \"short\"}"];
+    let problems = lane.problems(documents).unwrap();
+    assert_eq!(problems[0].as_ref().unwrap().reason, "too_many_terms");
+    assert_eq!(problems[1], None);
+    lane.stop();
+    let lines = [long.as_bytes(), b"\n{\"text\": \"short\"}\n"].concat();
+    spool(&store, "before", &lines).unwrap();
+    let (mut committer, shared) = committer(&bench);
+    committer.look_into_spool();
+    committer.commit(due(&shared));
+    assert_eq!(bench.num_docs(), 1);
+    assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
+    let kept = bench.folder.path().join("index/rejected/before.ndjson");
+    assert_eq!(
+        std::fs::read(kept).unwrap(),
+        format!("{long}\n").into_bytes()
+    );
+}

@@ -84,6 +84,11 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "FILE", default_value = "canter.rejects.ndjson")]
     rejects: PathBuf,
 
+    /// Size at which the rejects file is full, such as 1GiB: rejects beyond it are counted and not written, and its
+    /// last line says so [default: 256MiB].
+    #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
+    max_rejects_bytes: Option<u64>,
+
     /// Give up, publishing nothing, after more rejected lines than this.
     #[arg(long, value_name = "N")]
     max_rejects: Option<u64>,
@@ -273,6 +278,9 @@ pub(crate) fn options_of(args: &IngestArgs) -> Result<IngestOptions> {
             .max_line_bytes
             .map_or(defaults.max_line_num_bytes, |len| len as usize),
         rejects_path: Some(args.rejects.clone()),
+        max_rejects_num_bytes: args
+            .max_rejects_bytes
+            .unwrap_or(defaults.max_rejects_num_bytes),
         max_rejects: args.max_rejects,
         checkpoint_raw_num_bytes: args
             .checkpoint_bytes

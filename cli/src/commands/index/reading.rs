@@ -42,6 +42,11 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     path_fields: bool,
 
+    /// Follow links in folders out of the folder that was named. Without it what they lead to is left out, and
+    /// the report says how many: whoever may write into the folder could have any file ingested.
+    #[arg(long)]
+    follow_links: bool,
+
     /// Give up if there are more inputs than this.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -114,6 +119,7 @@ impl ReadArgs {
             since_s: self.since,
             until_s: self.until,
             path_fields: self.path_fields,
+            follow_links: self.follow_links,
             ..options
         };
         Ok(find_inputs(inputs, &options)?)

@@ -57,6 +57,80 @@ fn tokenizers_are_read_as_quickwit_writes_them() {
 }
 
 #[test]
+fn grams_of_too_many_lengths_are_refused_where_they_are_written_and_not_in_an_index() {
+    let config = |tokenizer: serde_json::Value, settings: serde_json::Value| {
+        let config = json!({
+            "version": "0.8",
+            "index_id": "abc",
+            "doc_mapping": { "tokenizers": [tokenizer] },
+            "indexing_settings": settings,
+        });
+        config.to_string()
+    };
+    let grams = |min: u32, max: u32, prefix_only: bool| json!({ "name": "x", "type": "ngram", "min_gram": min, "max_gram": max, "prefix_only": prefix_only });
+    let written = |text: &str| IndexConfig::from_json(text.as_bytes());
+    let all = config(grams(1, 100, false), json!({}));
+    let refused = written(&all).unwrap_err();
+    assert_eq!(refused.key_path, "doc_mapping.tokenizers[0].max_gram");
+    assert_eq!(
+        refused.message,
+        "tokenizer \"x\" makes 100 grams of each character: \"max_gram\" may be \"min_gram\" and 4 more; bring them \
+         nearer, or set \"max_ngram_diff\" in \"indexing_settings\" to 99"
+    );
+    assert!(written(&config(grams(2, 7, false), json!({}))).is_err());
+    assert!(written(&config(grams(3, 7, false), json!({}))).is_ok());
+    // Of a value, and not of each character.
+    assert!(written(&config(grams(1, 20, true), json!({}))).is_ok());
+    let raised = written(&config(
+        grams(1, 100, false),
+        json!({ "max_ngram_diff": 99 }),
+    ))
+    .unwrap();
+    // An index that is there stays readable, and its config says no more than it did.
+    let there: IndexConfig = serde_json::from_str(&all).unwrap();
+    let canonical = String::from_utf8(there.to_canonical_json().unwrap()).unwrap();
+    assert!(!canonical.contains("max_"), "{canonical}");
+    let canonical = raised.to_canonical_json().unwrap();
+    assert_eq!(IndexConfig::from_json(&canonical).unwrap(), raised);
+}
+
+#[test]
+fn limits_of_terms_are_read_and_have_bounds() {
+    let settings = |settings: &str| {
+        load(&format!(
+            "version: 0.8\nindex_id: abc\nindexing_settings: {settings}\n"
+        ))
+    };
+    let limits = settings("{max_doc_terms: 5, max_doc_term_bytes: 1MB}").unwrap();
+    let limits = limits.indexing_settings.term_limits;
+    assert_eq!(
+        (limits.max_doc_terms, limits.max_doc_term_bytes),
+        (5, 1_000_000)
+    );
+    for (wrong, expect) in [
+        (
+            "{max_doc_terms: 0}",
+            "\"max_doc_terms\" must be an integer from 1 to 20000000",
+        ),
+        (
+            "{max_doc_term_bytes: 1GB}",
+            "must be between 1 and 536870912 bytes, got 1000000000",
+        ),
+        (
+            "{max_doc_term_bytes: 0}",
+            "must be between 1 and 536870912 bytes, got 0",
+        ),
+        (
+            "{max_ngram_diff: 100}",
+            "\"max_ngram_diff\" must be an integer from 0 to 99",
+        ),
+    ] {
+        let error = settings(wrong).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    }
+}
+
+#[test]
 fn tokenizers_that_cannot_be_are_refused() {
     let check = |tokenizer: serde_json::Value, expect: &str| {
         let refused = mapping(json!({ "tokenizers": [tokenizer] })).unwrap_err();

@@ -70,6 +70,12 @@ impl SortedDocs {
         self.order.len()
     }
 
+    /// Forgets the documents, all of which were read.
+    pub(in crate::pipeline) fn clear(&mut self) {
+        (self.runs, self.order, self.cursors) = (Vec::new(), Vec::new(), Vec::new());
+        self.next = 0;
+    }
+
     /// Hands over the documents at these places, which ascend.
     pub(in crate::pipeline) fn sample(
         &mut self,

@@ -93,6 +93,12 @@ pub(super) fn text_of(
             None => String::new(),
         };
         line(format_args!("rejected lines by reason: {}{place}", reasons));
+        if report.num_unwritten_rejects > 0 {
+            line(format_args!(
+                "{} of them are not in that file, because it is full (--max-rejects-bytes)",
+                numbers::count(report.num_unwritten_rejects)
+            ));
+        }
     }
     for warning in &report.warnings {
         line(format_args!("warning: {}", warning.message));
@@ -121,6 +127,13 @@ fn text_of_found(report: &IngestReport, left_out: &LeftOut) -> Option<String> {
         (left_out.num_empty, "empty"),
         (left_out.num_hidden, "hidden"),
         (left_out.num_of_index, "of the index itself"),
+        (
+            left_out.num_links_outside,
+            "behind links out of the folder (--follow-links)",
+        ),
+        (left_out.num_dead_links, "links to nothing"),
+        (left_out.num_repeated_links, "links to other inputs"),
+        (left_out.num_special, "pipes, sockets or devices"),
         (report.num_gone_inputs, "gone by now"),
     ];
     let num_others: u64 = counts.iter().map(|(num, _)| num).sum();
