@@ -279,7 +279,8 @@ impl Committer {
         let bad: Vec<u8> = bad.flatten().copied().collect();
         keep_unbuildable(store, id, &bad)?;
         tracing::error!(
-            target: "canter::intake", index = store.uri(), spool = id.as_str(), num_documents = places.len(), %error,
+            target: "canter::intake", index = store.uri(), spool = id.as_str(), num_documents = places.len(),
+            error = error.with_causes(),
             "documents with which building fails are in the folder `rejected`, under the name of their spooled object and \
              `unbuildable`: this is a mistake in Canter, please report it"
         );

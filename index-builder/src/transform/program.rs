@@ -47,10 +47,12 @@ impl Transform {
     }
 
     fn compile_here(name: &str, text: &str) -> Result<Transform, BuildError> {
-        // What cannot be parsed is told below, with its place.
-        if let Ok(tree) = vrl::parser::parse(text)
-            && let Some(problem) = limits::problem(tree)
-        {
+        let problem = limits::problem_of_brackets(text).or_else(|| {
+            // What cannot be parsed is told below, with its place.
+            let tree = vrl::parser::parse(text).ok()?;
+            limits::problem(tree)
+        });
+        if let Some(problem) = problem {
             return Err(BuildError::invalid(format!(
                 "the transform `{name}` is too much for its compiler: {problem}"
             )));

@@ -374,6 +374,7 @@ fn a_program_that_its_compiler_could_not_take_is_refused_and_never_ends_the_proc
         format!(".a = {}{inner}{}", open.repeat(num), close.repeat(num))
     };
     let depth = "expressions, more than the 256 that a transform may have";
+    let brackets = "brackets, more than the 256 that a transform may have";
     for (program, expect) in [
         // 4 GB for the types of what lies before.
         (
@@ -392,25 +393,44 @@ fn a_program_that_its_compiler_could_not_take_is_refused_and_never_ends_the_proc
         (".a[999] = 1\n".repeat(30), "29970 places of arrays"),
         (format!(".a{} = 1", ".b".repeat(100)), "101 segments"),
         (".a = 1\n".repeat(20_001), "40002 expressions"),
-        (nested("(", "1", ")", 100_000), depth),
-        (nested("[", "1", "]", 100_000), depth),
-        (nested("{\"a\":", "1", "}", 40_000), depth),
-        (nested("!", "true", "", 200_000), depth),
-        (nested("1 + ", "1", "", 50_000), depth),
-        (nested("if true {", "1", "}", 25_000), depth),
-        (nested("if .b == 1 { 1 } else ", "{ 2 }", "", 10_000), depth),
-        (nested("x = ", "1", "", 50_000), depth),
-        (nested("to_string(", "1", ")", 20_000), depth),
+        (nested("(", "1", ")", 100_000), brackets),
+        (nested("[", "1", "]", 100_000), brackets),
+        (nested("{\"a\":", "1", "}", 40_000), brackets),
+        (nested("!", "true", "", 20_000), depth),
+        (nested("1 + ", "1", "", 10_000), depth),
+        (nested("if true {", "1", "}", 25_000), brackets),
+        (nested("if .b == 1 { 1 } else ", "{ 2 }", "", 2_000), depth),
+        (nested("x = ", "1", "", 10_000), depth),
+        (nested("to_string(", "1", ")", 20_000), brackets),
     ] {
         let error = error_of(&program);
         let beginning = program.get(..20).unwrap_or(&program);
         assert!(error.contains(expect), "{beginning}: {error:.300}");
     }
-    // These cannot be parsed, and what was parsed of them is dropped.
-    for open in ["(", "[", "{", "!", "if true {"] {
-        let program = open.repeat(250_000 / open.len());
-        assert!(error_of(&program).contains("does not compile"), "{open}");
+    // These cannot be parsed.
+    for (open, expect) in [
+        ("(", brackets),
+        ("[", brackets),
+        ("if true {", brackets),
+        ("!", "does not compile"),
+    ] {
+        let error = error_of(&open.repeat(20_000));
+        assert!(error.contains(expect), "{open}: {error:.300}");
     }
+    // Brackets in texts are none.
+    let text = "[".repeat(1_000);
+    for program in [
+        format!(".a = \"{text}\\\"{text}\""),
+        format!(".a = s'{text}'"),
+        format!("# {text}\n.a = 1"),
+        format!(".a = [{}1]", "[1], ".repeat(1_000)),
+    ] {
+        assert!(
+            Transform::compile("test.vrl", &program).is_ok(),
+            "{program:.40}"
+        );
+    }
+    assert!(error_of(&format!(".a = \"]\" + {}", "[\"]\", ".repeat(300))).contains(brackets));
 }
 
 #[test]
@@ -440,7 +460,7 @@ fn programs_within_the_limits_are_compiled_and_run() {
 #[test]
 fn a_value_that_nests_as_deeply_as_a_program_can_make_it_is_refused_and_dropped() {
     let levels = format!("{}x{}", "{\"a\":".repeat(200), "}".repeat(200));
-    let program = format!("x = 1\nfor_each(range!(0, 120)) -> |_i, _v| {{ x = {levels} }}\n.a = x");
+    let program = format!("x = 1\nfor_each(range!(0, 60)) -> |_i, _v| {{ x = {levels} }}\n.a = x");
     let refused = super::on_large_stack(|| Ok(made(&program, "{}"))).unwrap();
     assert!(refused.unwrap_err().contains("deeper than 64"));
 }

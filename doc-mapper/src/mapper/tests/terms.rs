@@ -1,5 +1,7 @@
 //! How many terms a document may make.
 
+use tantivy::schema::document::Document as _;
+
 use super::*;
 
 fn limited(doc_mapping: Value, limits: Value) -> DocMapper {

@@ -2,7 +2,7 @@
 //! down into a program with the stack, and remembers the type of each place of an array up to the last one that is named.
 //!
 //! ```text
-//!   text ─ parse (no recursion) ─▶ tree ─ taken apart here (no recursion) ─▶ within the limits: compiled
+//!   text ─ brackets counted ─▶ parsed (no recursion) ─▶ tree, taken apart (no recursion) ─▶ within the limits: compiled
 //! ```
 
 use vrl::parser::Program;
@@ -22,6 +22,35 @@ const MAX_SEGMENTS: usize = 64;
 const MAX_INDEX: usize = 1_000;
 /// The same of all paths of a program together.
 const MAX_INDEX_SUM: usize = 20_000;
+
+/// Says how deeply the brackets of a program nest, if that is too deep: the lexer looks for the end of each, and would take a
+/// time that grows with the square of their depth.
+pub(super) fn problem_of_brackets(text: &str) -> Option<String> {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'#' => drop(bytes.find(|byte| *byte == b'\n')),
+            // Texts, and regular expressions and the like: r'…'.
+            b'"' | b'\'' => {
+                while let Some(inner) = bytes.next().filter(|inner| *inner != byte) {
+                    if inner == b'\\' {
+                        bytes.next();
+                    }
+                }
+            }
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    (deepest > MAX_DEPTH).then(|| {
+        format!("it nests {deepest} brackets, more than the {MAX_DEPTH} that a transform may have")
+    })
+}
 
 /// Says what is too much of a program, if anything is.
 pub(super) fn problem(program: Program) -> Option<String> {
