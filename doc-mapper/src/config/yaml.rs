@@ -14,6 +14,8 @@ use super::node::{Entry, Node, NodeValue, Result};
 /// Enough for any config; an alias of an alias of an alias cannot grow past it.
 const MAX_NODES: usize = 100_000;
 const MAX_DEPTH: usize = 100;
+/// Most bytes of what anchors and aliases repeat: an alias has two bytes, and stands for any text.
+const MAX_COPIED_BYTES: usize = 16 << 20;
 
 /// Replaces `${NAME}` and `${NAME:-default}`, except on lines that are comments.
 pub(super) fn substitute(yaml: &str, env: impl Fn(&str) -> Option<String>) -> Result<String> {
@@ -89,6 +91,7 @@ struct Builder {
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
     num_nodes: usize,
+    num_copied_bytes: usize,
 }
 
 /// A list or map whose end has not come yet.
@@ -129,10 +132,13 @@ impl Builder {
                 }
                 None => Ok(()),
             },
-            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
+            Event::Alias(anchor) => match self.anchors.get(&anchor) {
                 Some(node) => {
-                    self.num_nodes += count(&node);
-                    self.add(node, 0)
+                    self.num_nodes += count(node);
+                    self.num_copied_bytes += num_bytes(node);
+                    self.check_copied(line)?;
+                    let node = self.anchors.get(&anchor).cloned();
+                    node.map_or(Ok(()), |node| self.add(node, 0))
                 }
                 None => Err(ConfigError::at(line, "", "this alias refers to itself")),
             },
@@ -157,6 +163,18 @@ impl Builder {
         Ok(())
     }
 
+    /// An error if anchors and aliases repeat too much. Asked before anything is copied.
+    fn check_copied(&self, line: u32) -> Result<()> {
+        let message = if self.num_nodes > MAX_NODES {
+            format!("the config has more than {MAX_NODES} values")
+        } else if self.num_copied_bytes > MAX_COPIED_BYTES {
+            format!("anchors and aliases repeat more than {MAX_COPIED_BYTES} bytes of the config")
+        } else {
+            return Ok(());
+        };
+        Err(ConfigError::at(line, "", message))
+    }
+
     fn add(&mut self, node: Node, anchor: usize) -> Result<()> {
         self.num_nodes += 1;
         if self.num_nodes > MAX_NODES {
@@ -167,6 +185,8 @@ impl Builder {
             ));
         }
         if anchor > 0 {
+            self.num_copied_bytes += num_bytes(&node);
+            self.check_copied(node.line)?;
             self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut() {
@@ -188,6 +208,20 @@ impl Builder {
             },
         }
         Ok(())
+    }
+}
+
+/// About how much memory a node takes.
+fn num_bytes(node: &Node) -> usize {
+    let own = size_of::<Node>();
+    own + match &node.value {
+        NodeValue::Str(text) | NodeValue::Number(text) => text.len(),
+        NodeValue::Seq(items) => items.iter().map(num_bytes).sum(),
+        NodeValue::Map(entries) => entries
+            .iter()
+            .map(|entry| entry.key.len() + num_bytes(&entry.value))
+            .sum(),
+        _ => 0,
     }
 }
 

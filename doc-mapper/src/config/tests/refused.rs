@@ -382,6 +382,17 @@ fn what_is_not_yaml_is_refused_with_its_line() {
             .message()
             .contains("more than 100000 values")
     );
+    // Few values, and each of them long: 3 bytes that stand for 100,000.
+    let long = format!(
+        "a: &a {}\nb: [{}]\n",
+        "x".repeat(100_000),
+        ["*a"; 30_000].join(", ")
+    );
+    let error = load(&long).unwrap_err();
+    assert!(
+        error.message().contains("repeat more than 16777216 bytes"),
+        "{error}"
+    );
 }
 
 #[test]
