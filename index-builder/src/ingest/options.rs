@@ -32,6 +32,10 @@ pub struct IngestOptions {
     pub transform: Option<Transform>,
     /// A longer line, or record, is rejected, and never held whole (1 MiB; a batch of OTLP may have 64).
     pub max_line_num_bytes: usize,
+    /// Most bytes of pages of a Parquet file, inflated, that are in memory at once: for each column its dictionary and a page,
+    /// and what a batch of up to 1,024 rows reads beyond (512 MiB). A page may have a quarter of it. A file that needs more
+    /// breaks off there.
+    pub max_parquet_num_bytes: u64,
     /// Where rejected lines go, one JSON object a line, after what the file holds already. It is
     /// made when the first line is rejected. Without it they are only counted.
     pub rejects_path: Option<PathBuf>,
@@ -65,6 +69,7 @@ impl Default for IngestOptions {
             multiline_start: None,
             transform: None,
             max_line_num_bytes: 1 << 20,
+            max_parquet_num_bytes: 512 << 20,
             rejects_path: None,
             max_rejects_num_bytes: 256 << 20,
             max_rejects: None,

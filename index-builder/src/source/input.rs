@@ -348,11 +348,16 @@ fn parquet_input(
     settings: &ReadSettings,
 ) -> Result<Input, BuildError> {
     use super::opened::BUFFER_LEN;
-    use super::parquet::{ObjectRanges, ParquetLines};
+    use super::parquet::{ObjectRanges, ParquetLimits, ParquetLines};
     use std::io::BufReader;
+    let wanted = &settings.wanted;
+    let limits = ParquetLimits {
+        max_pages_num_bytes: settings.max_parquet_num_bytes,
+        max_line_num_bytes: (!settings.keeps_all).then_some(settings.max_record_num_bytes),
+    };
     let lines = match file {
-        ParquetFile::Local(file) => ParquetLines::open(file, &settings.wanted),
-        ParquetFile::Object(place) => ParquetLines::open(ObjectRanges(place), &settings.wanted),
+        ParquetFile::Local(file) => ParquetLines::open(file, wanted, limits),
+        ParquetFile::Object(place) => ParquetLines::open(ObjectRanges(place), wanted, limits),
     };
     let known_by = lines.footer_checksum();
     let reader = Box::new(BufReader::with_capacity(BUFFER_LEN, lines));

@@ -141,6 +141,11 @@ impl Input {
             Ok(failure) => return failure,
             Err(error) => error,
         };
+        if self.parquet.is_some() && error.kind() == io::ErrorKind::QuotaExceeded {
+            return BuildError::data(format!(
+                "`{name}` is read up to row {num_lines}: {error}; what stands before is ingested"
+            ));
+        }
         if self.parquet.is_some() && error.raw_os_error().is_none() {
             return BuildError::data(format!(
                 "`{name}` is no whole Parquet file: it broke off after row {num_lines} ({error}); what stands before is \

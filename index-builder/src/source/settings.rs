@@ -18,6 +18,8 @@ pub(crate) struct ReadSettings {
     /// The format, if somebody says it.
     pub(super) format: Option<Format>,
     pub(super) max_record_num_bytes: usize,
+    #[cfg(feature = "parquet")]
+    pub(super) max_parquet_num_bytes: u64,
     /// A record over the limit is given in parts, and none of them is lost.
     pub(crate) keeps_all: bool,
     /// What the first line of a record looks like, if records have several.
@@ -71,6 +73,8 @@ impl ReadSettings {
             takes_others: config.doc_mapping.mode == Mode::Dynamic,
             format: options.format,
             max_record_num_bytes: options.max_line_num_bytes,
+            #[cfg(feature = "parquet")]
+            max_parquet_num_bytes: options.max_parquet_num_bytes,
             keeps_all: config.ingest_settings.on_error == OnError::Keep,
             multiline_start,
             hints: Hints {

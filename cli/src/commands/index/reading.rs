@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::amounts::parse_some_bytes;
 use crate::commands::presets;
 use crate::exit::{WrongUse, note, warn};
 use crate::open::read_index_config;
@@ -72,6 +73,11 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(u16).range(1970..=2261))]
     year: Option<u16>,
 
+    /// Most bytes of pages of a Parquet file, inflated, in memory at once: for each column its dictionary and a page; a page
+    /// may have a quarter of it. A file that needs more breaks off there [default: 512MiB].
+    #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
+    max_parquet_bytes: Option<u64>,
+
     /// A program in VRL, Vector's language, that every document goes through before the index takes it: it may
     /// change, drop or refuse it, or make several of it. See docs/transforms.md.
     #[arg(long, value_name = "FILE")]
@@ -84,6 +90,9 @@ impl ReadArgs {
         Ok(IngestOptions {
             format: self.input_format,
             columns: self.columns.clone(),
+            max_parquet_num_bytes: self
+                .max_parquet_bytes
+                .unwrap_or(defaults.max_parquet_num_bytes),
             multiline_start: self.multiline_start.clone(),
             transform: self.transform.as_deref().map(read_transform).transpose()?,
             year: self.year.or_else(|| {

@@ -1,11 +1,15 @@
 //! Parquet as lines of JSON, a row each: row groups and column chunks are read by range, and of the columns those that
 //! the index takes.
 //!
-//! A file that cannot be read, or not to its end, breaks off like any other input; what stands before is taken.
+//! A file that cannot be read, or not to its end, breaks off like any other input; what stands before is taken. So does one
+//! that would take too much memory: see `bounded.rs`.
 
+mod bounded;
 mod object;
+mod page_header;
 mod tables;
 mod value;
+mod views;
 mod wanted;
 mod watched;
 
@@ -23,14 +27,25 @@ use parquet::basic::LogicalType;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
+use bounded::{Bounded, Ledger};
 pub(super) use object::ObjectRanges;
 pub use tables::ArrowTables;
 use value::RowWriter;
+use views::with_views;
 pub(super) use wanted::Wanted;
 use watched::{Failure, Watched};
 
-/// Rows that are decoded at once.
-const BATCH_NUM_ROWS: usize = 1024;
+/// Bytes of lines that are written at once, and what the last of them has beyond.
+const LINES_NUM_BYTES: usize = 1 << 20;
+
+/// What reading a file may take of memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ParquetLimits {
+    /// Bytes of pages, inflated, that are in memory at once.
+    pub(super) max_pages_num_bytes: u64,
+    /// Of a line that is longer nothing else is needed than that it is; without it, all lines are whole.
+    pub(super) max_line_num_bytes: Option<usize>,
+}
 
 /// Rows as lines of JSON.
 pub(super) struct ParquetLines {
@@ -53,6 +68,10 @@ enum Rows {
 
 struct Columns {
     batches: ParquetRecordBatchReader,
+    /// Rows that are decoded, and how many of them are lines already.
+    batch: Option<(RecordBatch, usize)>,
+    ledger: Ledger,
+    max_line_num_bytes: Option<usize>,
     wanted: Wanted,
     /// Paths of columns that hold UUIDs.
     uuids: Vec<String>,
@@ -60,7 +79,11 @@ struct Columns {
 
 impl ParquetLines {
     /// Opens a file, whose footer is read.
-    pub(super) fn open<R: ChunkReader + 'static>(file: R, wanted: &Wanted) -> ParquetLines {
+    pub(super) fn open<R: ChunkReader + 'static>(
+        file: R,
+        wanted: &Wanted,
+        limits: ParquetLimits,
+    ) -> ParquetLines {
         let failure = Failure::default();
         let file = Watched {
             inner: file,
@@ -70,9 +93,19 @@ impl ParquetLines {
             let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
             let metadata = ArrowReaderMetadata::load(&file, options).map_err(invalid)?;
             let checksum = checksum_of(metadata.metadata());
-            let batches = batches(file, metadata.clone(), wanted)?;
+            let metadata = with_views(&metadata)?;
+            let ledger = Ledger::new(metadata.metadata(), limits.max_pages_num_bytes);
+            let file = Bounded {
+                inner: file,
+                ledger: ledger.clone(),
+                failure: failure.clone(),
+            };
+            let batches = batches(file, metadata.clone(), wanted, ledger.batch_num_rows())?;
             let columns = Columns {
                 batches,
+                batch: None,
+                ledger,
+                max_line_num_bytes: limits.max_line_num_bytes,
                 wanted: wanted.clone(),
                 uuids: uuids_of(metadata.metadata()),
             };
@@ -108,14 +141,7 @@ impl ParquetLines {
             Rows::Ended => return Ok(false),
         };
         let lines = &mut self.lines;
-        let filled = guarded(|| {
-            let Some(batch) = columns.batches.next() else {
-                return Ok(false);
-            };
-            let batch = batch.map_err(invalid)?;
-            write_lines(&batch, &columns.wanted, &columns.uuids, lines)?;
-            Ok(true)
-        });
+        let filled = guarded(|| columns.fill(lines));
         match filled {
             Ok(true) => {}
             Ok(false) => self.rows = Rows::Ended,
@@ -126,6 +152,34 @@ impl ParquetLines {
             }
         }
         filled.map_err(|error| self.failure.take().unwrap_or(error))
+    }
+}
+
+impl Columns {
+    /// Writes the lines of some rows, decoding more if there are none left; false at the end.
+    fn fill(&mut self, lines: &mut Vec<u8>) -> io::Result<bool> {
+        let (batch, mut row) = match self.batch.take() {
+            Some(rest) => rest,
+            None => {
+                self.ledger.begin_batch();
+                let Some(batch) = self.batches.next() else {
+                    return Ok(false);
+                };
+                (batch.map_err(invalid)?, 0)
+            }
+        };
+        let max = self.max_line_num_bytes;
+        let writer = writer_of(&batch, &self.wanted, &self.uuids, max)?;
+        while row < batch.num_rows() && lines.len() < LINES_NUM_BYTES {
+            writer.write(row, lines);
+            lines.push(b'\n');
+            row += 1;
+        }
+        drop(writer);
+        if row < batch.num_rows() {
+            self.batch = Some((batch, row));
+        }
+        Ok(true)
     }
 }
 
@@ -150,6 +204,7 @@ fn batches<R: ChunkReader + 'static>(
     file: R,
     metadata: ArrowReaderMetadata,
     wanted: &Wanted,
+    batch_num_rows: usize,
 ) -> io::Result<ParquetRecordBatchReader> {
     let schema = metadata.metadata().file_metadata().schema_descr_ptr();
     let roots = schema.root_schema().get_fields().iter().enumerate();
@@ -157,24 +212,20 @@ fn batches<R: ChunkReader + 'static>(
     let roots: Vec<usize> = roots.map(|(ord, _)| ord).collect();
     ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_projection(ProjectionMask::roots(&schema, roots))
-        .with_batch_size(BATCH_NUM_ROWS)
+        .with_batch_size(batch_num_rows)
         .build()
         .map_err(invalid)
 }
 
-fn write_lines(
-    batch: &RecordBatch,
+fn writer_of<'b>(
+    batch: &'b RecordBatch,
     wanted: &Wanted,
     uuids: &[String],
-    lines: &mut Vec<u8>,
-) -> io::Result<()> {
-    let row = RowWriter::of_batch(batch, wanted, uuids)
-        .map_err(|message| io::Error::new(io::ErrorKind::InvalidData, message))?;
-    for ord in 0..batch.num_rows() {
-        row.write(ord, lines);
-        lines.push(b'\n');
-    }
-    Ok(())
+    max_num_bytes: Option<usize>,
+) -> io::Result<RowWriter<'b>> {
+    let max_num_bytes = max_num_bytes.unwrap_or(usize::MAX);
+    RowWriter::of_batch(batch, wanted, uuids, max_num_bytes)
+        .map_err(|message| io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
 /// Where the column chunks lie and what is said of them: no two files that were written apart have it alike by chance.

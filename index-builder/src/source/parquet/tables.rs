@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use arrow_ipc::reader::StreamReader;
 
-use super::{Wanted, guarded, invalid, write_lines};
+use super::{Wanted, guarded, invalid, writer_of};
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
@@ -33,7 +33,12 @@ impl ArrowTables {
         let written = guarded(|| {
             let batches = StreamReader::try_new(Cursor::new(stream), None).map_err(invalid)?;
             for batch in batches {
-                write_lines(&batch.map_err(invalid)?, &self.wanted, &[], lines)?;
+                let batch = batch.map_err(invalid)?;
+                let row = writer_of(&batch, &self.wanted, &[], None)?;
+                for ord in 0..batch.num_rows() {
+                    row.write(ord, lines);
+                    lines.push(b'\n');
+                }
             }
             Ok(())
         });

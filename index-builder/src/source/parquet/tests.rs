@@ -25,13 +25,19 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{ParquetLines, Wanted};
+use super::{ParquetLimits, ParquetLines, Wanted};
 use crate::error::ErrorKind;
 use crate::ingest::{IngestOptions, IngestReport, ingest};
 use crate::publisher::create_index;
 use crate::source::{ObjectPlace, Source};
 use crate::storage::IndexStore;
 use crate::storage::failing::{FailingStore, Failure};
+
+/// Those of files that are as they should be.
+const LIMITS: ParquetLimits = ParquetLimits {
+    max_pages_num_bytes: 512 << 20,
+    max_line_num_bytes: None,
+};
 
 fn write(path: &Path, batch: &RecordBatch, compression: Compression, group_num_rows: usize) {
     let properties = WriterProperties::builder()
@@ -46,7 +52,7 @@ fn write(path: &Path, batch: &RecordBatch, compression: Compression, group_num_r
 
 fn lines_of(path: &Path, wanted: &Wanted) -> Vec<Value> {
     let mut text = String::new();
-    let mut lines = ParquetLines::open(File::open(path).unwrap(), wanted);
+    let mut lines = ParquetLines::open(File::open(path).unwrap(), wanted, LIMITS);
     lines.read_to_string(&mut text).unwrap();
     let lines = text.lines();
     lines
@@ -351,6 +357,169 @@ fn a_stream_of_parquet_is_refused_with_what_to_do() {
     );
 }
 
+/// Tells what an ingest says of a file with this column, and how many documents came of it.
+fn ingested(path: &Path, options: &IngestOptions) -> (u64, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("doc_mapping: {mode: dynamic}");
+    let store = create_index(folder.path().join("i").to_str().unwrap(), &config).unwrap();
+    let report = ingest(&store, options, vec![Source::file(path)], &()).unwrap();
+    let broken_off = report.inputs[0].broken_off.clone();
+    (report.num_ingested_docs, broken_off.unwrap_or_default())
+}
+
+fn one_column(name: &str, column: ArrayRef) -> RecordBatch {
+    RecordBatch::try_from_iter([(name, column)]).unwrap()
+}
+
+fn codecs() -> [Compression; 6] {
+    [
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::BROTLI(Default::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::try_new(1).unwrap()),
+    ]
+}
+
+/// A few kilobytes that are megabytes: the header of a page says so, before it is inflated.
+#[test]
+fn a_page_that_is_too_long_is_named_with_its_column_and_row_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.parquet");
+    let mut texts = vec!["a".to_owned(); 1024];
+    texts.push("b".repeat(3 << 20));
+    let texts: ArrayRef = Arc::new(StringArray::from(texts));
+    for codec in codecs() {
+        write(&path, &one_column("text", texts.clone()), codec, 1024);
+        let with = |max_parquet_num_bytes| IngestOptions {
+            max_parquet_num_bytes,
+            max_line_num_bytes: 8 << 20,
+            ..IngestOptions::default()
+        };
+        assert_eq!(
+            ingested(&path, &with(16 << 20)),
+            (1025, String::new()),
+            "{codec}"
+        );
+        let (num_docs, broken_off) = ingested(&path, &with(8 << 20));
+        assert_eq!(num_docs, 1024, "{codec}: {broken_off}");
+        for named in [
+            "column `text` of row group 1",
+            "--max-parquet-bytes",
+            "up to row 1024",
+        ] {
+            assert!(broken_off.contains(named), "{codec}: {broken_off}");
+        }
+    }
+}
+
+/// The library believes a header where a codec goes on to its end.
+#[test]
+fn a_page_that_is_longer_than_its_header_says_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lying.parquet");
+    let len: u32 = 24 << 20;
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["b".repeat(len as usize)]));
+    for codec in codecs() {
+        let properties = WriterProperties::builder()
+            .set_compression(codec)
+            .set_dictionary_enabled(false)
+            .build();
+        let file = File::create(&path).unwrap();
+        let batch = one_column("text", texts.clone());
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        // Behind the magic: type 0, then the length of the page, as varints with zigzag.
+        assert_eq!(bytes[4..7], [0x15, 0x00, 0x15]);
+        let at = 7;
+        let varint_len = bytes[at..]
+            .iter()
+            .position(|byte| byte & 0x80 == 0)
+            .unwrap()
+            + 1;
+        // 300, in as many bytes.
+        let lie: Vec<u8> = (0..varint_len)
+            .map(|ord| (600_usize >> (7 * ord)) as u8 & 0x7f | u8::from(ord + 1 < varint_len) << 7)
+            .collect();
+        bytes[at..at + varint_len].copy_from_slice(&lie);
+        fs::write(&path, bytes).unwrap();
+        let options = IngestOptions {
+            max_parquet_num_bytes: 1 << 20,
+            ..IngestOptions::default()
+        };
+        let (num_docs, broken_off) = ingested(&path, &options);
+        assert_eq!(num_docs, 0, "{codec}");
+        assert!(!broken_off.is_empty(), "{codec}");
+    }
+}
+
+/// One value of a dictionary in many rows: each row is as long as it is, and all of them are not in memory at once.
+#[test]
+fn rows_that_share_a_long_value_are_written_a_few_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared.parquet");
+    let long = "c".repeat(300_000);
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(std::iter::repeat_n(
+        &long, 1500,
+    )));
+    write(&path, &one_column("text", texts), Compression::SNAPPY, 2000);
+    assert!(fs::metadata(&path).unwrap().len() < 100_000);
+    let file = File::open(&path).unwrap();
+    let mut lines = ParquetLines::open(file, &Wanted::default(), LIMITS);
+    let (mut num_lines, mut part) = (0, vec![0; 1 << 16]);
+    loop {
+        let len = lines.read(&mut part).unwrap();
+        if len == 0 {
+            break;
+        }
+        num_lines += part[..len].iter().filter(|byte| **byte == b'\n').count();
+        assert!(lines.lines.capacity() < 4 << 20);
+    }
+    assert_eq!(num_lines, 1500);
+    // A line that is too long is a reject, and known to be one before it is written to its end.
+    let options = IngestOptions {
+        max_line_num_bytes: 1_000,
+        ..IngestOptions::default()
+    };
+    assert_eq!(ingested(&path, &options), (0, String::new()));
+    let limits = ParquetLimits {
+        max_line_num_bytes: Some(1_000),
+        ..LIMITS
+    };
+    let mut text = String::new();
+    let file = File::open(&path).unwrap();
+    ParquetLines::open(file, &Wanted::default(), limits)
+        .read_to_string(&mut text)
+        .unwrap();
+    assert!(
+        text.lines()
+            .all(|line| (1_001..1_100).contains(&line.len()))
+    );
+}
+
+#[test]
+fn values_of_lists_count_with_their_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lists.parquet");
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    // Hardly a byte each, as all are the same.
+    lists.append_value(vec![Some(7); 1 << 18]);
+    let lists: ArrayRef = Arc::new(lists.finish());
+    write(&path, &one_column("list", lists), Compression::SNAPPY, 10);
+    let with = |max_parquet_num_bytes| IngestOptions {
+        max_parquet_num_bytes,
+        max_line_num_bytes: 8 << 20,
+        ..IngestOptions::default()
+    };
+    assert_eq!(ingested(&path, &with(64 << 20)).0, 1);
+    let (num_docs, broken_off) = ingested(&path, &with(4 << 20));
+    assert_eq!(num_docs, 0);
+    assert!(broken_off.contains("column `list."), "{broken_off}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -372,7 +541,7 @@ proptest! {
         fs::write(&path, bytes).unwrap();
         let mut out = Vec::new();
         // Lines or an error.
-        let _ = ParquetLines::open(File::open(&path).unwrap(), &Wanted::default()).read_to_end(&mut out);
+        let _ = ParquetLines::open(File::open(&path).unwrap(), &Wanted::default(), LIMITS).read_to_end(&mut out);
         for line in out.split(|byte| *byte == b'\n') {
             prop_assert!(line.is_empty() || serde_json::from_slice::<Value>(line).is_ok());
         }

@@ -28,6 +28,8 @@ type Writer<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> bool + 'a>;
 /// Writes rows of a batch, or of a column of objects.
 pub(super) struct RowWriter<'a> {
     columns: Vec<NamedColumn<'a>>,
+    /// Of an object that is longer, the rest is not written.
+    max_num_bytes: usize,
 }
 
 struct NamedColumn<'a> {
@@ -43,6 +45,8 @@ struct Place<'a> {
     schema_path: String,
     wanted: &'a Wanted,
     uuids: &'a [String],
+    /// Of what is longer, the rest is not written.
+    max_num_bytes: usize,
 }
 
 impl Place<'_> {
@@ -63,18 +67,23 @@ impl Place<'_> {
 }
 
 impl<'a> RowWriter<'a> {
+    /// Of a row that becomes longer than `max_num_bytes`, something is written that is longer, too, and no longer than it has to
+    /// be: one value that stands in a dictionary once may be in a row a million times.
+    ///
     /// # Errors
     /// A type of values that has no place in a document, named with its column.
     pub(super) fn of_batch(
         batch: &'a RecordBatch,
         wanted: &Wanted,
         uuids: &[String],
+        max_num_bytes: usize,
     ) -> Result<RowWriter<'a>, String> {
         let root = Place {
             path: Vec::new(),
             schema_path: String::new(),
             wanted,
             uuids,
+            max_num_bytes,
         };
         let schema = batch.schema_ref();
         let columns = schema.fields().iter().zip(batch.columns());
@@ -97,6 +106,7 @@ impl<'a> RowWriter<'a> {
         });
         Ok(RowWriter {
             columns: columns.collect::<Result<_, String>>()?,
+            max_num_bytes: place.max_num_bytes,
         })
     }
 
@@ -106,6 +116,9 @@ impl<'a> RowWriter<'a> {
         let start = out.len();
         for column in &self.columns {
             let before = out.len();
+            if before - start > self.max_num_bytes {
+                break;
+            }
             if before > start {
                 out.push(b',');
             }
@@ -249,13 +262,18 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
         DataType::Decimal256(..) => decimal!(column, Decimal256Type, place),
         DataType::Utf8 => {
             let values = column.as_string::<i32>();
-            Box::new(move |row, out| {
-                write_json(out, &values.value(row));
-                true
-            })
+            text(move |row| values.value(row), place)
+        }
+        DataType::Utf8View => {
+            let values = column.as_string_view();
+            text(move |row| values.value(row), place)
         }
         DataType::Binary => {
             let values = column.as_binary::<i32>();
+            bytes(move |row| values.value(row), place)
+        }
+        DataType::BinaryView => {
+            let values = column.as_binary_view();
             bytes(move |row| values.value(row), place)
         }
         DataType::FixedSizeBinary(_) => {
@@ -321,6 +339,7 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
                 ..*place
             };
             let write = writer(lists.values(), &elements)?;
+            let max_num_bytes = place.max_num_bytes;
             Box::new(move |row, out| {
                 let ends = lists.value_offsets().get(row..row + 2);
                 let (start, end) = match ends {
@@ -331,6 +350,9 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
                 let first = out.len();
                 for element in start..end {
                     let before = out.len();
+                    if before - first > max_num_bytes {
+                        break;
+                    }
                     if before > first {
                         out.push(b',');
                     }
@@ -347,6 +369,7 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
             let keys = maps.keys();
             let key = writer(keys, place)?;
             let value = writer(maps.values(), place)?;
+            let max_num_bytes = place.max_num_bytes;
             Box::new(move |row, out| {
                 let ends = maps.value_offsets().get(row..row + 2);
                 let (start, end) = match ends {
@@ -357,6 +380,9 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
                 let first = out.len();
                 for entry in start..end {
                     let before = out.len();
+                    if before - first > max_num_bytes {
+                        break;
+                    }
                     if before > first {
                         out.push(b',');
                     }
@@ -391,11 +417,24 @@ fn write_key(entry: usize, key: &Writer<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
+fn text<'a>(value: impl Fn(usize) -> &'a str + 'a, place: &Place<'_>) -> Writer<'a> {
+    let max_num_bytes = place.max_num_bytes;
+    Box::new(move |row, out| {
+        let text = value(row);
+        let end = text.floor_char_boundary(text.len().min(max_num_bytes).saturating_add(4));
+        write_json(out, &text.get(..end));
+        true
+    })
+}
+
 /// Bytes that are text, if they are any: older writers do not say of text that it is.
 fn bytes<'a>(value: impl Fn(usize) -> &'a [u8] + 'a, place: &Place<'_>) -> Writer<'a> {
     let written = place.written();
+    let max_num_bytes = place.max_num_bytes;
     Box::new(move |row, out| {
         let bytes = value(row);
+        let end = bytes.len().min(max_num_bytes.saturating_add(4));
+        let bytes = bytes.get(..end).unwrap_or(bytes);
         match (written, std::str::from_utf8(bytes)) {
             (Some(Written::Hex), _) => write_json(out, &hex(bytes)),
             (Some(Written::Base64), _) | (_, Err(_)) => write_json(out, &STANDARD.encode(bytes)),

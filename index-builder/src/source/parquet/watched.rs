@@ -18,7 +18,7 @@ impl Failure {
     }
 
     /// Keeps an error, and gives one in its place.
-    fn keep(&self, error: io::Error) -> io::Error {
+    pub(super) fn keep(&self, error: io::Error) -> io::Error {
         let stand_in = io::Error::new(error.kind(), "it cannot be read");
         // The first is the cause of the others.
         self.0
