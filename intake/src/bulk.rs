@@ -1,10 +1,17 @@
-//! The body of `_bulk`: lines of actions, each followed by a document.
+//! The body of `_bulk`: lines of actions, each followed by a document. They are read one at a time: a body of 16 MiB has
+//! more than a million actions without documents, and nothing is kept of them here.
 //! <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk>
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+/// Longest line of an action. Elasticsearch takes ids and names of 512 bytes.
+const MAX_ACTION_BYTES: usize = 64 << 10;
+
+/// Longest text in the message of an error that quotes what was sent.
+const MAX_MESSAGE_BYTES: usize = 400;
 
 /// What is to be done with a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +54,7 @@ pub struct Action<'b> {
     /// The id that the sender gives.
     pub id: Option<String>,
     /// What else the action asks for that we do not do.
-    pub unknown: Option<String>,
+    pub unknown: Option<&'static str>,
     /// The document, if there is one behind the action: a line, without its end.
     pub document: Option<&'b [u8]>,
 }
@@ -75,47 +82,136 @@ pub enum BulkError {
         /// From 1.
         line: usize,
     },
+    /// There are too many actions: send them in parts.
+    #[error(
+        "the bulk request has more than {max_actions} actions: send fewer at once, or raise --max-write-items"
+    )]
+    TooManyActions {
+        /// Maximum number of actions.
+        max_actions: usize,
+    },
 }
 
-/// Takes a body apart. Documents are not looked into.
+impl BulkError {
+    /// Whether the same actions would be taken in several requests.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::TooManyActions { .. })
+    }
+}
+
+/// Takes a body apart, an action at a time. Documents are not looked into.
 ///
-/// # Errors
-/// If an action cannot be read: nobody can tell then which of the lines behind it are documents.
-pub fn parse_bulk(body: &[u8]) -> Result<Vec<Action<'_>>, BulkError> {
-    let Some(body) = body.strip_suffix(b"\n") else {
-        return Err(match body.is_empty() {
-            true => BulkError::Empty,
-            false => BulkError::NotTerminated,
-        });
-    };
-    let mut actions = Vec::new();
-    let mut lines = (1..).zip(body.split(|byte| *byte == b'\n').map(without_return));
-    while let Some((line, text)) = lines.next() {
-        if text.iter().all(u8::is_ascii_whitespace) {
-            continue;
+/// An error is the last item: it is unknown then which of the lines behind it are documents, so that nothing of the body can
+/// be done, and callers go through all actions before they do the first. `max_actions` is the maximum number of actions.
+pub fn parse_bulk(body: &[u8], max_actions: usize) -> Actions<'_> {
+    Actions {
+        rest: body.strip_suffix(b"\n"),
+        is_empty: body.is_empty(),
+        line: 0,
+        num_actions: 0,
+        max_actions,
+    }
+}
+
+/// The actions of a body.
+#[derive(Clone, Debug)]
+pub struct Actions<'b> {
+    /// What was not read yet, without the last line feed; nothing at the end, and of a body without that line feed.
+    rest: Option<&'b [u8]>,
+    /// Whether the body has no byte.
+    is_empty: bool,
+    /// The number of the line that was read last, from 1.
+    line: usize,
+    num_actions: usize,
+    max_actions: usize,
+}
+
+impl<'b> Actions<'b> {
+    fn next_line(&mut self) -> Option<&'b [u8]> {
+        let rest = self.rest?;
+        self.line += 1;
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let (line, rest) = match end {
+            Some(end) => (&rest[..end], Some(&rest[end + 1..])),
+            None => (rest, None),
+        };
+        self.rest = rest;
+        Some(without_return(line))
+    }
+
+    fn read(&mut self) -> Result<Option<Action<'b>>, BulkError> {
+        if self.line == 0 && self.rest.is_none() {
+            self.line = 1;
+            return Err(match self.is_empty {
+                true => BulkError::Empty,
+                false => BulkError::NotTerminated,
+            });
         }
-        let command: Command = serde_json::from_slice(text).map_err(|error| {
-            let message = error.to_string();
-            BulkError::Malformed { line, message }
-        })?;
-        let Command { verb, metadata } = command;
+        let text = loop {
+            match self.next_line() {
+                Some(text) if text.iter().all(u8::is_ascii_whitespace) => {}
+                Some(text) => break text,
+                None if self.num_actions == 0 => return Err(BulkError::Empty),
+                None => return Ok(None),
+            }
+        };
+        let line = self.line;
+        self.num_actions += 1;
+        let max_actions = self.max_actions;
+        if self.num_actions > max_actions {
+            return Err(BulkError::TooManyActions { max_actions });
+        }
+        let Command { verb, metadata } = command_of(text, line)?;
         let document = match verb {
             Verb::Delete => None,
-            _ => Some(lines.next().ok_or(BulkError::NoDocument { line })?.1),
+            _ => Some(self.next_line().ok_or(BulkError::NoDocument { line })?),
         };
         let unknown = metadata.unsupported();
-        actions.push(Action {
+        Ok(Some(Action {
             verb,
             index: metadata.index,
-            id: metadata.id.map(Id::into_text),
+            id: metadata.id.map(|Id(id)| id),
             unknown,
             document,
-        });
+        }))
     }
-    match actions.is_empty() {
-        true => Err(BulkError::Empty),
-        false => Ok(actions),
+}
+
+impl<'b> Iterator for Actions<'b> {
+    type Item = Result<Action<'b>, BulkError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_none() && self.line > 0 && self.num_actions > 0 {
+            return None;
+        }
+        let read = self.read();
+        if read.is_err() {
+            // Nothing follows an error.
+            (self.rest, self.line, self.num_actions) = (None, self.line.max(1), 1);
+        }
+        read.transpose()
     }
+}
+
+fn command_of(text: &[u8], line: usize) -> Result<Command, BulkError> {
+    let malformed = |message: String| BulkError::Malformed { line, message };
+    if text.len() > MAX_ACTION_BYTES {
+        return Err(malformed(format!(
+            "it has {} bytes, more than {MAX_ACTION_BYTES}",
+            text.len()
+        )));
+    }
+    serde_json::from_slice(text).map_err(|error| malformed(shortened(error.to_string())))
+}
+
+/// A message that quotes no more of what was sent than its reader needs.
+fn shortened(mut message: String) -> String {
+    if message.len() > MAX_MESSAGE_BYTES {
+        message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+        message.push('…');
+    }
+    message
 }
 
 fn without_return(line: &[u8]) -> &[u8] {
@@ -159,24 +255,46 @@ struct Metadata {
 }
 
 /// An id, which some write as a number.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Id {
-    Text(String),
-    Number(serde_json::Number),
+#[derive(Debug)]
+struct Id(String);
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(IdVisitor)
+    }
 }
 
-impl Id {
-    fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Number(number) => number.to_string(),
-        }
+/// Without a tree of what is no id: an array of them takes two bytes for each element, and such a tree dozens.
+struct IdVisitor;
+
+impl Visitor<'_> for IdVisitor {
+    type Value = Id;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an id, which is a string or a number")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Id, E> {
+        Ok(Id(text.to_owned()))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Id, E> {
+        Ok(Id(number.to_string()))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Id, E> {
+        Ok(Id(number.to_string()))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Id, E> {
+        let number = serde_json::Number::from_f64(number);
+        let number = number.ok_or_else(|| E::custom("the id is no number"))?;
+        Ok(Id(number.to_string()))
     }
 }
 
 impl Metadata {
-    fn unsupported(&self) -> Option<String> {
+    fn unsupported(&self) -> Option<&'static str> {
         let is_pipeline = |pipeline: &String| !pipeline.is_empty() && pipeline != "_none";
         let found = [
             ("pipeline", self.pipeline.as_ref().is_some_and(is_pipeline)),
@@ -192,7 +310,7 @@ impl Metadata {
             ),
         ];
         let named = found.into_iter().find(|(_, is_asked)| *is_asked);
-        named.map(|(name, _)| name.to_owned())
+        named.map(|(name, _)| name)
     }
 }
 

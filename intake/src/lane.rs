@@ -9,6 +9,7 @@ use canter_index_builder::{
     BuildError, DocumentCheck, DocumentProblem, ErrorKind, IndexStore, LineIds, spool,
     withdraw_spooled,
 };
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use uuid::Uuid;
 
@@ -142,34 +143,40 @@ impl Lane {
         self.shared.lock().num_commits
     }
 
-    /// How much a request of OpenTelemetry's logs may be, so that its documents can be taken.
-    pub fn logs_limits(&self) -> LogsLimits {
+    /// How much may become of a request of OpenTelemetry's logs with a body of `body_len` bytes, so that its documents can be
+    /// taken.
+    pub fn logs_limits(&self, body_len: usize, max_records: usize) -> LogsLimits {
         LogsLimits {
+            max_records,
             max_document_bytes: self.shared.settings.max_document_bytes,
             max_bytes: self.room.max_bytes(),
-            ..LogsLimits::default()
+            ..LogsLimits::of_body(body_len)
         }
     }
 
-    /// What is wrong with each of these documents, if anything is. Blocks: the index config may have to be read.
+    /// Says of each of these documents, in their order, what is wrong with it, if anything is. Blocks: the index config may
+    /// have to be read. Nothing is kept here of what is said: half a million documents may be wrong, each in its own way.
     ///
     /// # Errors
-    /// If it cannot be read.
-    pub fn problems<'d>(
+    /// If the config cannot be read; then nothing was said.
+    pub fn check_each<'d>(
         &self,
         documents: impl IntoIterator<Item = &'d [u8]>,
-    ) -> Result<Vec<Option<DocumentProblem>>, Refusal> {
+        told: &mut dyn FnMut(Option<DocumentProblem>),
+    ) -> Result<(), Refusal> {
         let check = self.check().map_err(|error| self.shared.refuse(&error))?;
         let max = self.shared.settings.max_document_bytes;
         let mut scratch = Vec::new();
-        let problem = |document: &[u8]| match document.len() > max {
-            true => Some(DocumentProblem {
-                reason: "line_too_long",
-                message: format!("the document has {} bytes, more than {max}", document.len()),
-            }),
-            false => check.problem(document, &mut scratch),
-        };
-        Ok(documents.into_iter().map(problem).collect())
+        for document in documents {
+            told(match document.len() > max {
+                true => Some(DocumentProblem {
+                    reason: "line_too_long",
+                    message: format!("the document has {} bytes, more than {max}", document.len()),
+                }),
+                false => check.problem(document, &mut scratch),
+            });
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<Arc<DocumentCheck>, BuildError> {
@@ -215,7 +222,7 @@ impl Lane {
     pub async fn admit(&self, documents: &[&[u8]]) -> Result<Admitted, Refusal> {
         let len: usize = documents.iter().map(|document| document.len() + 1).sum();
         let room = self.room.take(len).await?;
-        let lines = joined(documents, len);
+        let lines = beside_others(|| joined(documents, len));
         Ok(Admitted { lines, room })
     }
 
@@ -328,6 +335,14 @@ impl Drop for Lane {
     fn drop(&mut self) {
         self.shared.lock().is_stopping = true;
         self.shared.changed.notify_all();
+    }
+}
+
+/// Does what takes a core for milliseconds, on a thread that has nothing else to do where there are several.
+fn beside_others<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

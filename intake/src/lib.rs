@@ -30,7 +30,7 @@ mod upkeep;
 #[cfg(test)]
 mod tests;
 
-pub use bulk::{Action, BulkError, Verb, parse_bulk};
+pub use bulk::{Action, Actions, BulkError, Verb, parse_bulk};
 pub use lane::{Acknowledge, Admitted, Lane, LaneSettings};
 pub use mappings::{
     IndexParts, MappingError, TemplateKind, TemplateSet, Templated, check_template, index_config,

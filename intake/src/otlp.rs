@@ -63,8 +63,10 @@ impl LogsEncoding {
 pub struct Logs {
     /// The documents.
     pub documents: Vec<Vec<u8>>,
-    /// What could not become one.
+    /// What is wrong with the first records that could not become one.
     pub problems: Vec<String>,
+    /// How many could not.
+    pub num_rejected: u64,
 }
 
 /// How much one request may be. A record takes a few bytes in protobuf, and far more when it is read.
@@ -76,7 +78,26 @@ pub struct LogsLimits {
     pub max_document_bytes: usize,
     /// Most bytes of all documents together, as they wait to be published.
     pub max_bytes: usize,
+    /// Most bytes of all documents together, for a body of this length: each has what its resource and scope say.
+    pub max_made_bytes: usize,
 }
+
+impl LogsLimits {
+    /// Those for a body of `body_len` bytes.
+    #[must_use]
+    pub fn of_body(body_len: usize) -> Self {
+        Self {
+            max_made_bytes: body_len.saturating_mul(MADE_PER_BYTE) + MADE_AT_LEAST,
+            ..Self::default()
+        }
+    }
+}
+
+/// Bytes of documents that may become of a byte of a request, beyond [`MADE_AT_LEAST`].
+const MADE_PER_BYTE: usize = 3;
+
+/// Bytes of documents that may become of any request.
+const MADE_AT_LEAST: usize = 16 << 20;
 
 impl Default for LogsLimits {
     fn default() -> Self {
@@ -84,6 +105,7 @@ impl Default for LogsLimits {
             max_records: 500_000,
             max_document_bytes: 16 << 20,
             max_bytes: 128 << 20,
+            max_made_bytes: 128 << 20,
         }
     }
 }
@@ -104,10 +126,22 @@ pub enum LogsError {
         max_bytes: usize,
     },
     /// There are too many log records: send them in parts.
-    #[error("the request has more than {max_records} log records: send fewer records at once")]
+    #[error(
+        "the request has more than {max_records} log records: send fewer records at once, or raise --max-write-items"
+    )]
     TooManyRecords {
         /// How many there may be.
         max_records: usize,
+    },
+    /// Documents are far more than what was sent, because each has what its resource and scope say: send them in parts.
+    #[error(
+        "each document has what its resource and scope say, and together they have more than {max_bytes} bytes, which is as \
+         many as may become of a request of this length: send fewer records at once, or shorter attributes of resources \
+         and scopes"
+    )]
+    TooMuchMade {
+        /// How much they may be.
+        max_bytes: usize,
     },
     /// The documents are more than may wait at all: send them in parts.
     #[error(
@@ -124,7 +158,10 @@ impl LogsError {
     /// Whether the same records would be taken in several requests.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
-        matches!(self, Self::TooManyRecords { .. } | Self::TooLarge { .. })
+        matches!(
+            self,
+            Self::TooManyRecords { .. } | Self::TooLarge { .. } | Self::TooMuchMade { .. }
+        )
     }
 
     fn malformed(error: impl Display) -> Self {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::Format;
 use canter_index_builder::{
-    IndexStore, IngestOptions, create_index, ingest, keep_rejected, spool, spooled, spooled_source,
+    DocumentProblem, IndexStore, IngestOptions, create_index, ingest, keep_rejected, spool,
+    spooled, spooled_source,
 };
 use tempfile::TempDir;
 
@@ -371,7 +372,7 @@ async fn nothing_is_acknowledged_into_the_folder_of_an_index_that_has_vanished()
     let bench = Bench::new(1 << 20);
     let lane = bench.lane(NEVER);
     // The index config is known from now on, and is not read again for a while.
-    lane.problems([document(1).as_slice()]).unwrap();
+    problems_of(&lane, &[document(1).as_slice()]);
     bench.vanish();
     for _ in 0..2 {
         let refused = lane.add(&[&document(1)], Acknowledge::Durable).await;
@@ -416,13 +417,21 @@ async fn what_is_just_being_written_is_not_taken_for_left_behind() {
     }
 }
 
+pub(crate) fn problems_of(lane: &Lane, documents: &[&[u8]]) -> Vec<Option<DocumentProblem>> {
+    let mut problems = Vec::new();
+    let documents = documents.iter().copied();
+    lane.check_each(documents, &mut |problem| problems.push(problem))
+        .unwrap();
+    problems
+}
+
 #[test]
 fn each_document_is_looked_at() {
     let bench = Bench::new(1 << 20);
     let lane = bench.lane(NEVER);
     let good = document(1);
     let documents: [&[u8]; 5] = [&good, b"{\"n\": -1}", b"not json", b"{\"other\": 1}", b" "];
-    let problems = lane.problems(documents).unwrap();
+    let problems = problems_of(&lane, &documents);
     let reasons: Vec<Option<&str>> = problems
         .iter()
         .map(|problem| problem.as_ref().map(|problem| problem.reason))
@@ -431,11 +440,41 @@ fn each_document_is_looked_at() {
     assert!(reasons[1..].iter().all(Option::is_some), "{reasons:?}");
 }
 
+fn actions_of(body: &[u8]) -> Result<Vec<Action<'_>>, BulkError> {
+    parse_bulk(body, usize::MAX).collect()
+}
+
+#[test]
+fn actions_are_counted_while_they_are_read() {
+    let body = b"{\"index\":{}}\n{}\n{\"delete\":{}}\n{\"delete\":{}}\nnone\n";
+    let read: Vec<_> = parse_bulk(body, 2).collect();
+    assert_eq!(read.len(), 3);
+    assert!(read[..2].iter().all(Result::is_ok), "{read:?}");
+    let error = read[2].as_ref().unwrap_err();
+    assert_eq!(error, &BulkError::TooManyActions { max_actions: 2 });
+    assert!(error.is_too_large());
+    assert!(error.to_string().contains("--max-write-items"), "{error}");
+    // The first error is the last item.
+    assert_eq!(parse_bulk(body, usize::MAX).count(), 4);
+    let long = format!(
+        "{{\"index\":{{\"_id\":\"{}\"}}}}\n{{}}\n",
+        "x".repeat(64 << 10)
+    );
+    let error = actions_of(long.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("more than 65536"), "{error}");
+    // What is wrong is quoted, but not all of it.
+    for wrong in ["{\"index\":\"", "{\""] {
+        let body = format!("{wrong}{}\"}}\n{{}}\n", "ü".repeat(20 << 10));
+        let error = actions_of(body.as_bytes()).unwrap_err().to_string();
+        assert!(error.len() < 1000, "{}", error.len());
+    }
+}
+
 #[test]
 fn a_body_is_taken_apart() {
     let body = b"{\"index\":{\"_index\":\"a\"}}\n{\"x\":1}\n\n{\"create\":{}}\r\n{\"x\":2}\r\n{\"delete\":{\"_id\":7}}\n\
         {\"update\":{\"_id\":\"8\",\"routing\":\"r\"}}\n{\"doc\":{}}\n{\"create\":null}\n\n";
-    let actions = parse_bulk(body).unwrap();
+    let actions = actions_of(body).unwrap();
     let short: Vec<_> = actions
         .iter()
         .map(|action| {
@@ -458,7 +497,7 @@ fn a_body_is_taken_apart() {
             ("create", None, None, Some("")),
         ]
     );
-    assert_eq!(actions[3].unknown.as_deref(), Some("routing"));
+    assert_eq!(actions[3].unknown, Some("routing"));
     for (body, wanted) in [
         (&b""[..], "no action"),
         (b"\n\n", "no action"),
@@ -481,7 +520,7 @@ fn a_body_is_taken_apart() {
         (b"{}\n", "none of"),
         (b"{\"index\":{\"_id\":{}}}\n{}\n", "line 1 is no action"),
     ] {
-        let error = parse_bulk(body).unwrap_err().to_string();
+        let error = actions_of(body).unwrap_err().to_string();
         assert!(error.contains(wanted), "{error}");
     }
 }
@@ -611,7 +650,7 @@ proptest::proptest! {
             *byte ^= 1 << bit;
         }
         let body = &body[..body.len().saturating_sub(cut)];
-        if let Ok(actions) = parse_bulk(body) {
+        if let Ok(actions) = actions_of(body) {
             let num_documents = actions.iter().filter(|action| action.document.is_some()).count();
             let num_lines = body.split(|byte| *byte == b'\n').count();
             assert!(actions.len() + num_documents < num_lines + 1);
@@ -626,7 +665,7 @@ proptest::proptest! {
         documents in proptest::collection::vec("[^\n\r]{0,60}", 1..20),
     ) {
         let body: String = documents.iter().map(|document| format!("{{\"create\":{{}}}}\n{document}\n")).collect();
-        let actions = parse_bulk(body.as_bytes()).unwrap();
+        let actions = actions_of(body.as_bytes()).unwrap();
         let found: Vec<&[u8]> = actions.iter().filter_map(|action| action.document).collect();
         let wanted: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
         assert_eq!(found, wanted);

@@ -9,6 +9,8 @@ mod connections;
 mod following;
 mod hosts;
 mod identity;
+mod inflate;
+mod json;
 mod managing;
 mod media;
 mod openapi;

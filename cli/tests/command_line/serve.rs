@@ -34,8 +34,19 @@ impl Server {
 
     /// A server whose log goes somewhere.
     pub(crate) fn that_logs(folder: &Path, more: &[&str], log: impl Into<Stdio>) -> Self {
+        Self::with(folder, more, log, &[])
+    }
+
+    /// A server with variables of its own in its environment.
+    pub(crate) fn with(
+        folder: &Path,
+        more: &[&str],
+        log: impl Into<Stdio>,
+        environment: &[(&str, &str)],
+    ) -> Self {
         let mut command = canter(folder, &args(more));
-        Self::run(command.stderr(log)).expect("it listens")
+        let command = command.envs(environment.iter().copied()).stderr(log);
+        Self::run(command).expect("it listens")
     }
 
     /// A server that can write nowhere but into `folder`, for what it must not delete elsewhere. Nothing, and a line that

@@ -261,3 +261,82 @@ fn limits_that_no_request_could_keep_to_are_wrong_use() {
         assert!(serve(&wrong).contains(wrong[0]), "{wrong:?}");
     }
 }
+
+/// A few kilobytes of gzip that take a core for a second, in a server whose requests have one thread.
+#[test]
+fn a_server_says_that_it_lives_while_it_reads_half_a_million_actions() {
+    let folder = indexed();
+    let one_thread = [("TOKIO_WORKER_THREADS", "1")];
+    let server = Server::with(
+        folder.path(),
+        &["--index", "logs=index", "--writable", "--no-upkeep"],
+        std::process::Stdio::null(),
+        &one_thread,
+    );
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..500_000 {
+        gzip.write_all(b"{\"delete\":{}}\n").unwrap();
+    }
+    let body = gzip.finish().unwrap();
+    let head = format!(
+        "POST /logs/_bulk HTTP/1.1\r\nhost: localhost\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let is_answered_meanwhile = || {
+        let mut bulk = send(&server, &head);
+        bulk.write_all(&body).unwrap();
+        let mut livez = send(&server, LIVEZ);
+        assert!(read_header(&mut livez).starts_with("HTTP/1.1 200 "));
+        let was_first = !has_answer(&bulk);
+        assert!(read_header(&mut bulk).starts_with("HTTP/1.1 200 "));
+        was_first
+    };
+    // On a machine that has much else to do, this test may ask too late.
+    assert!((0..5).any(|_| is_answered_meanwhile()));
+}
+
+#[test]
+fn more_actions_or_documents_than_may_be_are_refused_by_name() {
+    let folder = indexed();
+    let limited = [
+        "--writable",
+        "--no-upkeep",
+        "--max-write-items",
+        "3",
+        "--otel-index",
+        "logs",
+    ];
+    let server = Server::start(folder.path(), &limited);
+    let record = "{\"body\":{\"stringValue\":\"x\"}}";
+    let logs = |num: usize| {
+        let records = vec![record; num].join(",");
+        format!("{{\"resourceLogs\":[{{\"scopeLogs\":[{{\"logRecords\":[{records}]}}]}}]}}")
+    };
+    for (path, kind, three, four) in [
+        (
+            "/logs/_bulk",
+            "x-ndjson",
+            "{\"delete\":{}}\n".repeat(3),
+            "{\"delete\":{}}\n".repeat(4),
+        ),
+        (
+            "/api/v1/logs/ingest",
+            "x-ndjson",
+            "{}\n\n".repeat(3),
+            "{}\n\n".repeat(4),
+        ),
+        ("/v1/logs", "json", logs(3), logs(4)),
+    ] {
+        let kind = format!("application/{kind}");
+        let headers = [("content-type", kind.as_str())];
+        let taken = server.send(reqwest::Method::POST, path, &headers, three);
+        assert_eq!(taken.status, 200, "{path}: {}", taken.text);
+        let refused = server.send(reqwest::Method::POST, path, &headers, four);
+        assert_eq!(refused.status, 413, "{path}: {}", refused.text);
+        assert!(
+            refused.text.contains("--max-write-items"),
+            "{path}: {}",
+            refused.text
+        );
+    }
+}

@@ -3,8 +3,13 @@
 use canter_doc_mapper::config::OnError;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 
+use canter_formats::JsonNesting;
+
 use crate::error::BuildError;
 use crate::storage::IndexStore;
+
+/// Most keys and values of one document. While it is indexed, each takes a hundred bytes, and two where it came from.
+const MAX_VALUES: usize = 1 << 18;
 
 /// Tells of documents whether an ingest would take them, by the index config of the moment at which it was opened.
 pub struct DocumentCheck {
@@ -49,6 +54,18 @@ impl DocumentCheck {
                 reason: "blank_line",
                 message: "there is no document".to_owned(),
             });
+        }
+        // A shorter one has fewer.
+        if json.len() > MAX_VALUES {
+            let JsonNesting { num_values, .. } = JsonNesting::of(json);
+            if num_values > MAX_VALUES {
+                return Some(DocumentProblem {
+                    reason: "too_many_values",
+                    message: format!(
+                        "the document has {num_values} keys and values, more than {MAX_VALUES}: send it in parts"
+                    ),
+                });
+            }
         }
         if self.keeps_all {
             return None;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// A body of `_bulk`: each of its lines is one action, the document of one, or blank, in the order in which they stand;
 /// what was read and is written again reads the same; and an error names the line that is wrong.
 pub fn bulk(body: &[u8]) {
-    let actions = match parse_bulk(body) {
+    let actions = match actions_of(body) {
         Ok(actions) => actions,
         Err(error) => return check_error(body, &error),
     };
@@ -22,11 +22,15 @@ pub fn bulk(body: &[u8]) {
         })
         .collect();
     let written = written(&plain);
-    let again = parse_bulk(&written).expect("what was read can be written");
+    let again = actions_of(&written).expect("what was read can be written");
     assert_eq!(again, plain);
     let twice = [body, body].concat();
-    let twice = parse_bulk(&twice).expect("two bodies are one");
+    let twice = actions_of(&twice).expect("two bodies are one");
     assert_eq!(twice, [actions.clone(), actions].concat());
+}
+
+fn actions_of(body: &[u8]) -> Result<Vec<Action<'_>>, BulkError> {
+    parse_bulk(body, usize::MAX).collect()
 }
 
 /// The lines of a body as the parser has them: without line feeds, and without a carriage return before one.
@@ -109,6 +113,7 @@ fn check_error(body: &[u8], error: &BulkError) {
             assert_eq!(*line, num_lines, "the action is the last line");
             *line
         }
+        BulkError::TooManyActions { .. } => unreachable!("any number of actions is taken"),
     };
     assert!(
         (1..=num_lines).contains(&place),
@@ -116,7 +121,7 @@ fn check_error(body: &[u8], error: &BulkError) {
     );
     let before = lines(body).take(place - 1);
     let before: Vec<u8> = before.flat_map(|line| [line, b"\r\n"].concat()).collect();
-    let before = parse_bulk(&before);
+    let before = actions_of(&before);
     assert!(
         matches!(before, Ok(_) | Err(BulkError::Empty)),
         "{before:?}"

@@ -4,7 +4,7 @@ use canter_index_builder::spool;
 
 use super::*;
 use crate::lane::{Acknowledge, LaneSettings};
-use crate::tests::{Bench, SOON, document};
+use crate::tests::{Bench, SOON, document, problems_of};
 
 /// A committer whose thread is the test's, and what it shares with clients.
 fn committer(bench: &Bench) -> (Committer, Arc<Shared>) {
@@ -160,7 +160,7 @@ async fn each_document_is_one_whatever_it_begins_with() {
         for acknowledge in [Acknowledge::Published, Acknowledge::Durable] {
             let first = [beginning, b"{\"n\": 1}"].concat();
             let documents: [&[u8]; 3] = [&first, b"{\"n\": 2}", b"{\"n\": 3}"];
-            let problems = lane.problems(documents).unwrap();
+            let problems = problems_of(&lane, &documents);
             assert!(problems.iter().all(Option::is_none), "{beginning:x?}");
             lane.add(&documents, acknowledge).await.unwrap();
             lane.publish_now().await.unwrap();
@@ -280,7 +280,7 @@ async fn a_document_of_too_many_terms_is_refused_and_set_aside_if_an_earlier_ver
     let long = format!("{{\"text\": \"{}\"}}", "word".repeat(1 << 18));
     let lane = bench.lane(SOON);
     let documents: [&[u8]; 2] = [long.as_bytes(), b"{\"text\": \"short\"}"];
-    let problems = lane.problems(documents).unwrap();
+    let problems = problems_of(&lane, &documents);
     assert_eq!(problems[0].as_ref().unwrap().reason, "too_many_terms");
     assert_eq!(problems[1], None);
     lane.stop();

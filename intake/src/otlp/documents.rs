@@ -11,6 +11,9 @@ use super::{Logs, LogsError, LogsLimits};
 /// Most bytes that the documents of one request may have of what they share.
 const MAX_SHARED_BYTES: usize = 128 << 20;
 
+/// Problems that are kept: half a million records may have one each.
+const MAX_TOLD: usize = 100;
+
 /// A resource or a scope as JSON, `null` if there is none, or why it cannot be read.
 pub(super) type Part<'b> = Result<Cow<'b, [u8]>, Problem>;
 
@@ -91,7 +94,7 @@ impl<'l> Documents<'l> {
             Ok(_) if record_len > max_bytes => {
                 let message =
                     format!("the log record has {record_len} bytes, more than {max_bytes}");
-                self.logs.problems.push(message);
+                self.note(message);
                 return Ok(());
             }
             Ok(parts) => parts,
@@ -119,7 +122,7 @@ impl<'l> Documents<'l> {
             Ok(Some(Ok(document))) => self.take(document),
             Ok(Some(Err(num_bytes))) => {
                 let message = format!("the document has {num_bytes} bytes, more than {max_bytes}");
-                self.logs.problems.push(message);
+                self.note(message);
                 Ok(())
             }
             Ok(None) => Ok(()),
@@ -131,8 +134,15 @@ impl<'l> Documents<'l> {
     }
 
     fn reject(&mut self, problem: Problem) -> Result<(), LogsError> {
-        self.logs.problems.push(problem.message());
+        self.note(problem.message());
         Ok(())
+    }
+
+    fn note(&mut self, problem: String) {
+        self.logs.num_rejected += 1;
+        if self.logs.problems.len() < MAX_TOLD {
+            self.logs.problems.push(problem);
+        }
     }
 
     fn take(&mut self, document: Vec<u8>) -> Result<(), LogsError> {
@@ -141,6 +151,10 @@ impl<'l> Documents<'l> {
         let max_bytes = self.limits.max_bytes;
         if self.num_bytes > max_bytes {
             return Err(LogsError::TooLarge { max_bytes });
+        }
+        let max_bytes = self.limits.max_made_bytes;
+        if self.num_bytes > max_bytes {
+            return Err(LogsError::TooMuchMade { max_bytes });
         }
         self.logs.documents.push(document);
         Ok(())

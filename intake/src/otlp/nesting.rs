@@ -4,6 +4,8 @@
 //! Readers of JSON and of protobuf give up at one value that is nested deeper than they go, and take hundreds of bytes for one
 //! of two bytes. So each record, resource and scope is looked through before it is read.
 
+use canter_formats::JsonNesting;
+
 /// How deep the reader of JSON goes.
 const MAX_DEPTH: usize = 127;
 /// Arrays and objects around a resource: the request, `resourceLogs` and its element.
@@ -47,7 +49,7 @@ impl Problem {
 
 /// Whether JSON can be read that has so many arrays and objects around it.
 pub(super) fn check(json: &[u8], num_around: usize) -> Result<(), Problem> {
-    let nesting = nesting_of(json);
+    let nesting = JsonNesting::of(json);
     if nesting.depth > MAX_DEPTH - num_around {
         return Err(Problem::TooDeep);
     }
@@ -57,67 +59,9 @@ pub(super) fn check(json: &[u8], num_around: usize) -> Result<(), Problem> {
     }
 }
 
-/// What stands in a value.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Nesting {
-    /// How many arrays and objects stand inside one another, at most.
-    depth: usize,
-    /// How many arrays and objects there are, and elements and members behind the first of each.
-    num_values: usize,
-}
-
-fn nesting_of(json: &[u8]) -> Nesting {
-    let mut nesting = Nesting::default();
-    let mut depth = 0_usize;
-    let mut bytes = json.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => skip_string(&mut bytes),
-            b'[' | b'{' => {
-                depth += 1;
-                nesting.depth = nesting.depth.max(depth);
-                nesting.num_values += 1;
-            }
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            b',' => nesting.num_values += 1,
-            _ => {}
-        }
-    }
-    nesting
-}
-
-/// Goes on behind the quote that ends a string.
-fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => {
-                bytes.next();
-            }
-            b'"' => return,
-            _ => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_stands_in_strings_is_not_nested() {
-        for (json, depth, num_values) in [
-            ("", 0, 0),
-            ("7", 0, 0),
-            ("[]", 1, 1),
-            (r#"{"a": [1, {"b": 2}], "c": [[]]}"#, 3, 7),
-            (r#"["[[[\"[[[,", "\\", [1]]"#, 2, 4),
-            ("]]][", 1, 1),
-            (r#"["[[["#, 1, 1),
-        ] {
-            let expect = Nesting { depth, num_values };
-            assert_eq!(nesting_of(json.as_bytes()), expect, "{json}");
-        }
-    }
 
     #[test]
     fn the_reader_of_json_goes_as_deep_as_is_said() {

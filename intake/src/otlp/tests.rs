@@ -69,6 +69,7 @@ fn what_log_records_share_is_bounded() {
         }]});
         let limits = LogsLimits {
             max_bytes: usize::MAX,
+            max_made_bytes: usize::MAX,
             ..LogsLimits::default()
         };
         for (body, encoding) in bodies(&request) {
@@ -161,7 +162,7 @@ fn empty_records_are_counted_and_not_gathered() {
             let logs = read_logs(&body, encoding, &limits);
             let expected = Logs {
                 documents: vec![b"{}".to_vec(); num_records],
-                problems: Vec::new(),
+                ..Logs::default()
             };
             let too_many = LogsError::TooManyRecords { max_records };
             assert!(too_many.is_too_large());

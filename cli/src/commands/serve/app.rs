@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -17,7 +17,6 @@ use tokio::sync::Semaphore;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
-use tower_http::decompression::RequestDecompressionLayer;
 
 use super::access::{Gate, Shut, caller_of, is_unbounded};
 use super::args::ServeArgs;
@@ -68,7 +67,6 @@ pub(super) fn router(app: Arc<App>, args: &ServeArgs) -> Router {
         .layer(from_fn(speak_as_asked));
     app.origins
         .share(router)
-        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         // A page that may not ask by this name may not ask at all.
         .layer(from_fn_with_state(Arc::new(hosts), check_host))
         .layer(compression())
@@ -130,15 +128,12 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     if is_counted && app.line.available_permits() == 0 {
         return api.last_refusal(StatusCode::TOO_MANY_REQUESTS, NO_ROOM);
     }
-    if let Some(refusal) = unread_encoding(&parts.headers, api) {
-        return refusal;
-    }
     // Nobody's body is held for it: who asks has shown no token.
     let body = match parts.uri.path() {
         "/health/livez" => Body::empty(),
         _ => body,
     };
-    let body = match app.bodies.read(body).await {
+    let body = match app.bodies.read(&parts.headers, body).await {
         Ok(body) => body,
         Err(unread) => return app.bodies.answer_to(&unread, api),
     };
@@ -189,9 +184,6 @@ async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Bod
             "who has a filter can search and delete what it lets through, and add nothing";
         return api.last_refusal(StatusCode::FORBIDDEN, message);
     }
-    if let Some(refusal) = unread_encoding(&parts.headers, api) {
-        return refusal;
-    }
     let request = WriteRequest {
         api,
         query: parts.uri.query().unwrap_or_default(),
@@ -207,12 +199,6 @@ async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Bod
             managing::answer(&manage, &request, writers.bodies(), body).await
         }
     }
-}
-
-fn unread_encoding(headers: &HeaderMap, api: Api) -> Option<Response> {
-    let encoding = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
-    let message = format!("bodies in {encoding:?} are not read: send gzip, zstd or none");
-    Some(api.last_refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message))
 }
 
 const NO_ROOM: &str = "all guests are busy and as many requests wait as may: try again, or raise \

@@ -1,5 +1,6 @@
 //! What the server answers itself, without asking the guest: refusals, in the form of the API that was asked.
 
+use axum::body::Body;
 use axum::http::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +13,9 @@ pub(super) const RETRY_AFTER_SECONDS: &str = "1";
 
 /// Answers of this server, in the form of one of the two APIs.
 pub(super) trait Refuse: Sized {
+    /// An answer whose body is written already, or will be.
+    fn answer_with(self, status: StatusCode, body: Body) -> Response;
+
     /// An answer that is nobody else's.
     fn answer(self, status: StatusCode, body: &Value, is_pretty: bool) -> Response;
 
@@ -39,6 +43,10 @@ impl Refuse for Api {
             true => format!("{body:#}\n"),
             false => body.to_string(),
         };
+        self.answer_with(status, Body::from(body))
+    }
+
+    fn answer_with(self, status: StatusCode, body: Body) -> Response {
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         for (name, value) in self.headers() {

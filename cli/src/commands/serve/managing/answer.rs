@@ -8,6 +8,7 @@ use axum::response::Response;
 use serde_json::Value;
 
 use super::super::body::Bodies;
+use super::super::json::read_json;
 use super::super::refusal::Refuse;
 use super::super::writing::{Params, Problem, Request, fail, respond};
 use super::root::Root;
@@ -38,7 +39,10 @@ pub(in crate::commands::serve) async fn answer(
         let status = StatusCode::FORBIDDEN;
         return request.api.last_refusal(status, message);
     }
-    let body = match bodies.read_up_to(body, request.max_body_bytes).await {
+    let body = match bodies
+        .read_up_to(request.headers, body, request.max_body_bytes)
+        .await
+    {
         Ok(body) => body,
         Err(unread) => return bodies.answer_to(&unread, request.api),
     };
@@ -90,7 +94,5 @@ pub(super) fn json_of(body: &[u8]) -> Result<Value, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
-    serde_json::from_slice(body).map_err(|error| {
-        Problem::invalid("parse_exception", format!("the body is no JSON: {error}"))
-    })
+    read_json(body).map_err(|message| Problem::invalid("parse_exception", message))
 }

@@ -8,10 +8,14 @@ use axum::http::header::CONTENT_TYPE;
 use canter_doc_mapper::IndexConfig;
 use serde_json::{Value, json};
 
+use super::super::json::check_values;
 use super::super::writing::{Params, Problem, Request};
 use super::answer::{Answered, finish};
 use super::indexes::check_allowed;
 use super::root::Root;
+
+/// Longest index config in YAML, whose reader takes a hundred times what it reads.
+const MAX_YAML_BYTES: usize = 512 << 10;
 
 /// `POST /api/v1/indexes`: an index config in JSON or YAML.
 pub(super) async fn create(
@@ -22,7 +26,7 @@ pub(super) async fn create(
 ) -> Answered {
     let overwrites = params.flag("overwrite").map_err(Problem::illegal)?;
     finish(params)?;
-    let config = read_config(request, body)?;
+    let config = tokio::task::block_in_place(|| read_config(request, body))?;
     let name = config.index_id.clone();
     check_allowed(request, &name)?;
     let shown = serde_json::to_value(&config)
@@ -52,7 +56,17 @@ fn read_config(request: &Request<'_>, body: &[u8]) -> Result<IndexConfig, Proble
     let kind = request.headers.get(CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
+    check_values(body).map_err(Problem::illegal)?;
     let config = match kind {
+        "application/yaml" | "application/x-yaml" | "text/yaml" if body.len() > MAX_YAML_BYTES => {
+            return Err(Problem {
+                status: StatusCode::PAYLOAD_TOO_LARGE,
+                ..Problem::illegal(format!(
+                    "the index config has {} bytes, more than the {MAX_YAML_BYTES} that are read of YAML: send it as JSON",
+                    body.len()
+                ))
+            });
+        }
         // What a server's environment has is nobody's matter who asks it.
         "application/yaml" | "application/x-yaml" | "text/yaml" => std::str::from_utf8(body)
             .map_err(|error| Problem::illegal(format!("the body is no UTF-8: {error}")))

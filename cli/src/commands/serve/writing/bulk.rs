@@ -1,7 +1,10 @@
 //! Elasticsearch's `_bulk`, `_doc` and `_refresh`.
 
+mod answer;
+mod items;
+
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axum::http::StatusCode;
@@ -10,11 +13,13 @@ use canter_access::matches_any;
 use canter_intake::{Acknowledge, Action, Lane, Refusal, Verb, parse_bulk};
 use serde_json::{Value, json};
 
+use super::super::body::HeldBody;
 use super::super::refusal::Refuse;
 use super::adding::{Absent, add_to};
 use super::params::Params;
 use super::problem::{Problem, fail, respond};
 use super::writers::{Request, Writer, Writers};
+use items::Items;
 
 /// Most indexes that there are not and that one body may name.
 const MAX_NEW: usize = 64;
@@ -22,8 +27,8 @@ const MAX_NEW: usize = 64;
 const TOO_MANY_NEW: &str =
     "the body names more than 64 indexes that there are not: send their documents in several";
 
-/// What became of a document: its id, or why it was not taken.
-type Added = Result<String, Problem>;
+/// Longest name of an index, as in Elasticsearch.
+const MAX_NAME_BYTES: usize = 255;
 
 /// Documents get the ids that their places give them, and no others.
 const NO_IDS: &str = "documents are only added here, and never replaced: leave [_id] out";
@@ -33,90 +38,119 @@ pub(super) async fn bulk(
     writers: &Writers,
     request: &Request<'_>,
     of_path: Option<&str>,
-    body: &[u8],
+    body: HeldBody,
 ) -> Response {
     let started = Instant::now();
     let (params, acknowledge) = match read_params(request) {
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    let actions = match parse_bulk(body) {
-        Ok(actions) => actions,
-        Err(error) => {
-            return request
-                .api
-                .refusal(StatusCode::BAD_REQUEST, &error.to_string());
-        }
+    let read = match writers.turn_to_read().await {
+        Ok(_turn) => tokio::task::block_in_place(|| read(writers, request, of_path, &body.bytes)),
+        Err(problem) => return fail(request, &problem),
     };
-    let index_of =
-        |action: &Action<'_>| action.index.clone().or_else(|| of_path.map(str::to_owned));
-    let Some(indexes) = actions
-        .iter()
-        .map(index_of)
-        .collect::<Option<Vec<String>>>()
-    else {
-        let message = "an action names no index: give it an [_index], or name one in the path";
-        return request.api.refusal(StatusCode::BAD_REQUEST, message);
+    let (items, documents) = match read {
+        Ok(read) => read,
+        Err((status, message)) => return request.api.refusal(status, &message),
     };
-    let undoable = actions.iter().map(undoable);
-    let mut outcomes: Vec<Added> = undoable
-        .map(|problem| problem.map_or(Ok(String::new()), Err))
-        .collect();
-    let mut by_index: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (ord, index) in indexes.iter().enumerate() {
-        if outcomes[ord].is_ok() {
-            by_index.entry(index).or_default().push(ord);
-        }
-    }
-    // For each of these the catalog is read, one after the other.
-    let new = by_index.keys();
-    let new = new.filter(|index| writers.writer(index, request).is_none());
-    let is_too_many = new.count() > MAX_NEW;
-    let adding = by_index.into_iter().map(|(index, ords)| async {
-        let documents: Vec<&[u8]> = ords
-            .iter()
-            .filter_map(|ord| actions[*ord].document)
-            .collect();
-        if is_too_many && writers.writer(index, request).is_none() {
-            let problem = Problem::illegal(TOO_MANY_NEW);
-            return (ords, vec![Err(problem); documents.len()]);
-        }
-        let added = add_all(writers, request, index, &documents, acknowledge).await;
-        (ords, added)
-    });
-    for (ords, added) in futures_util::future::join_all(adding).await {
-        for (ord, outcome) in ords.into_iter().zip(added) {
-            outcomes[ord] = outcome;
-        }
-    }
-    let is_busy = |outcome: &Added| {
-        let problem = outcome.as_ref().err();
-        problem.is_some_and(|problem| problem.status == StatusCode::TOO_MANY_REQUESTS)
-    };
-    if let (true, Some(Err(problem))) = (outcomes.iter().all(is_busy), outcomes.first()) {
+    let items = Mutex::new(items);
+    let groups = documents.chunk_by(|one, other| one.index == other.index);
+    let adding = groups.map(|group| add_all(writers, request, &items, group, acknowledge));
+    futures_util::future::join_all(adding).await;
+    drop(documents);
+    let mut share = body.into_share();
+    let items = items.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(problem) = items.all_busy() {
         // Nothing was taken: clients that look at the status alone send all of it again.
         return request
             .api
             .refusal(StatusCode::TOO_MANY_REQUESTS, &problem.reason);
     }
-    let items = actions.iter().zip(&indexes).zip(&outcomes);
-    let items: Vec<Value> = items
-        .map(|((action, index), outcome)| {
-            let item = match outcome {
-                Ok(id) => created(index, id),
-                Err(problem) => json!({
-                    "_index": index, "_id": action.id, "status": problem.status.as_u16(), "error": problem.body(),
-                }),
+    // A client may take its time to read the answer.
+    share.keep(items.num_bytes());
+    answer::answer(request, params, started, items, share)
+}
+
+/// A document that is to be added.
+struct Document<'b> {
+    /// The place of its index.
+    index: u32,
+    /// The place of its action.
+    ord: u32,
+    bytes: &'b [u8],
+}
+
+/// Reads all actions of a body: what is said already, and the documents that are to be added, by index.
+///
+/// # Errors
+/// If the body is none, or too much: a status and a message.
+fn read<'b>(
+    writers: &Writers,
+    request: &Request<'_>,
+    of_path: Option<&str>,
+    body: &'b [u8],
+) -> Result<(Items, Vec<Document<'b>>), (StatusCode, String)> {
+    let mut items = Items::default();
+    let mut documents: Vec<Document<'b>> = Vec::new();
+    for action in parse_bulk(body, writers.max_items) {
+        let action = action.map_err(|error| {
+            let status = match error.is_too_large() {
+                true => StatusCode::PAYLOAD_TOO_LARGE,
+                false => StatusCode::BAD_REQUEST,
             };
-            json!({action.verb.as_str(): item})
-        })
-        .collect();
-    let answer = json!({
-        "took": millis(started),
-        "errors": outcomes.iter().any(Result::is_err),
-        "items": items,
-    });
-    respond(request, &params, StatusCode::OK, answer)
+            (status, error.to_string())
+        })?;
+        let Some(name) = action.index.as_deref().or(of_path) else {
+            let message = "an action names no index: give it an [_index], or name one in the path";
+            return Err((StatusCode::BAD_REQUEST, message.to_owned()));
+        };
+        let ord = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let is_name = name.len() <= MAX_NAME_BYTES;
+        let index = items.index(&name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
+        let problem = match is_name {
+            true => undoable(&action),
+            false => Some(Problem::illegal(format!(
+                "an index name of {} bytes is too long, the limit is {MAX_NAME_BYTES}",
+                name.len()
+            ))),
+        };
+        items.push(action.verb, index, action.id.map(String::into_boxed_str));
+        match (problem, action.document) {
+            (Some(problem), _) => items.failed(ord, problem),
+            (None, document) => {
+                documents.extend(document.map(|bytes| Document { index, ord, bytes }))
+            }
+        }
+    }
+    documents.sort_by_key(|document| document.index);
+    refuse_many_new(writers, request, &mut items, &mut documents);
+    Ok((items, documents))
+}
+
+/// For each index that there is not the catalog is read, one after the other.
+fn refuse_many_new(
+    writers: &Writers,
+    request: &Request<'_>,
+    items: &mut Items,
+    documents: &mut Vec<Document<'_>>,
+) {
+    let is_new = |index: u32| writers.writer(&items.name(index), request).is_none();
+    let groups = documents.chunk_by(|one, other| one.index == other.index);
+    let indexes = groups
+        .filter_map(|group| group.first())
+        .map(|first| first.index);
+    let new: Vec<u32> = indexes.filter(|index| is_new(*index)).collect();
+    if new.len() <= MAX_NEW {
+        return;
+    }
+    // Both are in the order of indexes.
+    let is_of_new = |document: &Document<'_>| new.binary_search(&document.index).is_ok();
+    let refused = documents.iter().filter(|document| is_of_new(document));
+    items.all_failed(
+        refused.map(|document| document.ord),
+        Problem::illegal(TOO_MANY_NEW),
+    );
+    documents.retain(|document| !is_of_new(document));
 }
 
 /// `POST /<index>/_doc`.
@@ -134,11 +168,20 @@ pub(super) async fn document(
     if id.is_some() {
         return fail(request, &Problem::illegal(NO_IDS));
     }
-    let added = add_all(writers, request, index, &[body], acknowledge).await;
-    match added.into_iter().next() {
-        Some(Err(problem)) => fail(request, &problem),
-        outcome => {
-            let id = outcome.and_then(Result::ok).unwrap_or_default();
+    let mut items = Items::default();
+    let place = items.index(index);
+    items.push(Verb::Index, place, None);
+    let items = Mutex::new(items);
+    let group = [Document {
+        index: place,
+        ord: 0,
+        bytes: body,
+    }];
+    add_all(writers, request, &items, &group, acknowledge).await;
+    let items = items.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match items.outcome(0) {
+        Err(problem) => fail(request, problem),
+        Ok(id) => {
             let answer = created(index, &id);
             respond(request, &params, StatusCode::CREATED, answer)
         }
@@ -259,61 +302,95 @@ fn undoable(action: &Action<'_>) -> Option<Problem> {
     )))
 }
 
-/// Adds documents to an index, which is made if a template says so, and says of each what became of it.
+/// Adds documents of one index, which is made if a template says so, and notes of each what became of it.
 async fn add_all(
     writers: &Writers,
     request: &Request<'_>,
-    index: &str,
-    documents: &[&[u8]],
+    items: &Mutex<Items>,
+    group: &[Document<'_>],
     acknowledge: Acknowledge,
-) -> Vec<Added> {
-    let add = |lane: Arc<Lane>| async move { add_each(&lane, documents, acknowledge).await };
-    let added = add_to(writers, request, index, Absent::MadeForDocuments, add).await;
-    added.unwrap_or_else(|problem| vec![Err(problem); documents.len()])
+) {
+    let Some(first) = group.first() else {
+        return;
+    };
+    let name = lock(items).name(first.index);
+    let add =
+        |lane: Arc<Lane>| async move { add_each(writers, &lane, items, group, acknowledge).await };
+    let added = add_to(writers, request, &name, Absent::MadeForDocuments, add).await;
+    if let Err(problem) = added {
+        let ords = group.iter().map(|document| document.ord);
+        lock(items).all_failed(ords, problem);
+    }
 }
 
-/// Adds documents, and says of each who it is, or why it was not taken.
+/// Adds documents of one index, and notes of each who it is, or why it was not taken.
 ///
 /// # Errors
 /// If none of them could be, because the index is gone or cannot be read.
 async fn add_each(
+    writers: &Writers,
     lane: &Lane,
-    documents: &[&[u8]],
+    items: &Mutex<Items>,
+    group: &[Document<'_>],
     acknowledge: Acknowledge,
-) -> Result<Vec<Added>, Problem> {
+) -> Result<(), Problem> {
+    let turn = writers.turn_to_read().await?;
     // Analysis takes a core for some milliseconds, and the config may have to be read.
-    let found = tokio::task::block_in_place(|| lane.problems(documents.iter().copied()));
-    let found = found.map_err(|refusal| Problem::refused(&refusal))?;
-    let is_good = |(_, problem): &(&&[u8], &Option<_>)| problem.is_none();
-    let good: Vec<&[u8]> = documents
-        .iter()
-        .zip(&found)
-        .filter(is_good)
-        .map(|(document, _)| *document)
-        .collect();
+    let good = tokio::task::block_in_place(|| good_of(lane, items, group))?;
+    drop(turn);
     let added = match good.is_empty() {
         true => Ok(None),
         false => lane.add(&good, acknowledge).await,
     };
-    if let Err(Refusal::Gone) = added {
-        return Err(Problem::refused(&Refusal::Gone));
-    }
-    let mut places = 0..;
-    let mut outcome_of_good = || match &added {
+    match added {
         Ok(ids) => {
-            let place = places.next().unwrap_or_default();
-            Ok(ids.map_or_else(String::new, |ids| ids.nth(place)))
+            if let Some(first) = group.first() {
+                lock(items).has_ids(first.index, ids);
+            }
         }
-        Err(refusal) => Err(Problem::refused(refusal)),
+        Err(Refusal::Gone) => return Err(Problem::refused(&Refusal::Gone)),
+        Err(refusal) => {
+            let mut items = lock(items);
+            let ords = group.iter().map(|document| document.ord);
+            let ords: Vec<u32> = ords.filter(|ord| items.is_added(*ord)).collect();
+            items.all_failed(ords, Problem::refused(&refusal));
+        }
+    }
+    Ok(())
+}
+
+/// The documents in which nothing is wrong, in their order; what is wrong with the others is noted.
+fn good_of<'b>(
+    lane: &Lane,
+    items: &Mutex<Items>,
+    group: &[Document<'b>],
+) -> Result<Vec<&'b [u8]>, Problem> {
+    let mut good = Vec::new();
+    let mut documents = group.iter();
+    let mut note = |problem: Option<canter_index_builder::DocumentProblem>| {
+        let Some(document) = documents.next() else {
+            return;
+        };
+        let mut items = lock(items);
+        match problem {
+            Some(problem) => {
+                let problem = Problem::invalid("document_parsing_exception", problem.message);
+                items.failed(document.ord, problem);
+            }
+            None => {
+                items.added(document.ord, good.len());
+                good.push(document.bytes);
+            }
+        }
     };
-    let outcomes = found.into_iter().map(|problem| match problem {
-        Some(problem) => Err(Problem::invalid(
-            "document_parsing_exception",
-            problem.message,
-        )),
-        None => outcome_of_good(),
-    });
-    Ok(outcomes.collect())
+    let all = group.iter().map(|document| document.bytes);
+    let checked = lane.check_each(all, &mut note);
+    checked.map_err(|refusal| Problem::refused(&refusal))?;
+    Ok(good)
+}
+
+fn lock(items: &Mutex<Items>) -> MutexGuard<'_, Items> {
+    items.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is said of a document that was taken. Its id is the one that searches show.

@@ -8,6 +8,7 @@ use axum::response::Response;
 use canter_index_builder::{DeleteReport, ErrorKind, delete_documents};
 use serde_json::{Value, json};
 
+use super::super::json::read_json;
 use super::super::refusal::Refuse;
 use super::bulk::{lanes_of, millis};
 use super::params::Params;
@@ -102,9 +103,7 @@ fn read(request: &Request<'_>, body: &[u8]) -> Result<(Params, Value), String> {
     params.finish()?;
     let mut given = match body.iter().all(u8::is_ascii_whitespace) {
         true => json!({}),
-        false => {
-            serde_json::from_slice(body).map_err(|error| format!("the body is no JSON: {error}"))?
-        }
+        false => read_json(body)?,
     };
     let body = given.as_object_mut().ok_or("the body is no object")?;
     let query = body.remove("query");

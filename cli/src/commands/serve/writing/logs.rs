@@ -89,17 +89,34 @@ async fn admit_good(
     body: &[u8],
     encoding: LogsEncoding,
 ) -> Result<(Option<Admitted>, Rejected), Problem> {
-    let _turn = writers.turn_to_read_logs().await?;
+    let _turn = writers.turn_to_read().await?;
     let read = tokio::task::block_in_place(|| {
-        let logs = read_logs(body, encoding, &lane.logs_limits());
+        let limits = lane.logs_limits(body.len(), writers.max_items);
+        let logs = read_logs(body, encoding, &limits);
         let logs = logs.map_err(|error| unread(&error))?;
-        let problems = lane.problems(logs.documents.iter().map(Vec::as_slice));
-        let problems = problems.map_err(|refusal| Problem::refused(&refusal))?;
-        Ok::<_, Problem>((logs, problems))
+        let mut rejected = Rejected {
+            num: logs.num_rejected,
+            message: logs.problems.first().cloned().unwrap_or_default(),
+        };
+        let mut is_good = Vec::with_capacity(logs.documents.len());
+        let documents = logs.documents.iter().map(Vec::as_slice);
+        let checked = lane.check_each(documents, &mut |problem| {
+            is_good.push(problem.is_none());
+            if let Some(problem) = problem {
+                rejected.num += 1;
+                if rejected.message.is_empty() {
+                    rejected.message = problem.message;
+                }
+            }
+        });
+        checked.map_err(|refusal| Problem::refused(&refusal))?;
+        Ok::<_, Problem>((logs.documents, is_good, rejected))
     });
-    let (logs, problems) = read?;
-    let pairs = logs.documents.iter().zip(&problems);
-    let good = pairs.filter(|(_, problem)| problem.is_none());
+    let (documents, is_good, rejected) = read?;
+    let good = documents
+        .iter()
+        .zip(&is_good)
+        .filter(|(_, is_good)| **is_good);
     let good: Vec<&[u8]> = good.map(|(document, _)| document.as_slice()).collect();
     let admitted = match good.is_empty() {
         true => None,
@@ -107,14 +124,6 @@ async fn admit_good(
             let admitted = lane.admit(&good).await;
             Some(admitted.map_err(|refusal| Problem::refused(&refusal))?)
         }
-    };
-    let bad = problems.iter().flatten().map(|problem| &problem.message);
-    let bad: Vec<&String> = bad.chain(&logs.problems).collect();
-    let rejected = Rejected {
-        num: bad.len() as u64,
-        message: bad
-            .first()
-            .map_or_else(String::new, |message| (*message).clone()),
     };
     Ok((admitted, rejected))
 }

@@ -26,9 +26,9 @@ use crate::amounts::{parse_bytes, parse_some_duration};
 /// Bodies that are read at once, of the longest.
 const BODIES_AT_ONCE: u64 = 4;
 
-/// Requests with logs that are read at once. Their documents may be hundreds of times what their bodies are, and are in memory
-/// before they have found room among what waits.
-const LOGS_AT_ONCE: usize = 2;
+/// Requests that are read at once. What is made of their bodies may be many times as much, and is in memory before it has found
+/// room among what waits.
+const READ_AT_ONCE: usize = 2;
 
 /// What the writable server is told on the command line.
 #[derive(Debug, Args)]
@@ -46,6 +46,16 @@ pub(crate) struct WritingArgs {
     /// Longest body of a write, uncompressed; a longer one is answered 413.
     #[arg(long, value_name = "BYTES", default_value = "16MiB", value_parser = parse_bytes, requires = "writable")]
     max_write_bytes: u64,
+
+    /// Most documents or actions of one write; more are answered 413.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "500000",
+        requires = "writable"
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    max_write_items: u32,
 
     /// Most bytes of documents that wait to be published, of all indexes together; those beyond wait
     /// for ten seconds, and are then answered 429.
@@ -80,8 +90,10 @@ pub(in crate::commands::serve) struct Writers {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) otel_index: Option<String>,
     bodies: Bodies,
-    /// Permits for requests with logs that are read.
-    reading_logs: Semaphore,
+    /// Most documents or actions of one request.
+    pub(super) max_items: usize,
+    /// Permits for requests that are read.
+    reading: Semaphore,
     settings: LaneSettings,
     /// A permit for each byte that may wait, of all indexes together.
     room: Room,
@@ -144,7 +156,8 @@ impl Writers {
                 body_timeout,
                 args.max_write_bytes.saturating_mul(BODIES_AT_ONCE),
             ),
-            reading_logs: Semaphore::new(LOGS_AT_ONCE),
+            max_items: args.max_write_items as usize,
+            reading: Semaphore::new(READ_AT_ONCE),
             settings: LaneSettings {
                 commit_interval: args.commit_interval,
                 max_document_bytes: usize::try_from(args.max_write_bytes).unwrap_or(usize::MAX),
@@ -216,18 +229,20 @@ impl Writers {
         writer.filter(|_| request.allows(name))
     }
 
-    /// A turn to read logs, to be held until their documents have found room.
+    /// A turn to read what was sent: to be held while a core works on it, and by what makes more of it than was sent, until
+    /// that has found room.
     ///
     /// # Errors
     /// If others have it for too long.
-    pub(super) async fn turn_to_read_logs(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        match timeout(ROOM_PATIENCE, self.reading_logs.acquire()).await {
+    pub(super) async fn turn_to_read(&self) -> Result<SemaphorePermit<'_>, Problem> {
+        match timeout(ROOM_PATIENCE, self.reading.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => Err(Problem {
                 status: StatusCode::TOO_MANY_REQUESTS,
                 kind: "es_rejected_execution_exception",
-                reason: "the logs of other requests are read, or wait for room: send again later"
-                    .to_owned(),
+                reason:
+                    "the documents of other requests are read, or wait for room: send again later"
+                        .to_owned(),
             }),
         }
     }
@@ -244,13 +259,18 @@ impl Writers {
         request: Request<'_>,
         body: Body,
     ) -> Response {
-        let body = match self.bodies.read_up_to(body, request.max_body_bytes).await {
+        let headers = request.headers;
+        let body = match self
+            .bodies
+            .read_up_to(headers, body, request.max_body_bytes)
+            .await
+        {
             Ok(body) => body,
             Err(unread) => return self.bodies.answer_to(&unread, request.api),
         };
         let bytes = body.bytes.as_slice();
         match write {
-            Write::Bulk(index) => bulk::bulk(self, &request, index, bytes).await,
+            Write::Bulk(index) => bulk::bulk(self, &request, index, body).await,
             Write::Document(index, id) => bulk::document(self, &request, index, id, bytes).await,
             Write::Refresh(indexes) => bulk::refresh(self, &request, indexes).await,
             Write::Lines(index) => lines::ingest(self, &request, index, bytes).await,
