@@ -516,6 +516,20 @@ fn a_body_is_taken_apart() {
             b"{\"index\":{},\"x\":[],\"delete\":{}}\n{}\n",
             "two actions",
         ),
+        // Of what says a thing twice, nobody can tell which is meant.
+        (b"{\"index\":{},\"index\":{}}\n{}\n", "two actions"),
+        (
+            b"{\"index\":{\"_index\":\"a\",\"_index\":\"b\"}}\n{}\n",
+            "duplicate field `_index`",
+        ),
+        (
+            b"{\"delete\":{\"_id\":\"1\",\"\\u005fid\":\"2\"}}\n",
+            "duplicate field `_id`",
+        ),
+        (
+            b"{\"create\":{\"routing\":\"a\",\"_routing\":\"b\"}}\n{}\n",
+            "duplicate field `routing`",
+        ),
         (b"[]\n", "line 1 is no action"),
         (b"{}\n", "none of"),
         (b"{\"index\":{\"_id\":{}}}\n{}\n", "line 1 is no action"),

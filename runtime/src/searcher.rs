@@ -73,9 +73,8 @@ impl Searcher {
         request: &str,
         limits: &Limits,
     ) -> Result<SearchResponse, SearchError> {
-        let request = serde_json::from_str(request).map_err(|error| {
-            SearchError::invalid(format!("the search request is not JSON: {error}"))
-        })?;
+        let request = canter_names::read_json(request.as_bytes())
+            .map_err(|error| SearchError::invalid(error.of("the search request")))?;
         self.search(&request, limits).await
     }
 

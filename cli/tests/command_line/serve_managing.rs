@@ -247,6 +247,56 @@ fn what_cannot_be_an_index_is_refused_with_what_elasticsearch_calls_it() {
     let headers = [("content-type", "application/json")];
     let broken = server.send(Method::PUT, "/a", &headers, "{".to_owned());
     assert_eq!(broken.json()["error"]["type"], "parse_exception");
+    // Of two values of one key, nobody can tell which is meant.
+    let fields = r#"{"properties": {"f": {"type": "long", "type": "keyword"}}}"#;
+    let patterns = r#""index_patterns": ["a*"]"#;
+    for (method, path, body, key) in [
+        (
+            Method::PUT,
+            "/a",
+            format!(r#"{{"mappings": {fields}}}"#),
+            "type",
+        ),
+        (
+            Method::PUT,
+            "/_index_template/t",
+            format!(r#"{{{patterns}, "template": {{"mappings": {fields}}}}}"#),
+            "type",
+        ),
+        (
+            Method::PUT,
+            "/_index_template/t",
+            format!("{{{patterns}, {patterns}}}"),
+            "index_patterns",
+        ),
+        (
+            Method::PUT,
+            "/_component_template/t",
+            r#"{"template": {}, "template": {}}"#.to_owned(),
+            "template",
+        ),
+        (
+            Method::PUT,
+            "/_template/t",
+            format!(r#"{{{patterns}, "order": 1, "order": 2}}"#),
+            "order",
+        ),
+    ] {
+        let refused = server.send(method, path, &headers, body);
+        assert_eq!(refused.status, 400, "{path}: {}", refused.text);
+        let error = &refused.json()["error"];
+        assert_eq!(error["type"], "parsing_exception", "{path}: {error}");
+        let reason = error["reason"].as_str().unwrap();
+        assert!(
+            reason.contains(&format!("duplicate key {key:?}")),
+            "{reason}"
+        );
+    }
+    let config = r#"{"version": "0.9", "index_id": "a", "index_id": "other", "doc_mapping": {}}"#;
+    let refused = server.send(Method::POST, "/api/v1/indexes", &headers, config.to_owned());
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    let message = refused.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("duplicate key \"index_id\""), "{message}");
     for (path, status) in [("/a", 200), ("/b", 200), ("/c", 400)] {
         let answer = put(&server, path, &Value::Null);
         assert_eq!(answer.status, status, "{path}: {}", answer.text);

@@ -392,6 +392,28 @@ fn a_query_deletes_what_it_finds() {
         assert_eq!(answer.status, 400, "{path} {body}: {}", answer.text);
         assert!(answer.text.contains(part), "{path} {body}: {}", answer.text);
     }
+    // The last of two would delete what the first was meant to spare.
+    for (body, key) in [
+        (
+            r#"{"query": {"match_none": {}}, "query": {"match_all": {}}}"#,
+            "query",
+        ),
+        (
+            r#"{"query": {"range": {"n": {"gte": 100, "gte": 0}}}}"#,
+            "gte",
+        ),
+    ] {
+        let answer = send(&server, "/logs/_delete_by_query", body.to_owned());
+        assert_eq!(answer.status, 400, "{body}: {}", answer.text);
+        let error = &answer.json()["error"];
+        assert_eq!(error["type"], "parsing_exception", "{error}");
+        let reason = error["reason"].as_str().unwrap();
+        assert!(
+            reason.contains(&format!("duplicate key {key:?}")),
+            "{reason}"
+        );
+    }
+    assert_eq!(count(&server, "logs", "*"), 20);
     let some = json!({"query": {"bool": {"should": [{"match": {"text": "number3"}}, {"match": {"text": "number5"}}]}}});
     let answer = delete("/logs,more/_delete_by_query?conflicts=proceed", &some);
     assert_eq!(

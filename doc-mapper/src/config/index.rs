@@ -107,10 +107,10 @@ impl IndexConfig {
     /// Reads a config from JSON text.
     ///
     /// # Errors
-    /// Text that is not JSON, a key or a value that is not allowed, or fields that contradict each other.
+    /// Text that is not JSON or has a key twice, a key or a value that is not allowed, or fields that contradict each other.
     pub fn from_json(json: &[u8]) -> Result<IndexConfig, ConfigError> {
-        let value: serde_json::Value = serde_json::from_slice(json)
-            .map_err(|e| ConfigError::new("", format!("index config is not JSON: {e}")))?;
+        let value = canter_names::read_json(json)
+            .map_err(|e| ConfigError::new("", e.of("index config")))?;
         IndexConfig::from_written(&Node::from_json(&value))
     }
 

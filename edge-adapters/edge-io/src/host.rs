@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use canter_guest::session::protocol::{Demand, HttpRequest, HttpResponse, Outcome, Progress};
 use canter_guest::{ErrorKind, SearchError, Session, http_error};
+use canter_names::read_json;
 use serde_json::{Value, json};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -247,7 +248,7 @@ impl<P: Platform, C: Cache> Host<P, C> {
 
 /// A request that is told what time it is, if it does not say. What is no request is left for the guest to refuse.
 fn with_now(request: &str, unix_ms: u64) -> Cow<'_, str> {
-    match serde_json::from_str(request) {
+    match read_json(request.as_bytes()) {
         Ok(Value::Object(mut parameters)) => {
             parameters.entry("now_ms").or_insert_with(|| unix_ms.into());
             Cow::Owned(Value::Object(parameters).to_string())

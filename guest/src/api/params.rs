@@ -1,5 +1,6 @@
 //! Parameters of the API, from the URL and from a JSON body: each known by name and checked by type.
 
+use canter_names::{JsonError, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -67,7 +68,7 @@ const INDEX: [(&str, &str, Kind); 3] = [
 /// Reads the parameters of a search.
 ///
 /// # Errors
-/// If one is unknown, given twice, of another type, or asks for what the limits do not allow.
+/// If one is unknown, given twice, of another type, has a key twice, or asks for what the limits do not allow.
 pub(super) fn search_parameters(
     request: &HttpRequest,
     settings: &ApiSettings,
@@ -194,7 +195,11 @@ impl Given {
         }
     }
 
-    fn put(&mut self, name: &str, read: impl Fn(Kind) -> Option<Value>) -> Result<(), SearchError> {
+    fn put(
+        &mut self,
+        name: &str,
+        read: impl Fn(Kind) -> Result<Value, Unread>,
+    ) -> Result<(), SearchError> {
         let Some((_, canonical, kind)) = self.known.iter().find(|(known, ..)| *known == name)
         else {
             let known: Vec<&str> = self.known.iter().map(|(known, ..)| *known).collect();
@@ -203,9 +208,12 @@ impl Given {
                 known.join(", ")
             )));
         };
-        let Some(value) = read(*kind) else {
-            return Err(SearchError::invalid(format!("{name}: {}", expected(*kind))));
-        };
+        let value = read(*kind).map_err(|unread| {
+            SearchError::invalid(match unread {
+                Unread::OtherKind => format!("{name}: {}", expected(*kind)),
+                Unread::Twice(error) => error.of(name),
+            })
+        })?;
         if self.values.contains_key(*canonical) {
             return Err(SearchError::invalid(format!("{name} is given twice")));
         }
@@ -225,8 +233,7 @@ impl Given {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
         }
-        let body: Value = serde_json::from_slice(body)
-            .map_err(|error| SearchError::invalid(format!("the body is not JSON: {error}")))?;
+        let body = read_json(body).map_err(|error| SearchError::invalid(error.of("the body")))?;
         let Value::Object(body) = body else {
             return Err(SearchError::invalid(
                 "the body is not a JSON object, such as {\"query\": \"level:error\"}",
@@ -241,8 +248,16 @@ impl Given {
     }
 }
 
-fn from_text(text: &str, kind: Kind) -> Option<Value> {
-    match kind {
+/// Why a parameter has no value.
+enum Unread {
+    /// It is of another kind.
+    OtherKind,
+    /// It is JSON with a key twice.
+    Twice(JsonError),
+}
+
+fn from_text(text: &str, kind: Kind) -> Result<Value, Unread> {
+    let value = match kind {
         Kind::Text | Kind::Query | Kind::Fields => Some(text.into()),
         Kind::Count => text.parse::<u64>().ok().map(Value::from),
         Kind::Integer => text.parse::<i64>().ok().map(Value::from),
@@ -253,14 +268,19 @@ fn from_text(text: &str, kind: Kind) -> Option<Value> {
             _ => None,
         },
         Kind::Counting => match from_text(text, Kind::Flag) {
-            Some(flag) => Some(flag),
-            None => from_text(text, Kind::Count),
+            Ok(flag) => Some(flag),
+            Err(_) => return from_text(text, Kind::Count),
         },
-        Kind::Object => serde_json::from_str(text).ok().filter(Value::is_object),
-    }
+        Kind::Object => match read_json(text.as_bytes()) {
+            Ok(value) => Some(value).filter(Value::is_object),
+            Err(error @ JsonError::DuplicateKey { .. }) => return Err(Unread::Twice(error)),
+            Err(JsonError::Malformed(_)) => None,
+        },
+    };
+    value.ok_or(Unread::OtherKind)
 }
 
-fn from_json(value: &Value, kind: Kind) -> Option<Value> {
+fn from_json(value: &Value, kind: Kind) -> Result<Value, Unread> {
     let is_good = match kind {
         Kind::Text => value.is_string(),
         Kind::Query => value.is_string() || value.is_object(),
@@ -274,7 +294,10 @@ fn from_json(value: &Value, kind: Kind) -> Option<Value> {
             value => value.is_string(),
         },
     };
-    is_good.then(|| value.clone())
+    match is_good {
+        true => Ok(value.clone()),
+        false => Err(Unread::OtherKind),
+    }
 }
 
 fn expected(kind: Kind) -> &'static str {

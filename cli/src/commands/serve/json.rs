@@ -1,8 +1,11 @@
 //! Bodies that are read as JSON at once: queries, mappings, templates. A value of two bytes takes dozens once it is read, and an
-//! object of nine some five hundred, so values are counted first.
+//! object of nine some five hundred, so values are counted first. What becomes of documents is not here.
 
 use canter_formats::JsonNesting;
+use canter_names::{JsonError, read_json};
 use serde_json::Value;
+
+use super::writing::Problem;
 
 /// Most keys and values of a body. A mapping of ten thousand fields has three times as many.
 const MAX_VALUES: usize = 1 << 16;
@@ -18,13 +21,23 @@ pub(super) fn check_values(body: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Reads a body, beside the threads that answer requests.
+/// Reads a body, beside the threads that answer requests; null if there is none.
 ///
 /// # Errors
-/// If it is no JSON, or too much of it.
-pub(super) fn read_json(body: &[u8]) -> Result<Value, String> {
+/// If it is no JSON, has a key twice, or is too much of it.
+pub(super) fn json_of(body: &[u8]) -> Result<Value, Problem> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Null);
+    }
+    let malformed = |reason| Problem::invalid("parse_exception", reason);
     tokio::task::block_in_place(|| {
-        check_values(body)?;
-        serde_json::from_slice(body).map_err(|error| format!("the body is no JSON: {error}"))
+        check_values(body).map_err(malformed)?;
+        read_json(body).map_err(|error| {
+            let reason = error.of("the body");
+            match error {
+                JsonError::Malformed(_) => malformed(reason),
+                JsonError::DuplicateKey { .. } => Problem::invalid("parsing_exception", reason),
+            }
+        })
     })
 }

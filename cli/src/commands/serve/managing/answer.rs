@@ -8,7 +8,6 @@ use axum::response::Response;
 use serde_json::Value;
 
 use super::super::body::Bodies;
-use super::super::json::read_json;
 use super::super::refusal::Refuse;
 use super::super::writing::{Params, Problem, Request, fail, respond};
 use super::root::Root;
@@ -87,12 +86,4 @@ async fn answered(
 /// Refuses parameters that nobody has asked for until now.
 pub(super) fn finish(params: &Params) -> Result<(), Problem> {
     params.finish().map_err(Problem::illegal)
-}
-
-/// A body that may be missing, as JSON.
-pub(super) fn json_of(body: &[u8]) -> Result<Value, Problem> {
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Value::Null);
-    }
-    read_json(body).map_err(|message| Problem::invalid("parse_exception", message))
 }

@@ -6,8 +6,9 @@ use axum::http::StatusCode;
 use canter_intake::IndexParts;
 use serde_json::json;
 
+use super::super::json::json_of;
 use super::super::writing::{Params, Problem, Request};
-use super::answer::{Answered, finish, json_of};
+use super::answer::{Answered, finish};
 use super::root::Root;
 
 /// `PUT /<index>`.

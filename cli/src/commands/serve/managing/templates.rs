@@ -9,8 +9,9 @@ use canter_index_builder::Templates;
 use canter_intake::{TemplateKind, check_template};
 use serde_json::{Map, Value, json};
 
+use super::super::json::json_of;
 use super::super::writing::{Params, Problem};
-use super::answer::{Answered, finish, json_of};
+use super::answer::{Answered, finish};
 use super::root::{Root, set_of};
 
 /// Most templates of one kind.

@@ -8,11 +8,11 @@ use axum::response::Response;
 use canter_index_builder::{DeleteReport, ErrorKind, delete_documents};
 use serde_json::{Value, json};
 
-use super::super::json::read_json;
+use super::super::json::json_of;
 use super::super::refusal::Refuse;
 use super::bulk::{lanes_of, millis};
 use super::params::Params;
-use super::problem::{fail, respond};
+use super::problem::{Problem, fail, respond};
 use super::writers::{Request, Writer, Writers};
 use crate::commands::index::Lister;
 use crate::exit::WrongUse;
@@ -30,7 +30,7 @@ pub(super) async fn delete(
     let started = Instant::now();
     let (params, query) = match read(request, body) {
         Ok(read) => read,
-        Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
+        Err(problem) => return fail(request, &problem),
     };
     let lanes = match lanes_of(writers, request, indexes) {
         Ok(lanes) => lanes,
@@ -78,7 +78,22 @@ pub(super) async fn delete(
     respond(request, &params, StatusCode::OK, answer)
 }
 
-fn read(request: &Request<'_>, body: &[u8]) -> Result<(Params, Value), String> {
+fn read(request: &Request<'_>, body: &[u8]) -> Result<(Params, Value), Problem> {
+    let (params, of_url) = read_params(request).map_err(Problem::illegal)?;
+    let of_body = query_of(json_of(body)?).map_err(Problem::illegal)?;
+    match (of_body, of_url) {
+        (Some(_), Some(_)) => Err(Problem::illegal(
+            "there is a query in the body and one in the URL",
+        )),
+        // Elasticsearch asks for one, too: nobody deletes everything by an empty request.
+        (None, None) => Err(Problem::illegal("query is missing")),
+        (Some(query), None) => Ok((params, query)),
+        (None, Some(query)) => Ok((params, Value::String(query))),
+    }
+}
+
+/// The parameters, and the query among them.
+fn read_params(request: &Request<'_>) -> Result<(Params, Option<String>), String> {
     let mut params = Params::of(request.query)?;
     // Deletions are published at once, and conflict with nothing.
     params.one_of("conflicts", &["abort", "proceed"])?;
@@ -101,24 +116,25 @@ fn read(request: &Request<'_>, body: &[u8]) -> Result<(Params, Value), String> {
     }
     let of_url = params.text("q");
     params.finish()?;
-    let mut given = match body.iter().all(u8::is_ascii_whitespace) {
-        true => json!({}),
-        false => read_json(body)?,
+    Ok((params, of_url))
+}
+
+/// The query of a body, which says nothing else.
+fn query_of(body: Value) -> Result<Option<Value>, String> {
+    let mut body = match body {
+        Value::Null => return Ok(None),
+        Value::Object(body) => body,
+        _ => return Err("the body is no object".to_owned()),
     };
-    let body = given.as_object_mut().ok_or("the body is no object")?;
     let query = body.remove("query");
     if let Some(name) = body.keys().next() {
         return Err(format!(
             "unknown field [{name}] in the body: only [query] is known"
         ));
     }
-    match (query, of_url) {
-        (Some(_), Some(_)) => Err("there is a query in the body and one in the URL".to_owned()),
-        // Elasticsearch asks for one, too: nobody deletes everything by an empty request.
-        (None, None) => Err("query is missing".to_owned()),
-        (Some(Value::String(_)), None) => Err("[query] is no object".to_owned()),
-        (Some(query), None) => Ok((params, query)),
-        (None, Some(query)) => Ok((params, Value::String(query))),
+    match query {
+        Some(Value::String(_)) => Err("[query] is no object".to_owned()),
+        query => Ok(query),
     }
 }
 
