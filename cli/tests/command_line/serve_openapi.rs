@@ -69,8 +69,6 @@ fn every_example_is_answered_and_no_other_parameter_is() {
     let folder = indexed();
     let writable = [
         "--writable",
-        // A merge would end the scroll.
-        "--no-upkeep",
         "--commit-interval",
         "10ms",
         "--otel-index",

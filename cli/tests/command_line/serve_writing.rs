@@ -403,7 +403,9 @@ fn a_query_deletes_what_it_finds() {
             "gte",
         ),
     ] {
-        let answer = send(&server, "/logs/_delete_by_query", body.to_owned());
+        let headers = [("content-type", "application/json")];
+        let path = "/logs/_delete_by_query";
+        let answer = server.send(Method::POST, path, &headers, body.to_owned());
         assert_eq!(answer.status, 400, "{body}: {}", answer.text);
         let error = &answer.json()["error"];
         assert_eq!(error["type"], "parsing_exception", "{error}");

@@ -10,5 +10,5 @@ mod pattern;
 pub use api::Api;
 pub use filter_path::FilterPath;
 pub use json::{JsonError, read_json};
-pub use list::{MayBeAbsent, listed_names};
+pub use list::{Listed, MayBeAbsent, listed_names};
 pub use pattern::{matches_any, matches_pattern};

@@ -16,6 +16,15 @@ pub enum MayBeAbsent {
     Everything,
 }
 
+/// A name that a list stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name.
+    pub name: String,
+    /// Whether the list names it; otherwise a pattern stands for it.
+    pub is_named: bool,
+}
+
 /// Those of `known` that a list of names and patterns stands for, each once, in the order of the list; those of one pattern
 /// in the order of `known`. `-name` leaves out what is found by then.
 ///
@@ -28,31 +37,36 @@ pub fn listed_names<'l>(
     list: &'l str,
     known: &[String],
     may_be_absent: MayBeAbsent,
-) -> Result<Vec<String>, &'l str> {
-    let mut found: Vec<String> = Vec::new();
+) -> Result<Vec<Listed>, &'l str> {
+    let mut found: Vec<Listed> = Vec::new();
     let mut may_exclude = false;
     for part in list.split(',').map(str::trim) {
         if part.is_empty() {
             continue;
         }
         if may_exclude && let Some(excluded) = part.strip_prefix('-') {
-            found.retain(|name| !matches_pattern(excluded, name));
+            found.retain(|listed| !matches_pattern(excluded, &listed.name));
             continue;
         }
         let pattern = if part == ALL { "*" } else { part };
-        may_exclude |= may_be_absent == MayBeAbsent::Nothing || pattern.contains('*');
+        let is_named = !pattern.contains('*');
+        may_exclude |= may_be_absent == MayBeAbsent::Nothing || !is_named;
         let mut is_absent = true;
         for name in known {
             if matches_pattern(pattern, name) {
                 is_absent = false;
-                if !found.contains(name) {
-                    found.push(name.clone());
+                match found.iter_mut().find(|listed| listed.name == *name) {
+                    Some(listed) => listed.is_named |= is_named,
+                    None => found.push(Listed {
+                        name: name.clone(),
+                        is_named,
+                    }),
                 }
             }
         }
         let may_be = match may_be_absent {
             MayBeAbsent::Nothing => false,
-            MayBeAbsent::Patterns => pattern.contains('*'),
+            MayBeAbsent::Patterns => !is_named,
             MayBeAbsent::Everything => true,
         };
         if is_absent && !may_be {
@@ -66,9 +80,13 @@ pub fn listed_names<'l>(
 mod tests {
     use super::*;
 
+    fn names_of(found: Result<Vec<Listed>, &str>) -> Result<Vec<String>, &str> {
+        found.map(|found| found.into_iter().map(|listed| listed.name).collect())
+    }
+
     fn check(list: &str, may_be_absent: MayBeAbsent, expect: Result<&[&str], &str>) {
         let known = ["a", "b-1", "b-2", "c"].map(str::to_owned);
-        let found = listed_names(list, &known, may_be_absent);
+        let found = names_of(listed_names(list, &known, may_be_absent));
         let expect = expect.map(|names| names.iter().map(ToString::to_string).collect());
         assert_eq!(found, expect, "{list} {may_be_absent:?}");
     }
@@ -91,6 +109,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_list_names_is_told_from_what_a_pattern_stands_for() {
+        let known = ["a", "b-1", "b-2"].map(str::to_owned);
+        for (list, named) in [
+            ("a,b-1", &["a", "b-1"][..]),
+            ("_all", &[]),
+            ("b-*,a", &["a"]),
+            ("*,b-2", &["b-2"]),
+            ("b-2,*,-a", &["b-2"]),
+        ] {
+            let found = listed_names(list, &known, MayBeAbsent::Patterns).unwrap();
+            let found = found.iter().filter(|listed| listed.is_named);
+            let found: Vec<&str> = found.map(|listed| listed.name.as_str()).collect();
+            assert_eq!(found, named, "{list}");
+        }
+    }
+
+    #[test]
     fn what_a_pattern_finds_or_not_is_left_out_behind_it() {
         check("x-*,-x-1", MayBeAbsent::Patterns, Ok(&[]));
         check("x-*,-b-1,b-*", MayBeAbsent::Patterns, Ok(&["b-1", "b-2"]));
@@ -100,7 +135,7 @@ mod tests {
         check("-a,b-*", MayBeAbsent::Patterns, Err("-a"));
         check("a,-a", MayBeAbsent::Everything, Ok(&["a"]));
         let known = ["-a", "a"].map(str::to_owned);
-        let found = listed_names("a,-a", &known, MayBeAbsent::Patterns);
+        let found = names_of(listed_names("a,-a", &known, MayBeAbsent::Patterns));
         assert_eq!(found, Ok(vec!["a".to_owned(), "-a".to_owned()]));
         // But not in Quickwit's lists.
         check("a,c,-a", MayBeAbsent::Nothing, Ok(&["c"]));

@@ -9,7 +9,7 @@ use super::indexes::{About, IndexFilter, describe, list, ready};
 use super::params::{index_parameters, search_parameters};
 use super::settings::ApiSettings;
 use crate::SearchError;
-use crate::request::Question;
+use crate::request::{AskedIndexes, Question};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{Budget, HttpRequest, HttpResponse, Outcome};
 use crate::session::run;
@@ -21,7 +21,7 @@ pub(crate) enum Call {
     Answered(HttpResponse),
     /// To search these indexes.
     Search {
-        indexes: Vec<String>,
+        indexes: AskedIndexes,
         question: Box<Question>,
         budget: Budget,
     },
@@ -176,10 +176,11 @@ const MAX_LISTED: usize = 10;
 ///
 /// # Errors
 /// If one is named that the caller may not search, or they stand for none.
-fn all_known(names: &str, settings: &ApiSettings) -> Result<Vec<String>, SearchError> {
+fn all_known(names: &str, settings: &ApiSettings) -> Result<AskedIndexes, SearchError> {
     match listed_names(names, &settings.indexes, MayBeAbsent::Nothing) {
         Ok(found) if found.is_empty() => Err(no_index(names, settings)),
-        found => found.map_err(|part| no_index(part, settings)),
+        Ok(found) => Ok(AskedIndexes::of(found, false, false)),
+        Err(part) => Err(no_index(part, settings)),
     }
 }
 

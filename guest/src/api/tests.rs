@@ -11,6 +11,8 @@ use crate::session::protocol::{
 };
 use crate::{ErrorKind, SearchError, Session, http_error, http_refusal};
 
+mod elastic_doors;
+
 const SETTINGS: &str = r#"{"indexes": ["logs", "a b"]}"#;
 
 fn request(line: &str, body: &str) -> HttpRequest {
@@ -247,9 +249,19 @@ fn a_query_is_not_called_wrong_where_an_index_cannot_be_read() {
     let wrong = r#"{"query": {"match_al": {}}}"#;
     for (body, kind, status, part) in [
         (right, FetchErrorKind::Unavailable, 503, "\"status\":503"),
-        (right, FetchErrorKind::NotFound, 200, "\"valid\":true"),
+        (
+            right,
+            FetchErrorKind::NotFound,
+            404,
+            "index_not_found_exception",
+        ),
         (wrong, FetchErrorKind::Unavailable, 200, "\"valid\":false"),
-        (wrong, FetchErrorKind::NotFound, 200, "\"valid\":false"),
+        (
+            wrong,
+            FetchErrorKind::NotFound,
+            404,
+            "index_not_found_exception",
+        ),
     ] {
         let response = failing("POST /logs/_validate/query", body, kind);
         let (found, text) = elastic(&response);

@@ -21,7 +21,22 @@ pub(crate) async fn read_manifest(
         .map(|(manifest, _)| manifest)
 }
 
-/// Puts the manifest into the host's cache, where [`read_pinned`] finds it when there is a newer one. Returns its hash.
+/// Reads the manifest and offers it to the host's cache, where [`read_pinned`] finds it when there is a newer one. Returns its
+/// hash, too.
+///
+/// # Errors
+/// If it cannot be had or read.
+pub(crate) async fn keep_manifest(
+    exchange: &Exchange,
+    limits: &Limits,
+) -> Result<(ManifestFile, String), SearchError> {
+    let (manifest, bytes) = read_sound(exchange, limits).await?;
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    exchange.store(&pinned_key(&hash), bytes.to_vec(), ByteClass::PartialResult);
+    Ok((manifest, hash))
+}
+
+/// Puts the manifest into the host's cache, and looks whether it is there. Returns its hash.
 ///
 /// # Errors
 /// If it cannot be had or read, or the host keeps nothing.
@@ -29,11 +44,9 @@ pub(crate) async fn pin_manifest(
     exchange: &Exchange,
     limits: &Limits,
 ) -> Result<String, SearchError> {
-    let (_, bytes) = read_sound(exchange, limits).await?;
-    let hash = blake3::hash(&bytes).to_hex().to_string();
-    let key = pinned_key(&hash);
-    exchange.store(&key, bytes.to_vec(), ByteClass::PartialResult);
+    let (_, hash) = keep_manifest(exchange, limits).await?;
     exchange.hand_over_stores().await;
+    let key = pinned_key(&hash);
     match exchange.look_up(&key, ByteClass::PartialResult).await {
         Some(_) => Ok(hash),
         None => Err(SearchError::invalid(
@@ -43,30 +56,24 @@ pub(crate) async fn pin_manifest(
     }
 }
 
-/// Reads the manifest with this hash: the newest, or what the host's cache has.
+/// Reads the manifest with this hash: the newest, or what the host's cache has. `None` if it is neither.
 ///
 /// # Errors
-/// If it is neither.
+/// If the newest cannot be had or read.
 pub(crate) async fn read_pinned(
     hash: &str,
     exchange: &Exchange,
     limits: &Limits,
-) -> Result<ManifestFile, SearchError> {
+) -> Result<Option<ManifestFile>, SearchError> {
     let is_it = |bytes: &[u8]| blake3::hash(bytes).to_hex().as_str() == hash;
     let (newest, bytes) = read_sound(exchange, limits).await?;
     if is_it(&bytes) {
-        return Ok(newest);
+        return Ok(Some(newest));
     }
     let key = pinned_key(hash);
     let kept = exchange.look_up(&key, ByteClass::PartialResult).await;
     let kept = kept.filter(|bytes| is_it(bytes));
-    let kept = kept.and_then(|bytes| ManifestFile::from_bytes(&bytes).ok());
-    kept.ok_or_else(|| {
-        SearchError::new(
-            ErrorKind::NotFound,
-            "this point in time is not kept any more: take a new one",
-        )
-    })
+    Ok(kept.and_then(|bytes| ManifestFile::from_bytes(&bytes).ok()))
 }
 
 fn pinned_key(hash: &str) -> String {

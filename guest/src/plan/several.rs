@@ -8,13 +8,13 @@ use crate::{ErrorKind, SearchError};
 
 impl SearchPlan {
     /// Takes the plans of indexes together. An index for which the request is wrong, or that cannot be read, is named
-    /// among what failed, like a split.
+    /// among what failed, like a split, unless `ends_search` says that there is no answer without it.
     ///
     /// # Errors
-    /// If that is so of all of them: what is wrong with the first. Of a point in time, if it is so of any.
+    /// What ends the search; and what is wrong with the first, if there is no plan at all.
     pub(crate) fn of_several(
         plans: Vec<(&str, Result<Self, SearchError>)>,
-        is_pinned: bool,
+        ends_search: impl Fn(&str, &SearchError) -> bool,
     ) -> Result<Self, SearchError> {
         let (mut all, mut failed, mut first_error) = (None::<Self>, Vec::new(), None);
         for (name, plan) in plans {
@@ -23,9 +23,9 @@ impl SearchPlan {
                     Some(all) => all.join(plan)?,
                     None => all = Some(plan),
                 },
-                Err(error) if is_pinned => return Err(error),
+                Err(error) if ends_search(name, &error) => return Err(error),
                 Err(error) => {
-                    // One that is allowed and has not been created yet holds nothing.
+                    // A pattern does not stand for one that has not been created yet.
                     if error.kind != ErrorKind::NotFound {
                         failed.push(FailedSplit::new(name, error.clone()));
                     }

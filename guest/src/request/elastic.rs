@@ -9,8 +9,6 @@ use super::Scroll;
 /// What an answer in Elasticsearch's form shows of hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ElasticHits {
-    /// The names of the indexes, with commas between them.
-    pub(crate) names: String,
     /// Clauses of the query with a name, which hits that match them show.
     pub(crate) named: Vec<(String, Value)>,
     pub(crate) source: SourceFilter,

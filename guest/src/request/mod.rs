@@ -1,5 +1,6 @@
 //! What a search asks for: the request as JSON (Quickwit's names), and its limits.
 
+mod asked_indexes;
 mod bounds;
 mod counting;
 mod elastic;
@@ -9,6 +10,7 @@ mod limits;
 mod scroll;
 mod sort;
 
+pub(crate) use asked_indexes::AskedIndexes;
 pub(crate) use counting::Counting;
 pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, Marks, NamedField, SourceFilter};
 pub(crate) use filter::{parse_filter, read_filters};
@@ -20,6 +22,7 @@ pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
 use sort::parse_sort_by;
 
 use canter_aggregations::{Aggregations, Bounds, check_name, resolve_now};
+use canter_names::read_json;
 use canter_split_format::TimeRange;
 use serde::{Deserialize, Serialize};
 
@@ -185,10 +188,13 @@ impl SearchRequest {
     /// Reads a request and checks it against the limits.
     ///
     /// # Errors
-    /// If it is no request, or asks for more than the limits allow.
+    /// If it is no request, has a key twice, or asks for more than the limits allow.
     pub(crate) fn parse(json: &str, limits: &Limits) -> Result<Self, SearchError> {
+        const WHAT: &str = "search request";
+        // What is read by types has each key once already, but for what may be any JSON in it.
+        read_json(json.as_bytes()).map_err(|error| SearchError::invalid(error.of(WHAT)))?;
         let mut request: Self = serde_json::from_str(json)
-            .map_err(|error| SearchError::invalid(format!("search request: {error}")))?;
+            .map_err(|error| SearchError::invalid(format!("{WHAT}: {error}")))?;
         request.resolve_now()?;
         request.check(limits)?;
         Ok(request)
@@ -203,6 +209,22 @@ impl SearchRequest {
             resolve_now(aggregations, now_ms)?;
         }
         Ok(())
+    }
+
+    /// The scroll of which this asks for a page.
+    pub(crate) fn scroll(&self) -> Option<&Scroll> {
+        let shown = self.elastic.as_ref();
+        let other = shown.and_then(|shown| shown.scroll.as_ref());
+        self.scroll.as_ref().or(other)
+    }
+
+    /// Says of which manifests the pages of the scroll are that begins with this one.
+    pub(crate) fn pin_scroll(&mut self, pinned: Vec<PinnedManifest>) {
+        let shown = self.elastic.as_mut();
+        let other = shown.and_then(|shown| shown.scroll.as_mut());
+        if let Some(scroll) = self.scroll.as_mut().or(other) {
+            scroll.pinned = pinned;
+        }
     }
 
     /// Checks what can be checked without looking at an index.

@@ -3,6 +3,7 @@
 use canter_split_format::SplitEntry;
 use serde::{Deserialize, Serialize};
 
+use super::PinnedManifest;
 use crate::leaf::SortValue;
 
 /// A search that goes through all hits, page by page: in the order in which they lie in the index's splits, or in one of
@@ -14,6 +15,8 @@ pub(crate) struct Scroll {
     /// The values behind which it begins.
     #[serde(default)]
     pub(crate) keys: Vec<SortValue>,
+    /// The indexes and their manifests, of which all pages are.
+    pub(crate) pinned: Vec<PinnedManifest>,
     /// What `now` is on every page.
     #[serde(default)]
     pub(crate) now_ms: Option<i64>,

@@ -9,4 +9,5 @@ mod snippets;
 
 pub(crate) use elastic::put;
 pub(crate) use merge::Merged;
+pub(crate) use pretty::pretty;
 pub(crate) use response::{CachedAnswer, PlanFacts, answer, answer_from_cache, to_json};

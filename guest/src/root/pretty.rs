@@ -1,7 +1,7 @@
 //! JSON with line breaks and indentation, made from JSON without: no value is read, so that none changes.
 
 /// Lays out JSON as `serde_json` does. Strings and numbers stay as they are written.
-pub(super) fn pretty(json: &str) -> String {
+pub(crate) fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
     let mut chars = json.chars().peekable();

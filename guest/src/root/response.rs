@@ -16,7 +16,7 @@ use crate::SearchError;
 use crate::api::scroll_id;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
 use crate::partial_cache::{look_up, store};
-use crate::request::{Limits, Question, Scroll, SealedPlace, SearchRequest};
+use crate::request::{Limits, Question, SealedPlace, SearchRequest};
 use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
@@ -356,7 +356,8 @@ pub(crate) async fn answer(
         left.split_id.cmp(&right.split_id)
     });
     let counted = (result.num_hits, result.num_splits_not_needed > 0);
-    let (num_hits, is_lower_bound) = scroll_of(request)
+    let (num_hits, is_lower_bound) = request
+        .scroll()
         .and_then(|scroll| scroll.total)
         .unwrap_or(counted);
     let body = Body {
@@ -395,15 +396,6 @@ pub(crate) async fn answer(
     write_answer(&body, &missing, profile, question, exchange)
 }
 
-/// The scroll of which this is a page.
-fn scroll_of(request: &SearchRequest) -> Option<&Scroll> {
-    let other = request
-        .elastic
-        .as_ref()
-        .and_then(|shown| shown.scroll.as_ref());
-    request.scroll.as_ref().or(other)
-}
-
 /// Where the next page of a scroll goes on: behind the last hit of this one, with the `total` that all pages have.
 fn scroll_id_of(
     hits: &[PartialHit],
@@ -412,8 +404,7 @@ fn scroll_id_of(
     sources: &BTreeMap<u32, HeadSource>,
     facts: &PlanFacts,
 ) -> Option<String> {
-    let shown = request.elastic.as_ref()?;
-    let mut scroll = scroll_of(request)?.clone();
+    let mut scroll = request.scroll()?.clone();
     scroll.total = Some(total);
     if let Some(last) = hits.last() {
         if request.scroll.is_some() {
@@ -423,7 +414,7 @@ fn scroll_id_of(
         }
         scroll.keys.clone_from(&last.keys);
     }
-    Some(scroll_id(&shown.names, scroll))
+    Some(scroll_id(&scroll))
 }
 
 /// The aggregations as the answer shows them.

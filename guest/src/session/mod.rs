@@ -24,7 +24,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::SearchError;
 use crate::api::ApiSettings;
-use crate::request::{AnswerForm, Limits, Question, SearchRequest};
+use crate::request::{AnswerForm, AskedIndexes, Limits, Question, SearchRequest};
 use exchange::Exchange;
 pub use interrupt::Interrupt;
 use protocol::{Budget, HostReport, HttpRequest, Outcome, Progress, Supply};
@@ -72,7 +72,7 @@ impl Session {
     pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
         let question = bare_question(request, limits)?;
         Ok(Self::start(|exchange| {
-            run::search(question, Vec::new(), exchange)
+            run::search(question, AskedIndexes::default(), exchange)
         }))
     }
 
@@ -84,7 +84,7 @@ impl Session {
     pub fn plan(request: &str, limits: &str, max_leaves: u32) -> Result<Self, SearchError> {
         let question = bare_question(request, limits)?;
         Ok(Self::start(|exchange| {
-            run::plan(question, Vec::new(), max_leaves, exchange)
+            run::plan(question, AskedIndexes::default(), max_leaves, exchange)
         }))
     }
 

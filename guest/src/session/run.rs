@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use canter_split_format::TimeRange;
+use canter_split_format::{ManifestFile, TimeRange};
 use futures_util::future::join_all;
 
 use super::exchange::Exchange;
@@ -13,9 +13,10 @@ use crate::explain::explain;
 use crate::leaf::{Leaf, PartialResult, general_reason, kind_name, search_leaf};
 use crate::partial_cache::answer_key;
 use crate::plan::{
-    PlannedSplit, PruneReason, SearchPlan, Unopened, plan_search, read_manifest, read_pinned,
+    PlannedSplit, PruneReason, SearchPlan, Unopened, keep_manifest, plan_search, read_manifest,
+    read_pinned,
 };
-use crate::request::{Limits, Question, SearchRequest};
+use crate::request::{AskedIndexes, Limits, PinnedManifest, Question, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
 use crate::split::HeadSource;
 use crate::{ErrorKind, SearchError};
@@ -67,7 +68,7 @@ enum Planned {
 /// The first part of every search: manifests, pruning, and what the host's cache knows.
 async fn make_plan(
     question: &mut Question,
-    indexes: &[String],
+    indexes: &AskedIndexes,
     exchange: &Exchange,
 ) -> Result<Planned, SearchError> {
     let mut plan = plan_all(question, indexes, exchange).await?;
@@ -93,39 +94,99 @@ async fn make_plan(
     )
 }
 
+/// The manifest of an index that a search is of, and what pins it if a scroll begins with that search.
+async fn manifest_for(
+    request: &SearchRequest,
+    name: &str,
+    limits: &Limits,
+    exchange: &Exchange,
+) -> Result<(ManifestFile, Option<PinnedManifest>), SearchError> {
+    let pinned = request.pinned.iter().find(|(of, _)| of == name);
+    let begins_scroll = request.scroll().is_some() && request.pinned.is_empty();
+    let read = async {
+        match pinned {
+            Some((_, hash)) => read_pinned(hash, exchange, limits).await,
+            None if begins_scroll => {
+                let (manifest, hash) = keep_manifest(exchange, limits).await?;
+                return Ok((Some(manifest), Some((name.to_owned(), hash))));
+            }
+            None => read_manifest(exchange, limits).await.map(Some),
+        }
+        .map(|manifest| (manifest, None))
+    };
+    match read.await {
+        Ok((Some(manifest), pin)) => Ok((manifest, pin)),
+        Ok((None, _)) => Err(SearchError::new(
+            ErrorKind::NotFound,
+            match request.scroll() {
+                Some(_) => {
+                    "the scroll cannot go on: its index has changed since it began, and this host does not keep what it \
+                     was then (any more); begin again"
+                }
+                None => "this point in time is not kept any more: take a new one",
+            },
+        )),
+        Err(error) if error.kind == ErrorKind::NotFound && !name.is_empty() => Err(no_index(name)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The error of an index whose manifest is not there.
+pub(crate) fn no_index(name: &str) -> SearchError {
+    let message = format!("no such index [{name}]: there is no index here");
+    SearchError::new(ErrorKind::NotFound, message)
+}
+
 /// The plan of a search of all these indexes, which are planned at once.
 async fn plan_all(
-    question: &Question,
-    indexes: &[String],
+    question: &mut Question,
+    indexes: &AskedIndexes,
     exchange: &Exchange,
 ) -> Result<SearchPlan, SearchError> {
     let Question {
         request, limits, ..
-    } = question;
+    } = &*question;
     let plan_one = async |exchange: &Exchange, name: &str| {
-        let pinned = request.pinned.iter().find(|(of, _)| of == name);
-        let manifest = match pinned {
-            Some((_, hash)) => read_pinned(hash, exchange, limits).await?,
-            None => read_manifest(exchange, limits).await?,
+        let (manifest, pin) = match manifest_for(request, name, limits, exchange).await {
+            Ok(found) => found,
+            Err(error) => return (None, Err(error)),
         };
-        plan_search(manifest, request, limits, exchange).await
+        let plan = plan_search(manifest, request, limits, exchange).await;
+        (pin, plan)
     };
-    if indexes.len() <= 1 {
-        let name = indexes.first().map_or("", String::as_str);
-        return plan_one(exchange, name).await;
+    let names = &indexes.names;
+    let (pins, plan): (Vec<Option<PinnedManifest>>, _) = if names.len() <= 1 {
+        let name = names.first().map_or("", String::as_str);
+        let (pin, plan) = plan_one(exchange, name).await;
+        (vec![pin], plan)
+    } else {
+        let plans = names
+            .iter()
+            .map(|name| async { plan_one(&exchange.of_index(name), name).await });
+        let (pins, plans): (_, Vec<_>) = join_all(plans).await.into_iter().unzip();
+        let plans = names.iter().map(String::as_str).zip(plans).collect();
+        let ends_search = |name: &str, error: &SearchError| match error.kind {
+            ErrorKind::NotFound => indexes.requires(name),
+            // All pages are of the same documents.
+            kind if request.scroll().is_some() => kind != ErrorKind::Invalid,
+            _ => !request.pinned.is_empty(),
+        };
+        (pins, SearchPlan::of_several(plans, ends_search))
+    };
+    let plan = plan?;
+    let pins: Vec<PinnedManifest> = pins.into_iter().flatten().collect();
+    if !pins.is_empty() {
+        question.request.pin_scroll(pins);
+        exchange.hand_over_stores().await;
     }
-    let plans = indexes.iter().map(|name| async {
-        let plan = plan_one(&exchange.of_index(name), name).await;
-        (name.as_str(), plan)
-    });
-    SearchPlan::of_several(join_all(plans).await, !request.pinned.is_empty())
+    Ok(plan)
 }
 
 /// What a search of these indexes is done through. They are brought into an order, which decides between copies of a
 /// document in several, and is the same for each page of hits.
-fn exchange_of(indexes: &mut [String], exchange: Exchange) -> Exchange {
-    canter_sorting::sort(indexes);
-    match indexes {
+fn exchange_of(indexes: &mut AskedIndexes, exchange: Exchange) -> Exchange {
+    canter_sorting::sort(&mut indexes.names);
+    match indexes.names.as_slice() {
         [index] => exchange.of_index(index),
         _ => exchange,
     }
@@ -149,7 +210,7 @@ fn shown(error: SearchError, is_filtered: bool, exchange: &Exchange) -> SearchEr
 /// The whole search. No index stands for the one that the host knows.
 pub(crate) async fn search(
     question: Question,
-    indexes: Vec<String>,
+    indexes: AskedIndexes,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
     let is_filtered = question.request.forced_filter.is_some();
@@ -159,7 +220,7 @@ pub(crate) async fn search(
 
 async fn search_all(
     mut question: Question,
-    mut indexes: Vec<String>,
+    mut indexes: AskedIndexes,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
     let exchange = exchange_of(&mut indexes, exchange);
@@ -212,7 +273,7 @@ fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
 /// The plan of a search that several leaves share; the whole search if one leaf is all it takes.
 pub(crate) async fn plan(
     question: Question,
-    indexes: Vec<String>,
+    indexes: AskedIndexes,
     max_leaves: u32,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
@@ -223,7 +284,7 @@ pub(crate) async fn plan(
 
 async fn plan_leaves(
     mut question: Question,
-    mut indexes: Vec<String>,
+    mut indexes: AskedIndexes,
     max_leaves: u32,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {

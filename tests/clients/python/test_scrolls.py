@@ -1,10 +1,11 @@
-"""Scrolls of an index that lives on: pages by another server, what each says is left, and splits that are merged."""
+"""Scrolls of an index that lives on: pages by another server, what each says is left, and splits that are merged meanwhile."""
 
 import json
 import os
 import subprocess
 
 import elasticsearch
+import elasticsearch.helpers
 import pytest
 from conftest import server_command, serving
 
@@ -68,11 +69,25 @@ def test_each_page_says_how_many_hits_there_are(parts):
         assert num_seen == NUM_DOCS and page["hits"]["total"] == {"value": NUM_DOCS, "relation": "eq"}
 
 
-def test_a_scroll_ends_where_its_split_was_merged(parts):
+def test_a_scroll_goes_on_where_splits_are_merged_and_documents_come(parts, tmp_path):
+    with serving(server_command(parts)) as address, elasticsearch.Elasticsearch(address) as client:
+        scan = elasticsearch.helpers.scan(client, index="logs", size=30)
+        found = [next(scan)["_source"]["id"] for _ in range(40)]
+        lines = tmp_path / "more.ndjson"
+        lines.write_text("".join(json.dumps({"id": NUM_DOCS + number}) + "\n" for number in range(20)))
+        canter("index", "ingest", "--index", parts, "--input", lines)
+        canter("index", "merge", "--index", parts)
+        found += [hit["_source"]["id"] for hit in scan]
+    assert sorted(found) == list(range(NUM_DOCS))
+
+
+def test_a_scroll_ends_at_another_server_once_its_index_has_changed(parts):
     with serving(server_command(parts)) as address, elasticsearch.Elasticsearch(address) as client:
         page = client.search(index="logs", scroll="1m", size=30)
-        canter("index", "merge", "--index", parts)
+    canter("index", "merge", "--index", parts)
+    with serving(server_command(parts)) as address, elasticsearch.Elasticsearch(address) as client:
         with pytest.raises(elasticsearch.NotFoundError) as error:
             client.scroll(scroll_id=page["_scroll_id"], scroll="1m")
-        assert "was merged or removed; begin again" in error.value.body["error"]["reason"]
+        assert error.value.body["error"]["type"] == "search_context_missing_exception"
+        assert "begin again" in error.value.body["error"]["reason"]
         assert sorted(ids(client.search(index="logs", size=NUM_DOCS))) == list(range(NUM_DOCS))

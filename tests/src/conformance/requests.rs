@@ -75,6 +75,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("differs.toml", include_str!("requests/differs.toml")),
     ("refused.toml", include_str!("requests/refused.toml")),
+    ("said_twice.toml", include_str!("requests/said_twice.toml")),
 ];
 
 /// A request with its name and what is expected of the answer.

@@ -500,8 +500,8 @@ fn a_scroll_tells_a_caller_with_a_filter_no_places() {
             });
             assert_eq!(split, None, "{written}");
             // A place of one's own making leads nowhere.
-            let hidden = written["scroll"]["after"]["hidden"].as_u64().unwrap();
-            written["scroll"]["after"]["hidden"] = json!(hidden ^ 1);
+            let hidden = written["after"]["hidden"].as_u64().unwrap();
+            written["after"]["hidden"] = json!(hidden ^ 1);
             let made_up = BASE64_URL_SAFE_NO_PAD.encode(written.to_string());
             let next = json!({"scroll_id": made_up});
             let (status, _) = ask_as(&searcher, "POST /_search/scroll", &next, &caller);

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
@@ -43,9 +44,14 @@ impl Objects {
         let Some(object) = self.objects.get(name) else {
             return Reception::begin(call, 404, &headers);
         };
-        headers.insert(ETAG, HeaderValue::from_static("\"1\""));
-        if call.known_etag.as_deref() == Some("\"1\"") {
+        let mut hasher = DefaultHasher::new();
+        object.hash(&mut hasher);
+        let etag = format!("\"{:x}\"", hasher.finish());
+        if call.known_etag.as_ref() == Some(&etag) {
             return Reception::begin(call, 304, &headers);
+        }
+        if let Ok(etag) = HeaderValue::from_str(&etag) {
+            headers.insert(ETAG, etag);
         }
         let range = call.range.filter(|_| !self.ignores_ranges);
         let Some(range) = range else {
@@ -277,6 +283,56 @@ fn a_store_that_ignores_ranges_is_named() -> Result<()> {
     for split in failed {
         let message = split["message"].as_str().unwrap_or_default();
         ensure!(message.contains("range_ignored"), "{message}");
+    }
+    Ok(())
+}
+
+/// All pages are of the manifest that the first one read, if the host keeps it; else there is none once there is a newer one.
+#[test]
+fn a_scroll_goes_on_over_a_newer_manifest_where_there_is_a_cache() -> Result<()> {
+    let lines = hdfs_lines(60, 33)?;
+    let (old, new) = lines.split_at(40);
+    let before = TestIndex::build_of(HDFS_LOGS_YAML, &[&[("old", old)]], 15)?;
+    let after = TestIndex::build_of(HDFS_LOGS_YAML, &[&[("old", old)], &[("new", new)]], 15)?;
+    let ask = |host: &mut Host<Objects, _>, path: &str, query: &str, body: &Value| {
+        let answer = host.answer(&HttpRequest {
+            method: "POST".to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            body: body.to_string().into_bytes(),
+        });
+        host.settle();
+        let response = answer.response;
+        serde_json::from_slice::<Value>(&response.body).map(|json| (response.status, json))
+    };
+    let folder = tempfile::tempdir()?;
+    for sort in [json!(["_doc"]), json!([{"tenant_id": "asc"}])] {
+        for has_cache in [true, false] {
+            let cache = match has_cache {
+                true => Some(FolderCache::open(folder.path(), 64 << 20)?),
+                false => None,
+            };
+            let mut host = host(&before, cache, Options::default())?;
+            let body = json!({"size": 7, "sort": sort});
+            let (mut status, mut page) = ask(&mut host, "/logs/_search", "scroll=1m", &body)?;
+            host.platform_mut().objects.extend(after.objects.clone());
+            let mut ids = Vec::new();
+            while status == 200 && page["hits"]["hits"] != json!([]) {
+                let hits = page["hits"]["hits"].as_array().context("hits")?;
+                ids.extend(hits.iter().map(|hit| hit["_id"].to_string()));
+                let next = json!({"scroll_id": page["_scroll_id"]});
+                (status, page) = ask(&mut host, "/_search/scroll", "", &next)?;
+            }
+            if has_cache {
+                assert_eq!((status, ids.len()), (200, 40), "{page}");
+                ids.sort_unstable();
+                ids.dedup();
+                assert_eq!(ids.len(), 40);
+            } else {
+                assert_eq!((status, ids.len()), (404, 7), "{page}");
+                assert_eq!(page["error"]["type"], "search_context_missing_exception");
+            }
+        }
     }
     Ok(())
 }

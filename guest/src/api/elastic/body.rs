@@ -3,6 +3,7 @@
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search>.
 
 use canter_aggregations::check_name;
+use canter_names::read_json;
 use serde_json::{Map, Value, json};
 
 use super::named::Named;
@@ -54,17 +55,15 @@ impl Body {
     /// Reads a body; an empty one gives nothing.
     ///
     /// # Errors
-    /// If it is no JSON object.
+    /// If it is no JSON object, or has a key twice.
     pub(super) fn parse(body: &[u8]) -> Result<Self, SearchError> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self { map: Map::new() });
         }
-        match serde_json::from_slice(body) {
+        match read_json(body) {
             Ok(Value::Object(map)) => Ok(Self { map }),
             Ok(_) => Err(SearchError::invalid("the body must be a JSON object")),
-            Err(error) => Err(SearchError::invalid(format!(
-                "the body is not JSON: {error}"
-            ))),
+            Err(error) => Err(SearchError::invalid(error.of("the body"))),
         }
     }
 
@@ -92,16 +91,17 @@ impl Body {
         }
     }
 
-    /// The indexes of the point in time that is to be searched, if it is one.
+    /// The names of the indexes of the point in time that is to be searched, with commas between them, if it is one.
     ///
     /// # Errors
     /// If it is none.
-    pub(super) fn pinned(&self) -> Result<Option<Vec<String>>, SearchError> {
+    pub(super) fn pinned(&self) -> Result<Option<String>, SearchError> {
         let Some(pit) = self.map.get("pit").filter(|pit| !pit.is_null()) else {
             return Ok(None);
         };
         let manifests = Pinned::of(pit)?.manifests.into_iter();
-        Ok(Some(manifests.map(|(name, _)| name).collect()))
+        let names: Vec<String> = manifests.map(|(name, _)| name).collect();
+        Ok(Some(names.join(",")))
     }
 
     /// Refuses a key.
@@ -129,12 +129,11 @@ impl Body {
     }
 }
 
-/// Reads a search of these indexes. `params` are left with what is not of a search.
+/// Reads a search. `params` are left with what is not of a search.
 ///
 /// # Errors
 /// If something is unknown, of another type, or asks for what the limits do not allow.
 pub(super) fn read_search(
-    indexes: &[String],
     mut body: Body,
     params: &mut UrlParams,
     is_pretty: bool,
@@ -144,6 +143,7 @@ pub(super) fn read_search(
     if params.duration("scroll")?.is_some() {
         request.scroll = Some(Scroll {
             after: None,
+            pinned: Vec::new(),
             keys: Vec::new(),
             now_ms: request.now_ms,
             total: None,
@@ -152,6 +152,12 @@ pub(super) fn read_search(
         });
     }
     let pinned = body.take("pit").map(|pit| Pinned::of(&pit)).transpose()?;
+    if pinned.is_some() && request.scroll.is_some() {
+        return Err(wrong(
+            "scroll",
+            "using [point in time] is not allowed in a scroll context",
+        ));
+    }
     let query = query(&mut body, params)?;
     let aggs = match (body.take("aggs"), body.take("aggregations")) {
         (Some(_), Some(_)) => {
@@ -287,7 +293,6 @@ pub(super) fn read_search(
     request.sort = sort.keys;
     check_min_score(&request, score)?;
     request.elastic = Some(ElasticHits {
-        names: indexes.join(","),
         named: named.clauses,
         source,
         shows_sort,

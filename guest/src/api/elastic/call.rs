@@ -9,17 +9,17 @@ use super::body::Search;
 use super::dynamic::dynamic_fields;
 use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
 use super::fields::{WantedCaps, described, field_caps, field_mappings, mappings};
-use super::many::{OneOfMany, run_many};
-use super::pit;
+use super::many::{OneOfMany, budget_of, run_many};
 use super::table::Table;
+use super::{cluster, pit};
 use crate::api::indexes::{amounts, manifests};
 use crate::api::settings::ApiSettings;
 use crate::plan::{check_query, plan_search};
-use crate::request::{Limits, Question, SearchRequest};
-use crate::root::{put, to_json};
+use crate::request::{AskedIndexes, Limits, Question, SearchRequest};
+use crate::root::{pretty, put, to_json};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{Budget, HttpResponse, Outcome};
-use crate::session::run;
+use crate::session::run::{self, no_index};
 use crate::{ErrorKind, SearchError};
 
 /// Longest answer of `_field_caps`, in bytes.
@@ -28,7 +28,7 @@ const MAX_FIELD_CAPS: usize = 1 << 20;
 /// Indexes that are asked about.
 #[derive(Debug)]
 pub(crate) struct Which {
-    pub(super) names: Vec<String>,
+    pub(super) indexes: AskedIndexes,
     pub(super) is_pretty: bool,
 }
 
@@ -49,16 +49,19 @@ pub(crate) enum ElasticCall {
     Answered(HttpResponse),
     /// To search indexes, or to count in them.
     Search {
-        indexes: Vec<String>,
+        indexes: AskedIndexes,
         search: Box<Search>,
     },
     /// To take a point in time.
     PointInTime(Which),
     /// Several searches.
-    Many(Vec<OneOfMany>),
+    Many {
+        searches: Vec<OneOfMany>,
+        is_pretty: bool,
+    },
     /// Whether a query is one for these indexes, or why it is none at all.
     Validate {
-        indexes: Vec<String>,
+        indexes: AskedIndexes,
         request: Result<Box<SearchRequest>, SearchError>,
     },
     /// What fields indexes have; with patterns, these fields.
@@ -78,12 +81,14 @@ pub(crate) enum ElasticCall {
     CatIndices { which: Which, table: Table },
     /// How much is in indexes.
     Stats(Which),
+    /// Which indexes there are.
+    Resolve(Which),
     /// Any of these, of whose answer only parts are wanted.
     Filtered(Box<ElasticCall>, FilterPath),
 }
 
 impl ElasticCall {
-    pub(super) fn search(indexes: Vec<String>, search: Search) -> Self {
+    pub(super) fn search(indexes: AskedIndexes, search: Search) -> Self {
         Self::Search {
             indexes,
             search: Box::new(search),
@@ -116,6 +121,8 @@ impl ElasticCall {
     pub(in crate::api) fn budget(&self) -> Budget {
         match self {
             Self::Search { search, .. } => search.budget,
+            Self::Many { searches, .. } => budget_of(searches),
+            Self::Filtered(call, _) => call.budget(),
             _ => Budget::default(),
         }
     }
@@ -146,6 +153,12 @@ impl ElasticCall {
                     ..
                 } = *search;
                 let shared = exchange.clone();
+                let asked = indexes.clone();
+                let counts = question
+                    .request
+                    .elastic
+                    .as_ref()
+                    .map(|shown| shown.is_count);
                 let end = match (aggregated, max_leaves) {
                     (Some(aggregated), _) => {
                         search_both(question, aggregated, indexes, shared).await
@@ -153,10 +166,24 @@ impl ElasticCall {
                     (None, 0 | 1) => run::search(question, indexes, shared).await,
                     (None, _) => run::plan(question, indexes, max_leaves, shared).await,
                 };
-                to_elastic(end, exchange)
+                match end {
+                    Err(error) if asked.allows(&error) => {
+                        let nothing = found_nothing(counts.unwrap_or(false));
+                        Outcome::Http(elastic_text(200, nothing.to_owned()))
+                    }
+                    end => to_elastic(end, exchange),
+                }
             }
-            Self::Many(searches) => {
-                Outcome::Http(elastic_text(200, run_many(searches, exchange).await))
+            Self::Many {
+                searches,
+                is_pretty,
+            } => {
+                let answers = run_many(searches, exchange).await;
+                let answers = match is_pretty {
+                    true => pretty(&answers),
+                    false => answers,
+                };
+                Outcome::Http(elastic_text(200, answers))
             }
             about => Outcome::Http(
                 about
@@ -177,8 +204,14 @@ impl ElasticCall {
                 return validate(indexes, request, settings, exchange).await;
             }
             Self::PointInTime(which) => {
-                let id = pit::open(&which.names, &settings.limits, exchange).await?;
+                let id = pit::open(&which.indexes, &settings.limits, exchange).await?;
                 return Ok(elastic_response(200, &json!({"id": id})));
+            }
+            Self::Resolve(which) => {
+                let found = present(&which.indexes, settings, exchange).await?;
+                let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+                let answer = to_json(&cluster::resolved(&names), which.is_pretty)?;
+                return Ok(elastic_text(200, answer));
             }
             Self::Mapping { which, .. }
             | Self::FieldCaps { which, .. }
@@ -187,15 +220,10 @@ impl ElasticCall {
             | Self::Stats(which) => which,
             _ => return Err(SearchError::internal("no index is asked about")),
         };
-        let mut found: Vec<(String, ManifestFile)> = Vec::new();
-        for (name, manifest) in manifests(&which.names, settings, exchange).await {
-            match manifest {
-                Ok(manifest) => found.push((name.to_owned(), manifest)),
-                // One that is allowed and has not been created yet is not there.
-                Err(error) if error.kind == ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let found = present(&which.indexes, settings, exchange).await?;
+        let found = found.into_iter();
+        let found = found.map(|(name, manifest)| manifest.map(|file| (name.to_owned(), file)));
+        let found = found.collect::<Result<Vec<(String, ManifestFile)>, _>>()?;
         let is_pretty = which.is_pretty;
         if let Self::FieldCaps {
             fields,
@@ -273,21 +301,47 @@ impl ElasticCall {
     }
 }
 
+/// Those of these indexes that are there, each with its manifest or why that cannot be read.
+///
+/// # Errors
+/// If one is not there that must be.
+async fn present<'i>(
+    indexes: &'i AskedIndexes,
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Result<Vec<(&'i str, Result<ManifestFile, SearchError>)>, SearchError> {
+    let mut found = manifests(&indexes.names, settings, exchange).await;
+    let is_absent = |manifest: &Result<ManifestFile, SearchError>| {
+        let error = manifest.as_ref().err();
+        error.is_some_and(|error| error.kind == ErrorKind::NotFound)
+    };
+    let mut absent = found.iter().filter(|(_, manifest)| is_absent(manifest));
+    if let Some((missing, _)) = absent.find(|(name, _)| indexes.requires(name)) {
+        return Err(no_index(missing));
+    }
+    // A pattern does not stand for one that has not been created yet.
+    found.retain(|(_, manifest)| !is_absent(manifest));
+    match found.is_empty() && !indexes.may_be_none() {
+        true => Err(no_index(&indexes.names.join(","))),
+        false => Ok(found),
+    }
+}
+
 /// Whether a query is one for each of these indexes, and why it is none for some. What keeps that from being found out is an
 /// error.
 async fn validate(
-    indexes: &[String],
+    indexes: &AskedIndexes,
     request: &Result<Box<SearchRequest>, SearchError>,
     settings: &ApiSettings,
     exchange: &Exchange,
 ) -> Result<HttpResponse, SearchError> {
     let mut why: Vec<Value> = Vec::new();
-    for (index, manifest) in manifests(indexes, settings, exchange).await {
+    let found = present(indexes, settings, exchange).await?;
+    let num = found.len();
+    for (index, manifest) in found {
         let checked = match (request, manifest) {
             (Err(problem), _) => Err(problem.clone()),
             (Ok(request), Ok(file)) => check_query(&file, index, request, &settings.limits),
-            // One that is allowed and has not been created yet has no fields.
-            (Ok(_), Err(error)) if error.kind == ErrorKind::NotFound => Ok(()),
             (Ok(_), Err(error)) => return Err(error),
         };
         match checked {
@@ -298,7 +352,6 @@ async fn validate(
             Err(error) => return Err(error),
         }
     }
-    let num = indexes.len();
     let shards = json!({"total": num, "successful": num, "failed": 0});
     let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
     if !why.is_empty() {
@@ -311,7 +364,7 @@ async fn validate(
 pub(super) async fn search_both(
     question: Question,
     aggregated: Question,
-    indexes: Vec<String>,
+    indexes: AskedIndexes,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
     let hits = run::search(question, indexes.clone(), exchange.clone());

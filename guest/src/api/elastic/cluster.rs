@@ -61,7 +61,7 @@ pub(super) fn text(body: String) -> HttpResponse {
 }
 
 /// `_resolve/index`
-pub(super) fn resolved(names: &[String]) -> Value {
+pub(super) fn resolved(names: &[&str]) -> Value {
     let indices = names
         .iter()
         .map(|name| json!({"name": name, "attributes": ["open"]}));

@@ -2,18 +2,20 @@
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-msearch>.
 
+use canter_names::read_json;
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
 
-use super::body::{Body, Search, read_search};
+use super::body::Search;
 use super::call::{found_nothing, search_both};
 use super::errors::{Stage, error_body};
-use super::params::UrlParams;
-use super::routes::{ALL, found};
+use super::params::{Common, UrlParams};
+use super::routes::{ALL, read_search_of};
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
+use crate::request::AskedIndexes;
 use crate::session::exchange::Exchange;
-use crate::session::protocol::{HttpRequest, Outcome};
+use crate::session::protocol::{Budget, HttpRequest, Outcome};
 use crate::session::run;
 
 /// Most searches of one request.
@@ -23,7 +25,7 @@ const MAX_SEARCHES: usize = 500;
 const AT_ONCE: usize = 4;
 
 /// A search of a list, or what is wrong with it; `None` if it is of no index.
-pub(crate) type OneOfMany = Result<Option<(Vec<String>, Box<Search>)>, SearchError>;
+pub(crate) type OneOfMany = Result<Option<(AskedIndexes, Box<Search>)>, SearchError>;
 
 /// Reads the searches. What is wrong with one is its answer, and not that of the others. What the URL says of all of them, each
 /// may say otherwise.
@@ -70,28 +72,53 @@ fn read_one(
     of_all: &str,
     settings: &ApiSettings,
 ) -> OneOfMany {
-    let header: Map<String, Value> = match header {
+    let header = match header {
         [] => Map::new(),
-        header => serde_json::from_slice(header)
-            .map_err(|error| SearchError::invalid(format!("the header is not JSON: {error}")))?,
+        header => match read_json(header) {
+            Ok(Value::Object(header)) => header,
+            Ok(_) => return Err(SearchError::invalid("the header must be a JSON object")),
+            Err(error) => return Err(SearchError::invalid(error.of("the header"))),
+        },
     };
     let mut params = UrlParams::of(of_all)?;
     for (key, value) in &header {
         params.put(key, value)?;
     }
-    let common = params.common()?;
+    let common = Common {
+        // Of all answers together.
+        is_pretty: false,
+        ..params.common()?
+    };
     let mut names = index.unwrap_or(ALL).to_owned();
     for key in ["indices", "index"] {
         if let Some(given) = params.text(key) {
             given.clone_into(&mut names);
         }
     }
-    let indexes = found(&names, settings, &common)?;
-    if indexes.is_empty() {
-        return Ok(None);
+    let search = read_search_of(&names, body, &mut params, &common, settings)?;
+    Ok(search.map(|(indexes, search)| (indexes, Box::new(search))))
+}
+
+/// The time that all of them may take together, if each says how much it may take: the longest of those that are carried out at
+/// once, and then the next ones.
+pub(super) fn budget_of(searches: &[OneOfMany]) -> Budget {
+    let mut deadline_ms: Option<u64> = None;
+    for some in searches.chunks(AT_ONCE) {
+        let searches = some.iter().flatten().flatten();
+        let asked = searches.map(|(_, search)| search.budget.deadline_ms);
+        match asked.reduce(|left, right| Some(left?.max(right?))) {
+            Some(Some(longest_ms)) => {
+                deadline_ms = Some(deadline_ms.unwrap_or(0).saturating_add(longest_ms));
+            }
+            Some(None) => return Budget::default(),
+            // What is wrong or of no index takes no time.
+            None => {}
+        }
     }
-    let search = read_search(&indexes, Body::parse(body)?, &mut params, false, settings)?;
-    Ok(Some((indexes, Box::new(search))))
+    Budget {
+        deadline_ms,
+        ..Budget::default()
+    }
 }
 
 /// Carries the searches out, some at once, and puts their answers together.
@@ -130,11 +157,13 @@ async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String 
         question.limits.max_resident_bytes /= at_once.max(1);
     }
     let exchange_of_all = exchange.clone();
+    let asked = indexes.clone();
     let end = match aggregated {
         None => run::search(question, indexes, exchange_of_all).await,
         Some(aggregated) => search_both(question, aggregated, indexes, exchange_of_all).await,
     };
     match end {
+        Err(error) if asked.allows(&error) => with_status(found_nothing(false).to_owned()),
         Ok(Outcome::Response(json)) => with_status(json),
         Ok(_) => {
             let error = SearchError::internal("a search of many did not end with its answer");

@@ -12,10 +12,11 @@ use serde_json::Value;
 
 use super::body::wrong;
 use super::params::read_duration;
-use crate::SearchError;
 use crate::plan::pin_manifest;
-use crate::request::{Limits, PinnedManifest};
+use crate::request::{AskedIndexes, Limits, PinnedManifest};
 use crate::session::exchange::Exchange;
+use crate::session::run::no_index;
+use crate::{ErrorKind, SearchError};
 
 /// Longest text of a point in time, in bytes: of hundreds of indexes.
 const MAX_LEN: usize = 128 * 1024;
@@ -49,10 +50,12 @@ impl Pinned {
             true => BASE64_URL_SAFE_NO_PAD.decode(id).ok(),
             false => None,
         };
-        let manifests = serde_json::from_slice(&bytes.ok_or_else(invalid)?);
+        let manifests: Option<Vec<PinnedManifest>> =
+            serde_json::from_slice(&bytes.ok_or_else(invalid)?).ok();
+        let manifests = manifests.filter(|manifests| !manifests.is_empty());
         Ok(Self {
             id: id.to_owned(),
-            manifests: manifests.map_err(|_| invalid())?,
+            manifests: manifests.ok_or_else(invalid)?,
         })
     }
 }
@@ -62,14 +65,22 @@ impl Pinned {
 /// # Errors
 /// If a manifest cannot be read, or the host keeps none.
 pub(super) async fn open(
-    indexes: &[String],
+    indexes: &AskedIndexes,
     limits: &Limits,
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
     let mut manifests: Vec<PinnedManifest> = Vec::new();
-    for name in indexes {
-        let hash = pin_manifest(&exchange.of_index(name), limits).await?;
-        manifests.push((name.clone(), hash));
+    for name in &indexes.names {
+        match pin_manifest(&exchange.of_index(name), limits).await {
+            Ok(hash) => manifests.push((name.clone(), hash)),
+            Err(error) if error.kind != ErrorKind::NotFound => return Err(error),
+            Err(_) if indexes.requires(name) => return Err(no_index(name)),
+            // A pattern does not stand for one that has not been created yet.
+            Err(_) => {}
+        }
+    }
+    if manifests.is_empty() {
+        return Err(no_index(&indexes.names.join(",")));
     }
     let json = serde_json::to_string(&manifests).unwrap_or_default();
     Ok(BASE64_URL_SAFE_NO_PAD.encode(json))

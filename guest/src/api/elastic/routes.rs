@@ -1,6 +1,6 @@
 //! From a path to what is asked for.
 
-use super::body::{Body, checked_names, filter_request, query, read_count, read_search};
+use super::body::{Body, Search, checked_names, filter_request, query, read_count, read_search};
 use super::call::{ElasticCall, Which};
 use super::cluster;
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
@@ -11,7 +11,7 @@ use super::scroll::next_page;
 use super::table::Table;
 use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
-use crate::request::TimeFilter;
+use crate::request::{AskedIndexes, TimeFilter};
 use crate::session::protocol::HttpRequest;
 use crate::{ErrorKind, SearchError};
 use canter_names::{MayBeAbsent, listed_names};
@@ -152,7 +152,7 @@ fn read(
     let found = |names: &str| found(names, settings, &common);
     let indexes = |names: &str| -> Result<Which, SearchError> {
         Ok(Which {
-            names: found(names)?,
+            indexes: found(names)?,
             is_pretty: common.is_pretty,
         })
     };
@@ -185,23 +185,11 @@ fn read(
             ElasticCall::Answered(elastic_text(200, cluster::license()))
         }
         Route::Search(names) => {
-            let body = Body::parse(&request.body)?;
-            // A point in time says itself what it is of.
-            let pinned = body.pinned()?;
-            let indexes = match (pinned, *names == ALL) {
-                (None, _) => found(names)?,
-                (Some(pinned), true) => resolve(&pinned.join(","), settings, false)?,
-                (Some(_), false) => {
-                    return Err(SearchError::invalid(
-                        "[indices] cannot be used with point in time: leave the index out of the path",
-                    ));
-                }
-            };
-            if indexes.is_empty() {
-                return Ok(ElasticCall::nothing(false));
+            let body = &request.body;
+            match read_search_of(names, body, &mut params, &common, settings)? {
+                Some((indexes, search)) => ElasticCall::search(indexes, search),
+                None => return Ok(ElasticCall::nothing(false)),
             }
-            let search = read_search(&indexes, body, &mut params, common.is_pretty, settings)?;
-            ElasticCall::search(indexes, search)
         }
         Route::Scroll(id) => {
             params.duration("scroll")?;
@@ -212,7 +200,7 @@ fn read(
             let of_body = body.take("scroll_id");
             body.finish()?;
             if request.method == "DELETE" {
-                // Nothing is kept, so that nothing has to be freed.
+                // The host's cache lets its manifest go.
                 let freed = serde_json::json!({"succeeded": true, "num_freed": 1});
                 ElasticCall::Answered(elastic_response(200, &freed))
             } else {
@@ -242,7 +230,7 @@ fn read(
                 ));
             }
             let which = indexes(names)?;
-            if which.names.is_empty() {
+            if which.indexes.is_empty() {
                 return Err(no_index(names));
             }
             ElasticCall::PointInTime(which)
@@ -286,7 +274,10 @@ fn read(
             for name in ["rest_total_hits_as_int", "typed_keys"] {
                 params.flag(name)?;
             }
-            ElasticCall::Many(read_many(request, *index, &params, settings)?)
+            ElasticCall::Many {
+                searches: read_many(request, *index, &params, settings)?,
+                is_pretty: common.is_pretty,
+            }
         }
         Route::FieldCaps(names) => {
             let mut body = Body::parse(&request.body)?;
@@ -349,9 +340,7 @@ fn read(
             }
             ElasticCall::Stats(indexes(names)?)
         }
-        Route::Resolve(names) => {
-            ElasticCall::Answered(elastic_response(200, &cluster::resolved(&found(names)?)))
-        }
+        Route::Resolve(names) => ElasticCall::Resolve(indexes(names)?),
     };
     params.finish()?;
     Ok(call.filtered(common.filter_path))
@@ -383,6 +372,35 @@ fn wanted_caps(params: &mut UrlParams) -> Result<WantedCaps, SearchError> {
     })
 }
 
+/// Reads a search of the indexes that `names` stands for, unless its body says itself what it is of; `None` if it is of none.
+/// One search and each of many are read here.
+///
+/// # Errors
+/// If there is no such index, or the search is wrong.
+pub(super) fn read_search_of(
+    names: &str,
+    body: &[u8],
+    params: &mut UrlParams,
+    common: &Common,
+    settings: &ApiSettings,
+) -> Result<Option<(AskedIndexes, Search)>, SearchError> {
+    let body = Body::parse(body)?;
+    let indexes = match body.pinned()? {
+        None => found(names, settings, common)?,
+        Some(pinned) if names == ALL => resolve(&pinned, settings)?,
+        Some(_) => {
+            return Err(SearchError::invalid(
+                "[indices] cannot be used with point in time: leave the index out",
+            ));
+        }
+    };
+    if indexes.is_empty() {
+        return Ok(None);
+    }
+    let search = read_search(body, params, common.is_pretty, settings)?;
+    Ok(Some((indexes, search)))
+}
+
 /// The indexes that are asked for, by what a request says of how they are found.
 ///
 /// # Errors
@@ -391,33 +409,36 @@ pub(super) fn found(
     names: &str,
     settings: &ApiSettings,
     common: &Common,
-) -> Result<Vec<String>, SearchError> {
+) -> Result<AskedIndexes, SearchError> {
     if !common.expands_patterns && (names == ALL || names.contains('*')) {
         return Err(SearchError::invalid(
             "expand_wildcards: all indexes are open here, so that patterns stand for none: add open, or name the indexes",
         ));
     }
-    let found = resolve(names, settings, common.ignores_unavailable)?;
-    match found.is_empty() && !common.allows_none {
-        true => Err(no_index(names)),
-        false => Ok(found),
-    }
-}
-
-/// The indexes that names and patterns stand for, in order.
-///
-/// # Errors
-/// If one is named that there is not.
-pub(super) fn resolve(
-    names: &str,
-    settings: &ApiSettings,
-    ignores_unavailable: bool,
-) -> Result<Vec<String>, SearchError> {
+    let ignores_unavailable = common.ignores_unavailable;
     let may_be_absent = match ignores_unavailable {
         true => MayBeAbsent::Everything,
         false => MayBeAbsent::Patterns,
     };
-    listed_names(names, &settings.indexes, may_be_absent).map_err(no_index)
+    let listed = listed_names(names, &settings.indexes, may_be_absent).map_err(no_index)?;
+    match listed.is_empty() && !common.allows_none {
+        true => Err(no_index(names)),
+        false => Ok(AskedIndexes::of(
+            listed,
+            ignores_unavailable,
+            common.allows_none,
+        )),
+    }
+}
+
+/// The indexes of these names, all of which must be there.
+///
+/// # Errors
+/// If one is not.
+pub(super) fn resolve(names: &str, settings: &ApiSettings) -> Result<AskedIndexes, SearchError> {
+    let listed = listed_names(names, &settings.indexes, MayBeAbsent::Patterns);
+    let listed = listed.map_err(no_index)?;
+    Ok(AskedIndexes::of(listed, false, false))
 }
 
 pub(super) fn no_index(name: &str) -> SearchError {
