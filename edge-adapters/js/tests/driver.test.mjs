@@ -262,6 +262,19 @@ test("an object that is replaced during a search is an error", async () => {
   assert.match(supplied[1].message, /etag_changed/);
 });
 
+test("a manifest and a range of one wave are asked for at once", async () => {
+  const release = store.hold();
+  const searching = run(canterOn(), { waves: [wave(manifest, read("a", 10, 100))] });
+  await until(() => store.requests.length === 2, "a request that waits for no other");
+  release();
+  const { supplied, report } = await searching;
+  assert.deepEqual(
+    supplied.map((one) => one.digest),
+    [digest(OTHER), part(OBJECT, 10, 100)],
+  );
+  assert.equal(report.num_waves, 1);
+});
+
 test("ten searches at once ask for each range once, and no more than six requests are under way", async () => {
   const canter = canterOn({ cache: memoryCache(1e7) });
   store.delayMs = 20;

@@ -1,13 +1,14 @@
 //! A read on its way to its bytes.
 
 use canter_stores::Extent;
+use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::Request;
 
 use super::search_io::range_of;
 use crate::cache::CachedPiece;
 use crate::fetch::{FetchError, FetchErrorKind};
-use crate::session::{ReadRequest, Supply, SupplyResult};
+use crate::session::{ByteClass, ReadRequest, Supply, SupplyResult};
 
 /// Longest range that the guest may ask for at once: it must fit in its memory besides all else.
 const MAX_READ_BYTES: u64 = 256 << 20;
@@ -21,6 +22,8 @@ pub(super) struct PendingRead {
     pieces: Vec<CachedPiece>,
     /// What the cache has of the blocks that it lies in.
     pub(super) around: Vec<CachedPiece>,
+    /// Of a manifest: the cached one whose version the store is asked after.
+    pub(super) kept: Option<KeptManifest>,
     /// The guest asks again for what it has had: it was no good, so the cache is passed by.
     pub(super) must_ask: bool,
     /// Another search's flight failed it, perhaps for reasons of that search: no other is joined.
@@ -44,11 +47,20 @@ impl PendingRead {
             bytes,
             pieces: Vec::new(),
             around: Vec::new(),
+            kept: None,
             must_ask: false,
             is_alone: false,
             is_exact: false,
             error,
         }
+    }
+
+    /// Whether it asks for a whole manifest, which is cached and revalidated as a whole.
+    pub(super) fn is_manifest(&self) -> bool {
+        let ReadRequest {
+            class, offset, len, ..
+        } = self.request;
+        class == ByteClass::Manifest && offset == 0 && len.is_none()
     }
 
     /// The parts that are still to come.

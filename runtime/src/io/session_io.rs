@@ -8,17 +8,20 @@ use canter_stores::Extent;
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::{Missing, Request, align, requests_of, within};
 use futures_util::StreamExt;
-use futures_util::future::{Either, join_all, select};
+use futures_util::future::{Either, join, join_all, select};
 use futures_util::stream::FuturesUnordered;
 
-use super::flights::{Flight, Landed};
+use super::flights::{Flight, Landed, Table};
 use super::observed::observed;
 use super::reads::{PendingRead, fail_rest};
 use super::search_io::SearchIo;
+use super::session_manifest::Looked;
 use crate::cache::CachedPiece;
 use crate::fetch::{CoalesceOptions, FetchErrorKind};
 use crate::profile::{Profile, Wave};
-use crate::session::{ByteClass, CacheLookup, Demand, ReadRequest, Supply, SupplyResult};
+use crate::session::{
+    ByteClass, CacheLookup, CacheStore, Demand, ReadRequest, Supply, SupplyResult,
+};
 
 /// What a read that was given up at the deadline says.
 pub(super) const TIME_IS_UP: &str =
@@ -26,7 +29,7 @@ pub(super) const TIME_IS_UP: &str =
 
 /// How often a wave is planned again, because a merged request ran past the end of an object or a
 /// flight of another search failed for that search's own reasons.
-pub(super) const MAX_ROUNDS: usize = 3;
+const MAX_ROUNDS: usize = 3;
 
 /// A request that a dry run did not send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,36 +88,35 @@ impl SessionIo {
         }
     }
 
-    /// Answers every read and every lookup of `demand`.
+    /// Answers every read and every lookup of `demand`, all of them at once: a slow lookup delays no read, and a
+    /// manifest no range.
     pub(crate) async fn answer(&mut self, demand: Demand) -> Answer {
-        let mut supplies = Vec::with_capacity(demand.reads.len() + demand.lookups.len());
-        if let Some(cache) = &self.io.shared.cache {
-            let _busy = self.io.shared.clock.enter_busy();
-            for entry in demand.stores {
-                let key = self.io.shared.cache_key(&entry.key);
-                cache.put_entry(&key, entry.bytes, entry.class).await;
-            }
-        }
-        let lookups = join_all(demand.lookups.into_iter().map(|l| look_up(&self.io, l))).await;
+        self.wave_started = self.io.shared.clock.now();
+        let io = Arc::clone(&self.io);
+        let entries = look_up_all(&io, demand.stores, demand.lookups);
+        let (lookups, reads) = join(entries, self.read_all(demand.reads)).await;
+        let mut supplies = Vec::with_capacity(lookups.len());
         for (supply, class) in lookups {
             self.count_lookup(class, &supply);
             supplies.push(supply);
         }
-        self.wave_started = self.io.shared.clock.now();
-        let seen_landed = self.io.shared.flights.num_landed();
-        let (manifests, ranges): (Vec<_>, Vec<_>) = demand.reads.into_iter().partition(|read| {
-            read.class == ByteClass::Manifest && read.offset == 0 && read.len.is_none()
-        });
-        let mut reads = self.look_up_reads(ranges).await;
-        let mut wave = Wave::default();
-        for manifest in manifests {
-            supplies.push(self.read_manifest(manifest, &mut wave).await);
+        match reads {
+            Answer::Supplies(reads) => supplies.extend(reads),
+            stopped @ Answer::Stopped(_) => return stopped,
         }
+        Answer::Supplies(supplies)
+    }
+
+    /// Answers the reads of a demand: from the cache, and with one wave of requests.
+    async fn read_all(&mut self, requests: Vec<ReadRequest>) -> Answer {
+        let seen_landed = self.io.shared.flights.num_landed();
+        let mut reads = self.look_up_reads(requests).await;
         if self.io.is_dry
             && let Some(planned) = self.stop_dry_run(&reads)
         {
             return Answer::Stopped(planned);
         }
+        let mut wave = Wave::default();
         self.fetch(&mut reads, seen_landed, &mut wave).await;
         if !wave.requests.is_empty() {
             let now = self.io.shared.clock.now();
@@ -125,8 +127,7 @@ impl SessionIo {
         wave.requests
             .sort_by(|a, b| (&a.object, a.offset).cmp(&(&b.object, b.offset)));
         self.profile.push_wave(wave);
-        supplies.extend(reads.into_iter().map(PendingRead::into_supply));
-        Answer::Supplies(supplies)
+        Answer::Supplies(reads.into_iter().map(PendingRead::into_supply).collect())
     }
 
     fn count_lookup(&mut self, class: ByteClass, supply: &Supply) {
@@ -161,27 +162,37 @@ impl SessionIo {
             reads.push(read);
         }
         let io = &self.io;
-        let cached = join_all(reads.iter().map(|read| async move {
+        let looked = join_all(reads.iter().map(|read| async move {
+            if read.is_manifest() {
+                return Looked::Manifest(io.look_up_manifest(read).await);
+            }
             let (object, class) = (&read.request.object, read.request.class);
             let is_cachable = io.shared.cache_for(class).is_some();
-            let range = read.bytes.range()?;
+            let Some(range) = read.bytes.range() else {
+                return Looked::Nowhere;
+            };
             if read.must_ask || !is_cachable {
-                return None;
+                return Looked::Nowhere;
             }
             let block_len = io.shared.block_len(class);
             let blocks = align(range, block_len, io.shared.object_len(object));
-            Some(io.cached(object, &blocks, range, class).await)
+            Looked::Pieces(io.cached(object, &blocks, range, class).await)
         }))
         .await;
-        for (read, cached) in reads.iter_mut().zip(cached) {
-            let Some(cached) = cached else { continue };
-            let asked = read.bytes.clone();
-            for piece in &cached {
-                read.take(piece, &asked);
+        for (read, looked) in reads.iter_mut().zip(looked) {
+            match looked {
+                Looked::Nowhere => {}
+                Looked::Manifest(manifest) => self.take_manifest(read, manifest),
+                Looked::Pieces(cached) => {
+                    let asked = read.bytes.clone();
+                    for piece in &cached {
+                        read.take(piece, &asked);
+                    }
+                    read.around = cached;
+                    self.profile.num_cache_bytes += read.num_bytes();
+                    self.count_read(read.request.class, read.is_done());
+                }
             }
-            read.around = cached;
-            self.profile.num_cache_bytes += read.num_bytes();
-            self.count_read(read.request.class, read.is_done());
         }
         reads
     }
@@ -260,12 +271,43 @@ impl SessionIo {
     }
 
     /// Joins the flights of others and launches what they do not bring.
-    fn launch(&self, reads: &[PendingRead], seen_landed: u64) -> Vec<Awaited> {
+    fn launch(&self, reads: &mut [PendingRead], seen_landed: u64) -> Vec<Awaited> {
         let shared = &self.io.shared;
         let mut table = shared.flights.lock();
         let mut awaited: Vec<Awaited> = Vec::new();
+        for read in reads.iter_mut().filter(|read| read.is_manifest()) {
+            awaited.extend(self.launch_manifest(&mut table, read));
+        }
+        let reads: &[PendingRead] = reads;
+        for request in self.missing_requests(reads, &table, &mut awaited) {
+            let must_ask = shared.flights.num_landed() == seen_landed
+                || reads
+                    .iter()
+                    .any(|read| read.must_ask && read.overlaps(&request));
+            let landing = Arc::clone(&self.io).fly(request.clone(), must_ask);
+            let landing = observed(shared, &request, landing);
+            let (object, bytes) = (&request.object, request.bytes.clone());
+            let flight = shared.flights.launch(&mut table, object, bytes, landing);
+            awaited.push(Awaited {
+                request,
+                flight,
+                is_ours: true,
+            });
+        }
+        awaited
+    }
+
+    /// The requests for ranges that no flight under way brings. Those flights are joined.
+    fn missing_requests(
+        &self,
+        reads: &[PendingRead],
+        table: &Table,
+        awaited: &mut Vec<Awaited>,
+    ) -> Vec<Request> {
+        let shared = &self.io.shared;
         let mut rounds: [Vec<Missing>; 2] = Default::default();
-        for (read_ord, read) in reads.iter().enumerate() {
+        let ranges = reads.iter().enumerate();
+        for (read_ord, read) in ranges.filter(|(_, read)| !read.is_manifest()) {
             for missing in self.missing_of(read_ord, read) {
                 if read.is_exact || read.must_ask || read.is_alone {
                     rounds[usize::from(read.is_exact)].push(missing);
@@ -302,26 +344,11 @@ impl SessionIo {
             CoalesceOptions::off(),
             shared.max_part_bytes,
         ));
-        for request in requests {
-            let must_ask = shared.flights.num_landed() == seen_landed
-                || reads
-                    .iter()
-                    .any(|read| read.must_ask && read.overlaps(&request));
-            let landing = Arc::clone(&self.io).fly(request.clone(), must_ask);
-            let landing = observed(shared, &request, landing);
-            let (object, bytes) = (&request.object, request.bytes.clone());
-            let flight = shared.flights.launch(&mut table, object, bytes, landing);
-            awaited.push(Awaited {
-                request,
-                flight,
-                is_ours: true,
-            });
-        }
-        awaited
+        requests
     }
 
     /// Waits for flights until the time is up, and deals out what they bring.
-    pub(super) async fn await_all(
+    async fn await_all(
         &mut self,
         awaited: Vec<Awaited>,
         reads: &mut [PendingRead],
@@ -422,6 +449,22 @@ impl SessionIo {
             }
         }
     }
+}
+
+/// Stores entries in the cache, and then looks others up.
+async fn look_up_all(
+    io: &SearchIo,
+    stores: Vec<CacheStore>,
+    lookups: Vec<CacheLookup>,
+) -> Vec<(Supply, ByteClass)> {
+    if let Some(cache) = &io.shared.cache {
+        let _busy = io.shared.clock.enter_busy();
+        for entry in stores {
+            let key = io.shared.cache_key(&entry.key);
+            cache.put_entry(&key, entry.bytes, entry.class).await;
+        }
+    }
+    join_all(lookups.into_iter().map(|lookup| look_up(io, lookup))).await
 }
 
 async fn look_up(io: &SearchIo, lookup: CacheLookup) -> (Supply, ByteClass) {

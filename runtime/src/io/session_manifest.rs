@@ -1,101 +1,93 @@
-//! A session's read of the manifest.
+//! A session's reads of manifests: each is looked up and asked for as a whole, beside the ranges of the same wave.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use canter_stores::Extent;
 use canter_stores::ranges::planning::Request;
 
+use super::flights::Table;
 use super::manifest::{Manifest, fetch_manifest};
-use super::reads::{PendingRead, fail_rest};
-use super::session_io::{Awaited, MAX_ROUNDS, SessionIo};
-use crate::fetch::FetchErrorKind;
-use crate::profile::Wave;
-use crate::session::{ByteClass, ReadRequest, Supply, SupplyResult};
+use super::reads::PendingRead;
+use super::search_io::SearchIo;
+use super::session_io::{Awaited, SessionIo};
+use crate::cache::CachedPiece;
+use crate::session::ByteClass;
+
+/// What looking into the cache has brought.
+pub(super) enum Looked {
+    /// The cache was passed by.
+    Nowhere,
+    Pieces(Vec<CachedPiece>),
+    Manifest(Manifest),
+}
+
+impl SearchIo {
+    /// What the cache has of the manifest that `read` asks for.
+    pub(super) async fn look_up_manifest(&self, read: &PendingRead) -> Manifest {
+        // Asked for again, what came before was no good: neither the cache nor its version counts.
+        if read.must_ask {
+            return Manifest::Absent;
+        }
+        let _busy = self.shared.clock.enter_busy();
+        let keeper = &self.shared.manifest;
+        keeper.look_up(self, &read.request.object).await
+    }
+}
 
 impl SessionIo {
-    /// The manifest: from the cache, revalidated, or fetched.
-    pub(super) async fn read_manifest(&mut self, read: ReadRequest, wave: &mut Wave) -> Supply {
-        let io = Arc::clone(&self.io);
-        // Asked for again, what came before was no good: neither the cache nor its version counts.
-        let must_ask = !self.asked.insert((read.object.clone(), Extent::WHOLE));
-        let found = match must_ask {
-            true => Manifest::Absent,
-            false => {
-                let _busy = io.shared.clock.enter_busy();
-                io.shared.manifest.look_up(&io, &read.object).await
-            }
-        };
-        let kept = match found {
-            Manifest::Fresh(bytes) => {
-                self.count_read(ByteClass::Manifest, true);
-                return supply(&read, bytes);
-            }
+    /// Gives `read` a cached manifest that may be used, or the one whose version is to be asked after.
+    pub(super) fn take_manifest(&mut self, read: &mut PendingRead, found: Manifest) {
+        let (is_hit, bytes) = match found {
+            Manifest::Fresh(bytes) => (true, Some(bytes)),
             Manifest::Stale(bytes, kept) => {
-                self.count_read(ByteClass::Manifest, true);
+                let io = Arc::clone(&self.io);
                 let keeper = &self.io.shared.manifest;
-                keeper.revalidate_behind(io, read.object.clone(), kept);
-                return supply(&read, bytes);
+                keeper.revalidate_behind(io, read.request.object.clone(), kept);
+                (true, Some(bytes))
             }
-            Manifest::Expired(kept) => Some(kept),
-            Manifest::Absent => None,
+            Manifest::Expired(kept) => {
+                read.kept = Some(kept);
+                (false, None)
+            }
+            Manifest::Absent => (false, None),
         };
-        self.count_read(ByteClass::Manifest, false);
-        let mut reads = [PendingRead::new(read)];
+        self.count_read(ByteClass::Manifest, is_hit);
+        if let Some(bytes) = bytes {
+            let whole = CachedPiece { offset: 0, bytes };
+            read.take(&whole, &Extent::WHOLE);
+        }
+    }
+
+    /// Joins the flight that brings this manifest, or launches one; nothing if the manifest is here.
+    pub(super) fn launch_manifest(
+        &self,
+        table: &mut Table,
+        read: &mut PendingRead,
+    ) -> Option<Awaited> {
+        if read.is_done() {
+            return None;
+        }
         let request = Request {
-            object: reads[0].request.object.clone(),
-            bytes: reads[0].bytes.clone(),
+            object: read.request.object.clone(),
+            bytes: Extent::WHOLE,
             class: ByteClass::Manifest,
             num_reads: 1,
             first_read_ord: 0,
         };
-        let mut kept = kept;
-        for round in 0..MAX_ROUNDS {
-            if reads[0].is_done() {
-                break;
-            }
-            let wave_ord = self.waves_before + self.profile.num_waves;
-            if let Err(what) = io.gate.admit_wave(wave_ord) {
-                fail_rest(&mut reads, FetchErrorKind::Budget, &what);
-                break;
-            }
-            let awaited = {
-                let flights = &io.shared.flights;
-                let mut table = flights.lock();
-                let object = &request.object;
-                let (joined, _) = table.claim(object, &request.bytes);
-                let joined = joined.into_iter().next().filter(|_| !must_ask);
-                let (flight, is_ours) = match joined {
-                    Some(flight) => (flight, false),
-                    None => {
-                        let landing = fetch_manifest(io.clone(), object.clone(), kept.take());
-                        let bytes = request.bytes.clone();
-                        (flights.launch(&mut table, object, bytes, landing), true)
-                    }
-                };
-                Awaited {
-                    request: request.clone(),
-                    flight,
-                    is_ours,
-                }
-            };
-            let is_last = round + 1 == MAX_ROUNDS;
-            self.await_all(vec![awaited], &mut reads, is_last, wave)
-                .await;
-        }
-        fail_rest(
-            &mut reads,
-            FetchErrorKind::Unavailable,
-            "the fetcher gave no answer",
-        );
-        let [read] = reads;
-        read.into_supply()
-    }
-}
-
-fn supply(read: &ReadRequest, bytes: Bytes) -> Supply {
-    Supply {
-        id: read.id,
-        outcome: SupplyResult::Bytes(bytes),
+        let flights = &self.io.shared.flights;
+        let (joined, _) = table.claim(&request.object, &request.bytes);
+        let may_join = !read.must_ask && !read.is_alone;
+        let joined = joined.into_iter().next().filter(|_| may_join);
+        let is_ours = joined.is_none();
+        let flight = joined.unwrap_or_else(|| {
+            let (io, object) = (Arc::clone(&self.io), request.object.clone());
+            let landing = fetch_manifest(io, object, read.kept.take());
+            flights.launch(table, &request.object, request.bytes.clone(), landing)
+        });
+        Some(Awaited {
+            request,
+            flight,
+            is_ours,
+        })
     }
 }

@@ -17,6 +17,7 @@ use crate::fetch::{
 };
 use crate::session::ByteClass;
 
+mod at_once;
 mod budgets;
 mod flights;
 mod manifests;

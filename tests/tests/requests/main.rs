@@ -6,6 +6,7 @@ mod bounds;
 mod budgets;
 mod concurrency;
 mod edge_io;
+mod indexes_at_once;
 mod needles;
 mod pages;
 mod pruning;

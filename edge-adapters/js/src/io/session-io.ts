@@ -48,19 +48,28 @@ export class SessionIo {
     for (const store of demand.stores) this.store(store);
     const manifests = demand.reads.filter(isManifest);
     const ranges = demand.reads.filter((read) => !isManifest(read));
-    const seenLanded = this.io.shared.flights.numLanded;
-    const [lookups, reads] = await Promise.all([
-      Promise.all(demand.lookups.map((lookup) => this.lookUp(lookup))),
-      this.lookUpReads(ranges),
-    ]);
     const records: RequestRecord[] = [];
-    const whole = await Promise.all(manifests.map((read) => this.readManifest(read, records)));
-    await this.fetch(reads, seenLanded, records);
+    const [lookups, whole, parts] = await Promise.all([
+      Promise.all(demand.lookups.map((lookup) => this.lookUp(lookup))),
+      Promise.all(manifests.map((read) => this.readManifest(read, records))),
+      this.readRanges(ranges, records),
+    ]);
     records.sort((a, b) =>
       a.object < b.object ? -1 : a.object > b.object ? 1 : a.offset - b.offset,
     );
     pushWave(this.io.report, records);
-    return [...lookups, ...whole, ...reads.map((read) => read.supply())];
+    return [...lookups, ...whole, ...parts];
+  }
+
+  /** Answers reads of ranges: from the cache, and with requests. */
+  private async readRanges(
+    requests: readonly ReadRequest[],
+    records: RequestRecord[],
+  ): Promise<Supply[]> {
+    const seenLanded = this.io.shared.flights.numLanded;
+    const reads = await this.lookUpReads(requests);
+    await this.fetch(reads, seenLanded, records);
+    return reads.map((read) => read.supply());
   }
 
   private store({ key, bytes }: CacheStore): void {
