@@ -7,6 +7,8 @@ mod limits;
 mod missing;
 mod output;
 mod run;
+#[cfg(feature = "serve")]
+mod serving_cache;
 
 use std::io::{self, BufWriter, Write};
 
@@ -14,12 +16,12 @@ use anyhow::Result;
 use serde_json::Value;
 
 pub(crate) use args::{SearchArgs, parse_time};
-#[cfg(feature = "serve")]
-pub(crate) use cache::CacheArgs;
 #[cfg(feature = "mcp")]
 pub(crate) use explain::usage_of;
 #[cfg(feature = "serve")]
 pub(crate) use limits::LimitArgs;
+#[cfg(feature = "serve")]
+pub(crate) use serving_cache::ServingCacheArgs;
 
 use crate::cli::Format;
 use crate::exit::note;

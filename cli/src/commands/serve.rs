@@ -27,7 +27,6 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use canter_access::Access;
 use canter_index_builder::{WRONG_CLOCK, checked_unix_time};
-use canter_runtime::cache::EntryCache;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::observe::redact_urls;
 use canter_runtime::{Caller, Metrics, Searcher};
@@ -138,9 +137,6 @@ fn check_public(
     }
 }
 
-/// Most bytes of points in time that a server without a cache keeps, in memory.
-const MAX_ENTRY_BYTES: usize = 64 << 20;
-
 /// Starts the engine and opens the indexes and the cache. Reads nothing of an index yet, unless it is written to.
 fn open(args: &ServeArgs) -> Result<App> {
     let origins = Origins::new(&args.cors_origins, &args.writing.cors_write_origins)?;
@@ -172,14 +168,9 @@ fn open(args: &ServeArgs) -> Result<App> {
             .index(name, uri, &OpenOptions::default())
             .map_err(about_index(uri))?;
     }
-    builder = match args.cache.open()? {
-        Some(cache) => builder.cache(cache),
-        None if args.cache.is_off() => builder,
-        // Points in time must be kept somewhere; what else may be is not asked for.
-        None => builder
-            .cache(Arc::new(EntryCache::new(MAX_ENTRY_BYTES)))
-            .partial_results(false),
-    };
+    if let Some(cache) = args.cache.open()? {
+        builder = builder.cache(cache);
+    }
     if let Some(threads) = args.threads {
         builder = builder.max_parallel_leaves(threads);
     }

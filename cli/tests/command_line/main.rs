@@ -16,6 +16,7 @@ mod mcp;
 mod mcp_limits;
 mod nowhere;
 mod serve;
+mod serve_cache;
 mod serve_hosts;
 mod serve_limits;
 mod serve_managing;

@@ -259,7 +259,8 @@ fn both_engines_answer_as_the_command_line_does() {
         &["--query", query, "--max-hits", "3", "--aggs", aggs],
     );
     for engine in ["native", "wasm"] {
-        let mut client = Client::of(folder, &["--index", "logs=index", "--engine", engine]);
+        let index = ["--index", "logs=index", "--engine", engine, "--no-cache"];
+        let mut client = Client::of(folder, &index);
 
         let indexes = client.call("list_indexes", json!({}));
         assert_eq!(indexes["is_complete"], true, "{indexes}");

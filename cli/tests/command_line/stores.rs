@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{canter, indexed, splits_of, texts};
 
 /// The index in `folder/index` as a bucket.
-fn serve(folder: &Path, quirks: &[Quirk]) -> WebServer {
+pub(crate) fn bucket_of(folder: &Path, quirks: &[Quirk]) -> WebServer {
     let mut paths = splits_of(folder);
     paths.push(folder.join("index/manifest.canter"));
     let object = |path: &Path| {
@@ -50,7 +50,7 @@ fn search(index: &str) -> [&str; 8] {
 fn builder_and_runtime_need_no_content_length() {
     let folder = indexed();
     let folder = folder.path();
-    let server = serve(folder, &[Quirk::NoContentLength]);
+    let server = bucket_of(folder, &[Quirk::NoContentLength]);
     let json = |args: &[&str]| -> Value {
         let (stdout, _) = run(folder, &server, args, 0);
         serde_json::from_str(&stdout).unwrap()
@@ -71,7 +71,7 @@ fn builder_and_runtime_need_no_content_length() {
 fn a_store_that_misbehaves_is_named_on_stderr() {
     let folder = indexed();
     let folder = folder.path();
-    let server = serve(folder, &[Quirk::Compressed]);
+    let server = bucket_of(folder, &[Quirk::Compressed]);
     let (stdout, stderr) = run(folder, &server, &search("s3://bucket/index"), 1);
     assert!(stderr.contains("content_encoded: "), "{stderr}");
     assert!(stderr.contains("turn off compression"), "{stderr}");

@@ -8,7 +8,7 @@ use futures_util::future::{BoxFuture, FutureExt, ready};
 use super::{CachedPiece, MemoryCache, RangeCache};
 use crate::session::ByteClass;
 
-/// Keeps entries of guests in memory, such as points in time, for a server that has no other cache.
+/// Keeps entries of guests in memory, such as points in time, for a host that wants no other cache.
 pub struct EntryCache(MemoryCache);
 
 impl EntryCache {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::amounts::parse_bytes;
-use crate::commands::search::{CacheArgs, LimitArgs};
+use crate::commands::search::{LimitArgs, ServingCacheArgs};
 use crate::commands::serve::parse_index;
 use crate::open::EngineArgs;
 
@@ -59,7 +59,7 @@ pub(crate) struct McpArgs {
     pub(super) threads: Option<u32>,
 
     #[command(flatten)]
-    pub(super) cache: CacheArgs,
+    pub(super) cache: ServingCacheArgs,
 
     #[command(flatten)]
     pub(super) limits: LimitArgs,

@@ -19,14 +19,14 @@ use crate::exit::WrongUse;
 #[command(next_help_heading = "Cache")]
 pub(crate) struct CacheArgs {
     /// Keep what is fetched in this folder, for later searches; any number of processes may share it.
-    /// An empty name is no cache.
+    /// An empty name is no folder.
     #[arg(long, value_name = "DIR", env = "CANTER_CACHE", hide_env_values = true)]
     #[arg(value_parser = OsStringValueParser::new())]
     cache: Option<OsString>,
 
-    /// Search without a cache, even if CANTER_CACHE names one.
+    /// Keep nothing, even if CANTER_CACHE names a folder.
     #[arg(long, conflicts_with_all = ["cache_bytes", "manifest_ttl", "stale_while_revalidate"])]
-    no_cache: bool,
+    pub(super) no_cache: bool,
 
     /// Most bytes that the cache takes on the disk, such as 500MB or 4GiB.
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = parse_bytes)]
@@ -43,25 +43,18 @@ pub(crate) struct CacheArgs {
 }
 
 impl CacheArgs {
-    /// Memory over the folder, if there is one, for a process that searches again and again.
-    #[cfg(feature = "serve")]
-    pub(crate) fn open(&self) -> Result<Option<Arc<dyn RangeCache>>> {
-        Ok(self.tiers()?.map(|cache| Arc::new(cache) as _))
-    }
-
-    /// The same for one search.
+    /// The cache of one search: a folder, if one is named.
     pub(crate) fn open_once(&self) -> Result<Option<Arc<dyn RangeCache>>> {
-        let cache = self.tiers()?.map(TieredCache::for_one_search);
-        Ok(cache.map(|cache| Arc::new(cache) as _))
+        let Some(disk) = self.open_folder()? else {
+            return Ok(None);
+        };
+        let memory = MemoryCache::with_options(&CacheOptions::memory())?;
+        let cache = TieredCache::new(Arc::new(memory), Arc::new(disk)).for_one_search();
+        Ok(Some(Arc::new(cache)))
     }
 
-    /// Whether there is to be none at all.
-    #[cfg(feature = "serve")]
-    pub(crate) fn is_off(&self) -> bool {
-        self.no_cache
-    }
-
-    fn tiers(&self) -> Result<Option<TieredCache>> {
+    /// Opens the folder, if one is named.
+    pub(super) fn open_folder(&self) -> Result<Option<DiskCache>> {
         let folder = self.cache.as_deref().filter(|folder| !folder.is_empty());
         let Some(folder) = folder.filter(|_| !self.no_cache) else {
             return Ok(None);
@@ -70,9 +63,7 @@ impl CacheArgs {
         options
             .validate()
             .map_err(|error| WrongUse(format!("--cache-bytes is too small: {error}")))?;
-        let disk = DiskCache::open(Path::new(folder), &options)?;
-        let memory = MemoryCache::with_options(&CacheOptions::memory())?;
-        Ok(Some(TieredCache::new(Arc::new(memory), Arc::new(disk))))
+        Ok(Some(DiskCache::open(Path::new(folder), &options)?))
     }
 
     /// How long a cached manifest counts.

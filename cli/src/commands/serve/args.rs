@@ -13,7 +13,7 @@ use super::hosts::parse_allowed_host;
 use super::managing::ManagingArgs;
 use super::writing::WritingArgs;
 use crate::amounts::{parse_bytes, parse_some_duration};
-use crate::commands::search::{CacheArgs, LimitArgs};
+use crate::commands::search::{LimitArgs, ServingCacheArgs};
 use crate::exit::WrongUse;
 use crate::open::EngineArgs;
 
@@ -22,7 +22,9 @@ const DEFAULT_MAX_HELD_BYTES: u64 = 16 << 20;
 
 const AFTER_HELP: &str = "\
 Paths:
-  GET|POST /api/v1/NAME/search   query, start_timestamp, end_timestamp, start_offset, max_hits,
+  GET|POST /NAME/_search         Elasticsearch's API for its clients: _search, _msearch, _count, _field_caps,
+                                 scrolls, points in time and more
+  GET|POST /api/v1/NAME/search   Quickwit's API: query, start_timestamp, end_timestamp, start_offset, max_hits,
                                  search_field, snippet_fields, sort_by, format, aggs, budget, profile
   GET /api/v1/indexes            the indexes;  /api/v1/indexes/NAME  one of them
   GET /health/livez              alive;  /health/readyz  every index can be read
@@ -30,10 +32,12 @@ Paths:
   GET /metrics                   what was searched and fetched, for Prometheus
   POST /_bulk, /v1/logs, …       documents in, with --writable (see Writing below)
   PUT|DELETE /NAME, …            indexes and templates, with --writable and --indexes-in
-  GET /openapi.json              all paths, Elasticsearch's too, with their parameters
+  GET /openapi.json              all paths with their parameters
 
 Examples:
-  canter serve --index logs=s3://bucket/logs --cache ~/.cache/canter
+  canter serve --index logs=s3://bucket/logs
+  canter serve --index logs=s3://bucket/logs --cache ~/.cache/canter   # what was fetched outlives the server
+  curl 'http://127.0.0.1:7280/logs/_search?q=severity_text:ERROR&size=5'
   curl 'http://127.0.0.1:7280/api/v1/logs/search?query=severity_text:ERROR&max_hits=5'
   curl http://127.0.0.1:7280/api/v1/logs/search -d '{\"query\": \"error\", \"max_hits\": 5}'
 
@@ -93,7 +97,7 @@ pub(crate) struct ServeArgs {
     pub(super) threads: Option<u32>,
 
     #[command(flatten)]
-    pub(super) cache: CacheArgs,
+    pub(super) cache: ServingCacheArgs,
 
     #[command(flatten)]
     pub(super) limits: LimitArgs,
