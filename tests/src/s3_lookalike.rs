@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -43,6 +43,7 @@ type Object = (Bytes, u64);
 struct State {
     objects: Mutex<BTreeMap<String, Object>>,
     num_writes: Mutex<u64>,
+    num_connections: AtomicUsize,
     flaws: Mutex<Vec<Flaw>>,
     lines: Mutex<Vec<String>>,
     step: Step,
@@ -87,6 +88,7 @@ impl S3Lookalike {
                 let (Ok(stream), state) = (stream, shared.clone()) else {
                     continue;
                 };
+                state.num_connections.fetch_add(1, Ordering::SeqCst);
                 // A client that goes away in the middle is no error here.
                 thread::spawn(move || drop(state.serve(&stream)));
             }
@@ -137,6 +139,11 @@ impl S3Lookalike {
     /// The paths of all objects.
     pub fn paths(&self) -> Vec<String> {
         locked(&self.state.objects).keys().cloned().collect()
+    }
+
+    /// Connections that clients have opened so far.
+    pub fn num_connections(&self) -> usize {
+        self.state.num_connections.load(Ordering::SeqCst)
     }
 
     /// The requests since the last call, as `PUT bucket/name`.

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use canter_tests::S3Lookalike;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -123,4 +124,32 @@ fn standard_input_is_known_by_its_id_alone() {
     let with_id = |input: &str| ingest(folder, &["--input", input, "--ingest-id", "day"]);
     assert!(with_id("day").contains(": 10 + 1 = 11"));
     assert!(with_id("copy").contains(": 0 + 10 + 1 = 11"));
+}
+
+#[test]
+fn an_ingest_of_a_small_file_into_a_bucket_is_at_most_eight_requests() {
+    let server = S3Lookalike::start(&[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("logs.yaml"), HDFS_LOGS_YAML).unwrap();
+    let run = |args: &[&str]| {
+        let output = canter(folder.path(), args).envs(server.settings()).output();
+        texts(args, &output.unwrap(), 0);
+        server.take_lines()
+    };
+    let bucket = ["--index", "s3://bucket/logs"];
+    let create = ["index", "create", "--index-config", "logs.yaml"];
+    run(&[&create[..], &bucket].concat());
+    // The first one makes the object that stays; one that names a config reads the index's first.
+    let config = ["--index-config", "logs.yaml"];
+    for (input, more, num_requests) in [("a", &[][..], 8), ("b", &[], 7), ("c", &config[..], 8)] {
+        let mut lines = Vec::new();
+        HdfsLogs::new(50, 7).write_to(&mut lines).unwrap();
+        std::fs::write(folder.path().join(input), lines).unwrap();
+        let before = server.num_connections();
+        let ingest = ["index", "ingest", "--input", input];
+        let asked = run(&[&ingest[..], &bucket, more].concat());
+        assert_eq!(asked.len(), num_requests, "{asked:?}");
+        let num_connections = server.num_connections() - before;
+        assert!(num_connections <= 2, "{num_connections} connections");
+    }
 }

@@ -158,7 +158,7 @@ pub fn publish_receipts(
             "the parts were built with different transforms: build them again, with one",
         ));
     }
-    let prepared = publisher::prepare(store)?;
+    let mut prepared = publisher::prepare(store)?;
     let mut published = PublishOutcome::default();
     let (mut splits, mut steps): (Vec<NewSplit>, Vec<SourceStep>) = (Vec::new(), Vec::new());
     for receipt in receipts {
@@ -177,7 +177,9 @@ pub fn publish_receipts(
             steps.extend(&receipt.sources);
         }
     }
-    let outcome = blocking::run(publisher::publish(store, Some(config), &splits, &steps))?;
+    let manifest = prepared.take_manifest();
+    let publishing = publisher::publish_from(manifest, store, Some(config), &splits, &steps);
+    let outcome = blocking::run(publishing)?;
     Ok(PublishOutcome {
         num_known_splits: outcome.num_known_splits + published.num_known_splits,
         num_known_docs: outcome.num_known_docs + published.num_known_docs,

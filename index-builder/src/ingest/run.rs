@@ -9,7 +9,7 @@ use super::warnings::warnings_of;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Built, Plan};
-use crate::publisher;
+use crate::publisher::{self, LoadedManifest};
 use crate::source::{ReadSettings, Source};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
@@ -41,6 +41,7 @@ pub fn ingest(
         mut checkpoints,
         meter,
         rejects,
+        manifest,
         ..
     } = build(store, options, sources, progress, Phase::Publishing)?;
     let Built {
@@ -49,7 +50,8 @@ pub fn ingest(
         gone,
         ..
     } = &built;
-    let published = publisher::publish(store, Some(&config), splits, &built.sources);
+    let sources = &built.sources;
+    let published = publisher::publish_from(manifest, store, Some(&config), splits, sources);
     let published = blocking::run(published)?;
     checkpoints.remove();
     meter.tell(Phase::Done);
@@ -106,6 +108,8 @@ pub(super) struct Uploaded<'a> {
     pub(super) meter: Meter<'a>,
     pub(super) counters: Counters,
     pub(super) rejects: RejectsFile,
+    /// The manifest that the build began with, if it was read a moment ago.
+    pub(super) manifest: Option<LoadedManifest>,
 }
 
 /// Builds and uploads all splits of `sources`. `then` is the phase that follows.
@@ -121,7 +125,7 @@ pub(super) fn build<'a>(
         source.check()?;
     }
     check_named_once(&sources)?;
-    let prepared = publisher::prepare(store)?;
+    let mut prepared = publisher::prepare(store)?;
     let config = &prepared.config;
     let mapper = DocMapper::new(config).map_err(|error| {
         BuildError::invalid(format!(
@@ -189,6 +193,7 @@ pub(super) fn build<'a>(
         built,
         meter,
         rejects,
+        manifest: prepared.take_manifest(),
         config: prepared.config,
     })
 }

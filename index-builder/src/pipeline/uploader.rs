@@ -23,7 +23,6 @@ pub(super) fn upload_all(
     mut checkpoints: CheckpointWriter<'_, '_>,
     meter: &Meter<'_>,
 ) -> Result<Vec<NewSplit>, BuildError> {
-    let runtime = blocking::runtime()?;
     for split in &already {
         meter.add(&meter.tally.num_splits_packaged, 1);
         meter.add(&meter.tally.num_splits_uploaded, 1);
@@ -36,7 +35,7 @@ pub(super) fn upload_all(
             let head = split.head().to_vec();
             let name = split.object();
             let len = split.bytes.len() as u64;
-            runtime.block_on(store.put_immutable(&name, Bytes::from(split.bytes)))?;
+            blocking::run(store.put_immutable(&name, Bytes::from(split.bytes)))?;
             let split = NewSplit {
                 entry: split.entry,
                 head,
@@ -48,7 +47,7 @@ pub(super) fn upload_all(
             meter.tell(Phase::Indexing);
         }
         let new = uploaded.iter().skip(first).map(|(_, split)| split);
-        runtime.block_on(checkpoints.add(split_ord, new, standing))?;
+        blocking::run(checkpoints.add(split_ord, new, standing))?;
     }
     // Stable: those of one place stay in their order.
     uploaded.sort_by_key(|(split_ord, _)| *split_ord);

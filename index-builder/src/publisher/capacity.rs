@@ -1,6 +1,6 @@
 //! How much more an index takes: what searches read by default is what builders write.
 
-use super::create::{config_of, load};
+use super::create::{LoadedManifest, config_of, load};
 use super::sources::SourcesReader;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
@@ -9,10 +9,17 @@ use canter_doc_mapper::IndexConfig;
 use canter_split_format::{MAX_MANIFEST_BYTES, SourceId, SourceProgress, Sources};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What to do about an index that is full.
 pub(crate) const ADVICE: &str =
     "list fewer tag_fields, or divide the documents among several indexes";
+
+/// A longer manifest is not held in memory while documents are indexed.
+const MAX_HELD_BYTES: u64 = 4 << 20;
+/// How long a manifest is taken to be the newest. What is older is read again before it is replaced, which is cheaper
+/// than a swap that comes to nothing.
+const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// What an ingest looks at before it reads any input: whether the store can be written to safely and
 /// the index takes another split.
@@ -25,11 +32,13 @@ pub(crate) fn prepare(store: &IndexStore) -> Result<Prepared, BuildError> {
         let loaded = load(store).await?;
         let config = config_of(store, &loaded.file)?;
         check_capacity(store, loaded.len)?;
-        store.ensure_conditional_writes().await?;
+        store.ensure_conditional_writes_of(&loaded.version).await?;
         Ok(Prepared {
             config,
-            sources: loaded.file.sources,
+            sources: loaded.file.sources.clone(),
             reader: Mutex::default(),
+            read_at: Instant::now(),
+            manifest: Some(loaded).filter(|loaded| loaded.len <= MAX_HELD_BYTES),
         })
     })
 }
@@ -39,9 +48,18 @@ pub(crate) struct Prepared {
     pub(crate) config: IndexConfig,
     sources: Sources,
     reader: Mutex<SourcesReader>,
+    read_at: Instant,
+    manifest: Option<LoadedManifest>,
 }
 
 impl Prepared {
+    /// The manifest that was read, if that was a moment ago. To publish from it is safe however old it is: the swap
+    /// fails if another writer was faster, and then the manifest is read again.
+    pub(crate) fn take_manifest(&mut self) -> Option<LoadedManifest> {
+        let manifest = self.manifest.take();
+        manifest.filter(|_| self.read_at.elapsed() < MAX_AGE)
+    }
+
     /// How far a source was ingested then.
     ///
     /// # Errors

@@ -57,12 +57,12 @@ pub(crate) async fn delete(
     store: &IndexStore,
     listed: &[ListedSplit],
 ) -> Result<Option<Deleted>, BuildError> {
-    store.ensure_conditional_writes().await?;
     let mut pages = PageEntries::default();
     let mut attempted = Deleted::default();
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
         let version = loaded.version.clone();
+        store.ensure_conditional_writes_of(&version).await?;
         match delete_once(store, listed, loaded, &mut pages, &mut attempted).await {
             Ok(Attempt::Done(deleted)) => return Ok(Some(deleted)),
             Ok(Attempt::Gone) => return Ok(None),

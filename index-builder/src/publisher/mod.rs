@@ -26,7 +26,9 @@ pub use create::{
 pub(crate) use delete::{Deleted, delete, read_deletes};
 pub use description::IndexDescription;
 pub(crate) use pages::read_paged_entries;
-pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish};
+#[cfg(test)]
+pub(crate) use publish::publish;
+pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish_from};
 pub use publish::{NewSplit, PublishOutcome};
 pub use replace::{ReplaceOutcome, Replacement};
 pub(crate) use replace::{find_entries, replace};

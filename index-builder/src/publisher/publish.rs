@@ -63,7 +63,7 @@ pub struct PublishOutcome {
     pub num_published_docs: u64,
     /// Documents of the splits that were live already.
     pub num_known_docs: u64,
-    /// How often the manifest was read: more than once if others published at the same time.
+    /// How often a swap was tried: more than once if others published at the same time.
     pub num_attempts: u32,
     /// Splits that are live now.
     pub num_live_splits: u64,
@@ -85,22 +85,47 @@ impl IndexStore {
     }
 }
 
-/// See [`IndexStore::publish`]. `index_config` is the config that the splits were built with, if it
-/// is to be compared with the manifest's, and `sources` says how far the sources of the splits are ingested then.
+/// See [`publish_from`]; the manifest is read first.
 pub(crate) async fn publish(
     store: &IndexStore,
     index_config: Option<&IndexConfig>,
     splits: &[NewSplit],
     sources: &[SourceStep],
 ) -> Result<PublishOutcome, BuildError> {
-    store.ensure_conditional_writes().await?;
+    publish_from(None, store, index_config, splits, sources).await
+}
+
+/// See [`IndexStore::publish`]. `read` is the manifest, if it was read a moment ago, and `index_config` is the config that the splits were built with, if it
+/// is to be compared with the manifest's, and `sources` says how far the sources of the splits are ingested then.
+///
+/// ```text
+///   GET  manifest          unless `read`; which version is replaced
+///   PUT  write-probe/…     unless the store was asked before; whether it keeps to conditions
+///   GET  each split        its first byte and its length: it is there, and whole
+///   PUT  manifest          if it still has the version that was read
+///   GET  manifest          what was written is there
+/// ```
+///
+/// The splits are looked at behind the version that is replaced, however early that was read: a garbage collection that
+/// removes one of them changes the manifest first, and so the swap fails.
+pub(crate) async fn publish_from(
+    mut read: Option<LoadedManifest>,
+    store: &IndexStore,
+    index_config: Option<&IndexConfig>,
+    splits: &[NewSplit],
+    sources: &[SourceStep],
+) -> Result<PublishOutcome, BuildError> {
     let ids: BTreeSet<SplitNumber> = splits.iter().filter_map(number_of).collect();
     let mut ledger = LedgerReader::default();
     let mut sources_reader = SourcesReader::default();
     let mut published_before = None;
     for num_attempts in 1..=MAX_ATTEMPTS {
-        let mut loaded = load(store).await?;
+        let mut loaded = match read.take() {
+            Some(loaded) => loaded,
+            None => load(store).await?,
+        };
         let version = loaded.version.clone();
+        store.ensure_conditional_writes_of(&version).await?;
         check_config(store, index_config, &loaded.file)?;
         let outcome = async {
             let mut known = ledger.known(store, &loaded.file, &ids).await?;

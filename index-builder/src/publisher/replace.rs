@@ -47,12 +47,12 @@ pub(crate) async fn replace(
     store: &IndexStore,
     replacements: &[Replacement],
 ) -> Result<ReplaceOutcome, BuildError> {
-    store.ensure_conditional_writes().await?;
     let mut pages = PageEntries::default();
     let mut done_before = 0;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
         let version = loaded.version.clone();
+        store.ensure_conditional_writes_of(&version).await?;
         let before = &mut done_before;
         match replace_once(store, replacements, loaded, &mut pages, before).await {
             Ok(Some(outcome)) => return Ok(outcome),

@@ -243,7 +243,7 @@ pub(crate) async fn forget(
             Ok((_, 0)) => return Ok(num_attempted),
             Ok((_, num_forgotten)) if is_dry_run => return Ok(num_forgotten),
             Ok((file, num_forgotten)) => {
-                store.ensure_conditional_writes().await?;
+                store.ensure_conditional_writes_of(&loaded.version).await?;
                 let bytes = manifest_bytes(&file)?;
                 let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
                 if swap.await? == Swap::Done {

@@ -84,13 +84,13 @@ pub(crate) async fn update(
     asked: &IndexConfig,
     is_dry_run: bool,
 ) -> Result<UpdateReport, BuildError> {
-    if !is_dry_run {
-        store.ensure_conditional_writes().await?;
-    }
     // A swap whose answer was lost looks like a conflict, and then the index has the config already.
     let mut attempted = None;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
+        if !is_dry_run {
+            store.ensure_conditional_writes_of(&loaded.version).await?;
+        }
         let mut file = loaded.file;
         let was = config_of(store, &file)?;
         let evolution = evolve(&was, asked).map_err(|refusals| refused(store, &refusals))?;

@@ -1,7 +1,7 @@
 //! Objects of buckets as sources: several are read ahead, each is streamed, and goes on where it broke off.
 //!
 //! ```text
-//!   one thread:  object i + 2 ──▶ up to 4 MiB ┐
+//!   one task:    object i + 2 ──▶ up to 4 MiB ┐
 //!                object i + 1 ──▶ up to 4 MiB ├─ in the order of the list ──▶ reader of records
 //!                object i     ──▶ up to 4 MiB ┘
 //! ```
@@ -16,7 +16,6 @@ use object_store::{Error, GetOptions, GetRange, ObjectMeta, ObjectStore};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -164,22 +163,14 @@ impl ReadAhead {
     pub(crate) fn start(objects: Vec<ObjectPlace>) -> Result<ReadAhead, BuildError> {
         let (to_reader, ready) = unbounded_channel();
         if !objects.is_empty() {
-            let runtime = blocking::runtime()?;
-            let work = move || runtime.block_on(read_ahead(objects, to_reader));
-            thread::Builder::new()
-                .name("objects".to_string())
-                .spawn(work)
-                .map_err(|error| {
-                    BuildError::unavailable("cannot start the thread that reads objects")
-                        .caused_by(error)
-                })?;
+            blocking::runtime()?.spawn(read_ahead(objects, to_reader));
         }
         Ok(ReadAhead { ready })
     }
 
     /// The next object; `None` if it is not there any more.
     pub(crate) fn next(&mut self) -> Result<Option<ObjectReader>, BuildError> {
-        let ended = || BuildError::internal("the thread that reads objects has ended too early");
+        let ended = || BuildError::internal("the task that reads objects has ended too early");
         let mut object = self.ready.blocking_recv().ok_or_else(ended)?;
         match object.parts.blocking_recv() {
             Some(Part::Begun) => Ok(Some(object)),

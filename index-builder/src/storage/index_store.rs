@@ -1,11 +1,12 @@
 //! The objects of one index.
 
 mod below;
+mod conditions;
 
 use super::local_lock::LocalLock;
 use super::own_names::{LOCK_NAME, PROBE_FOLDER, is_own};
 use super::uri::{Location, parse_uri};
-use super::write_probe::{Condition, WriteProbe, probe};
+use super::write_probe::WriteProbe;
 use crate::error::{BuildError, ErrorKind, Shows};
 use bytes::Bytes;
 use canter_stores::{Answer, Misbehaviour, NotImplemented, StoreFault, redact_urls};
@@ -80,6 +81,8 @@ pub(super) enum Attempt {
     Done(Version),
     /// The condition did not hold.
     Conflict,
+    /// What was to be replaced is not there.
+    Gone,
     /// The store takes no write with this condition.
     Unsupported(BuildError),
 }
@@ -88,7 +91,7 @@ impl Attempt {
     fn into_swap(self) -> Result<Swap, BuildError> {
         match self {
             Attempt::Done(_) => Ok(Swap::Done),
-            Attempt::Conflict => Ok(Swap::Conflict),
+            Attempt::Conflict | Attempt::Gone => Ok(Swap::Conflict),
             Attempt::Unsupported(error) => Err(error),
         }
     }
@@ -215,14 +218,21 @@ impl IndexStore {
     pub(crate) async fn len_of(&self, name: &str) -> Result<Option<u64>, BuildError> {
         let first = GetOptions::default().with_range(Some(0..1));
         match self.store.get_opts(&self.path_of(name), first).await {
-            Ok(result) => match result.extensions.get::<Answer>() {
-                None => Ok(Some(result.meta.size)),
-                Some(answer) if answer.object_len.is_some() => Ok(answer.object_len),
-                Some(_) => Err(BuildError::unavailable(format!(
-                    "the store does not say how long `{}` is: Content-Range must end in the length",
-                    self.shown(name)
-                ))),
-            },
+            Ok(result) => {
+                let found = match result.extensions.get::<Answer>() {
+                    None => Some(result.meta.size),
+                    Some(answer) => answer.object_len,
+                };
+                // A connection whose answer is not read to its end is not used again.
+                let _ = result.bytes().await;
+                match found {
+                    Some(_) => Ok(found),
+                    None => Err(BuildError::unavailable(format!(
+                        "the store does not say how long `{}` is: Content-Range must end in the length",
+                        self.shown(name)
+                    ))),
+                }
+            }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) if is_empty(&error) => Ok(Some(0)),
             Err(error) => Err(self.failed("look up", name, error)),
@@ -348,54 +358,6 @@ impl IndexStore {
         self.put_over(name, bytes, version).await?.into_swap()
     }
 
-    /// Refuses a store that does not keep to conditions on writes, unless the caller warrants that
-    /// nobody else writes. Asks the store once.
-    pub(crate) async fn ensure_conditional_writes(&self) -> Result<(), BuildError> {
-        if self.lock.is_some() {
-            return Ok(());
-        }
-        let found = match self.probed.get() {
-            Some(found) => found,
-            None => {
-                let found = probe(self).await?;
-                self.probed.get_or_init(|| found)
-            }
-        };
-        if found.is_fit() || self.options.unsafe_single_writer {
-            return Ok(());
-        }
-        Err(BuildError::invalid(format!(
-            "the store of `{}` {}: two writers at once would lose each other's documents, and nobody \
-             would be told; use a store that keeps to these conditions, or, if nothing else ever \
-             writes to this index at the same time, pass --unsafe-single-writer",
-            self.name(),
-            found.faults()
-        )))
-    }
-
-    /// The same store, which is not asked whether it keeps to conditions.
-    #[cfg(test)]
-    pub(crate) fn known_to_be_fit(self) -> Self {
-        let fit = WriteProbe {
-            if_none_match: Condition::Kept,
-            if_match: Condition::Kept,
-            left_behind: None,
-        };
-        self.probed.get_or_init(|| fit);
-        self
-    }
-
-    /// What the store was found to do with conditions on writes, if it was asked.
-    pub(crate) fn write_probe(&self) -> Option<&WriteProbe> {
-        self.probed.get()
-    }
-
-    /// Whether a condition is left away, because the store takes none and there is one writer only.
-    fn goes_without(&self, condition: fn(&WriteProbe) -> Condition) -> bool {
-        let found = self.write_probe().map(condition);
-        self.options.unsafe_single_writer && found == Some(Condition::Unsupported)
-    }
-
     /// Asks the store once to write an object that must not be there yet.
     pub(super) async fn put_new(&self, name: &str, bytes: Bytes) -> Result<Attempt, BuildError> {
         self.put(name, bytes, PutMode::Create).await
@@ -416,7 +378,7 @@ impl IndexStore {
         let _held = lock.acquire(&self.shown(LOCK_NAME)).await?;
         // The ETag of a file is its inode, its time and its length.
         let found = match self.store.head(&self.path_of(name)).await {
-            Err(object_store::Error::NotFound { .. }) => return Ok(Attempt::Conflict),
+            Err(object_store::Error::NotFound { .. }) => return Ok(Attempt::Gone),
             other => other.map_err(|error| self.failed("look up", name, error))?,
         };
         if found.e_tag != version.0.e_tag {
@@ -498,8 +460,8 @@ impl IndexStore {
                 object_store::Error::AlreadyExists { .. }
                 | object_store::Error::Precondition { .. },
             ) => Ok(Attempt::Conflict),
-            // What was to be replaced is gone; otherwise it is the bucket that is not there.
-            Err(object_store::Error::NotFound { .. }) if is_update => Ok(Attempt::Conflict),
+            // Of a write that replaces nothing, it is the bucket that is not there.
+            Err(object_store::Error::NotFound { .. }) if is_update => Ok(Attempt::Gone),
             Err(error) if is_conditional && is_unsupported(&error) => Ok(Attempt::Unsupported(
                 BuildError::invalid(format!(
                     "cannot write `{}`: this store does not support conditional writes (If-Match, \

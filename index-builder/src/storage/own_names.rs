@@ -7,7 +7,7 @@
 //! | `splits/`, `pages/`, `ledger/`, `deletes/`, `filters/`, `sources/` | what never changes, named after its bytes ([`ObjectName`]) |
 //! | `spool/<id>.ndjson.zst`, `rejected/<id>.ndjson` | documents that are not published, and those that cannot be |
 //! | `checkpoints/<ingest>-<number>.json` | how far an ingest came |
-//! | `write-probe/<number>` | what a probe of conditional writes made |
+//! | `write-probe/<number>`, `write-probe/standing` | what a probe of conditional writes made, and what short ones need |
 //!
 //! A file may end in `#<number>`: so it is called while `object_store` writes it into a folder, and stays if that broke off.
 
@@ -23,6 +23,8 @@ pub(crate) const CHECKPOINTS_FOLDER: &str = "checkpoints";
 /// Where the objects of probes are. What an index is made of is never below it, so that a rule of
 /// the bucket can remove what a probe without the right to delete left behind.
 pub(crate) const PROBE_FOLDER: &str = "write-probe";
+/// The object of short probes, which stays.
+pub(super) const STANDING_PROBE: &str = "write-probe/standing";
 /// Where documents are that are not published yet.
 pub(crate) const SPOOL_FOLDER: &str = "spool";
 /// Where those are that were spooled and cannot be published.
@@ -80,6 +82,7 @@ pub(super) fn is_own(name: &str) -> bool {
         || spooled_id(whole).is_some()
         || is_rejected(whole)
         || is_checkpoint(whole)
+        || whole == STANDING_PROBE
         || below(whole, PROBE_FOLDER).is_some_and(is_hash)
 }
 
@@ -140,6 +143,7 @@ mod tests {
             checkpoint_object(HASH, 0),
             checkpoint_object(HASH, 17),
             format!("write-probe/{HASH}"),
+            STANDING_PROBE.to_owned(),
         ]);
         for name in own {
             assert!(is_own(&name), "{name}");

@@ -1,18 +1,22 @@
-//! Whether a store keeps to conditions on writes, found out on an object of the probe's own.
+//! Whether a store keeps to conditions on writes, found out on objects of the probe's own.
 //!
 //! ```text
-//!   PUT  If-None-Match: *        made
-//!   PUT  If-None-Match: *        must be refused: it is there
-//!   PUT  If-Match: first         done
-//!   PUT  If-Match: first         must be refused: that version is gone
+//!   in full, which says what is wrong          in short, before every change of an index that is there
+//!   PUT  If-None-Match: *     made             PUT  If-None-Match: *      must be refused: it is there
+//!   PUT  If-None-Match: *     refused          PUT  If-Match: another's   must be refused: it is not that version
+//!   PUT  If-Match: first      done
+//!   PUT  If-Match: first      refused
 //!   DELETE
 //! ```
+//!
+//! The short one needs an object that stays (the first time, one request more makes it). A store that refuses neither is
+//! asked in full. That a condition which holds is accepted, the swap of the manifest shows itself.
 //!
 //! Several look-alikes of S3 do all four writes. Two builders at once then lose each other's splits,
 //! and nobody is told.
 
 use super::index_store::{Attempt, IndexStore, Version};
-use super::own_names::PROBE_FOLDER;
+use super::own_names::{PROBE_FOLDER, STANDING_PROBE};
 use crate::blocking;
 use crate::error::BuildError;
 use bytes::Bytes;
@@ -41,6 +45,15 @@ pub struct WriteProbe {
 }
 
 impl WriteProbe {
+    /// What is found of a store that does everything right.
+    pub(super) fn fit() -> WriteProbe {
+        WriteProbe {
+            if_none_match: Condition::Kept,
+            if_match: Condition::Kept,
+            left_behind: None,
+        }
+    }
+
     /// Whether several builders may write at once.
     #[must_use]
     pub fn is_fit(&self) -> bool {
@@ -94,12 +107,39 @@ pub(super) async fn probe(store: &IndexStore) -> Result<WriteProbe, BuildError> 
     })
 }
 
+/// Whether a store was seen to refuse both a second creation of an object, and a replacement of a version that the
+/// object does not have: `of_another` is the version of another object. `false` says nothing but that the full probe
+/// has to be asked, and then leaves nothing behind.
+pub(super) async fn refuses(store: &IndexStore, of_another: &Version) -> Result<bool, BuildError> {
+    let text = || {
+        Bytes::from_static(
+            b"canter tries conditional writes on this object before it changes an index; it may be deleted\n",
+        )
+    };
+    let mut creation = store.put_new(STANDING_PROBE, text()).await?;
+    if matches!(creation, Attempt::Done(_)) {
+        creation = store.put_new(STANDING_PROBE, text()).await?;
+    }
+    let is_kept = match creation {
+        Attempt::Conflict => {
+            let replacement = store.put_over(STANDING_PROBE, text(), of_another).await?;
+            matches!(replacement, Attempt::Conflict)
+        }
+        _ => false,
+    };
+    if !is_kept {
+        // Who may not delete leaves a few bytes behind; what is wrong with the store matters more.
+        let _ = store.delete_if_there(STANDING_PROBE).await;
+    }
+    Ok(is_kept)
+}
+
 async fn conditions(store: &IndexStore, name: &str) -> Result<(Condition, Condition), BuildError> {
     let text = |ord: u8| Bytes::from(format!("a probe of conditional writes, {ord}\n"));
     let first = match store.put_new(name, text(1)).await? {
         Attempt::Done(version) => version,
         // Nobody else knows the name: a first answer was lost, and its repetition was refused.
-        Attempt::Conflict => version_of(store, name).await?,
+        Attempt::Conflict | Attempt::Gone => version_of(store, name).await?,
         Attempt::Unsupported(_) => {
             store.overwrite(name, text(1)).await?;
             let version = version_of(store, name).await?;
@@ -108,7 +148,7 @@ async fn conditions(store: &IndexStore, name: &str) -> Result<(Condition, Condit
         }
     };
     match store.put_new(name, text(2)).await? {
-        Attempt::Conflict => {
+        Attempt::Conflict | Attempt::Gone => {
             let if_match = condition_of_match(store, name, &first, text).await?;
             Ok((Condition::Kept, if_match))
         }
@@ -131,13 +171,13 @@ async fn condition_of_match(
         Attempt::Done(_) => {}
         Attempt::Unsupported(_) => return Ok(Condition::Unsupported),
         // Or a first answer was lost, and its repetition was refused.
-        Attempt::Conflict => match store.get(name).await? {
+        Attempt::Conflict | Attempt::Gone => match store.get(name).await? {
             Some((found, _)) if found == text(3) => {}
             _ => return Ok(Condition::Unsupported),
         },
     }
     match store.put_over(name, text(4), version).await? {
-        Attempt::Conflict => Ok(Condition::Kept),
+        Attempt::Conflict | Attempt::Gone => Ok(Condition::Kept),
         Attempt::Done(_) => Ok(Condition::Ignored),
         Attempt::Unsupported(error) => Err(error),
     }

@@ -15,6 +15,7 @@ use canter_tests::{Flaw, S3Lookalike, hdfs_lines};
 
 const URI: &str = "s3://bucket/logs/hdfs";
 const MANIFEST: &str = "bucket/logs/hdfs/manifest.canter";
+const STANDING: &str = "bucket/logs/hdfs/write-probe/standing";
 const IGNORES_BOTH: [Flaw; 2] = [Flaw::IgnoresIfNoneMatch, Flaw::IgnoresIfMatch];
 const UNSAFE: WriteOptions = WriteOptions {
     unsafe_single_writer: true,
@@ -52,10 +53,12 @@ fn num_docs(server: &S3Lookalike) -> Result<u64> {
     Ok(ManifestFile::from_bytes(&bytes)?.manifest.num_docs())
 }
 
-/// No probe left anything behind.
+/// No probe left anything behind but the object that short ones need.
 fn check_clean(server: &S3Lookalike) {
     let paths = server.paths();
-    let probe = paths.iter().find(|path| path.contains("write-probe"));
+    let probe = paths
+        .iter()
+        .find(|path| path.contains("write-probe") && **path != STANDING);
     assert_eq!(probe, None);
 }
 
@@ -202,11 +205,59 @@ fn who_loses_an_update_is_told() -> Result<()> {
     Ok(())
 }
 
+/// What an ingest into an index that is there asks for, each request with its object's folder or name.
+fn asked_for(lines: &[String]) -> Vec<String> {
+    let shown = lines.iter().map(|line| {
+        let (method, path) = line.split_once(' ').unwrap_or_default();
+        let name = path.strip_prefix("bucket/logs/hdfs/").unwrap_or(path);
+        let name = if name.starts_with("splits/") {
+            "split"
+        } else {
+            name
+        };
+        format!("{method} {name}")
+    });
+    shown.collect()
+}
+
+/// Behind the question whether the store keeps to conditions.
+const OF_EACH_INGEST: [&str; 5] = [
+    "GET manifest.canter",
+    "PUT split",
+    // It is there, and whole.
+    "GET split",
+    "PUT manifest.canter",
+    // What was written is there.
+    "GET manifest.canter",
+];
+
 #[test]
-fn a_probe_is_five_requests_once_and_leaves_nothing() -> Result<()> {
+fn an_ingest_asks_for_the_manifest_twice_and_for_refusals_once() -> Result<()> {
     let server = index_with(&[])?;
+    let ingest = |store: &IndexStore, seed: u64, probe: &[&str]| -> Result<()> {
+        add(store, 100, seed)?;
+        let lines = server.take_lines();
+        let [manifest, then @ ..] = OF_EACH_INGEST;
+        let expected = [&[manifest][..], probe, &then].concat();
+        ensure!(asked_for(&lines) == expected, "{lines:?}");
+        ensure!(lines.len() <= 8);
+        Ok(())
+    };
+    // The first one makes the object that refusals need.
+    let standing = "PUT write-probe/standing";
+    ingest(&server.index_store(URI)?, 2, &[standing; 3])?;
     let store = server.index_store(URI)?;
-    add(&store, 1_000, 2)?;
+    ingest(&store, 3, &[standing; 2])?;
+    ingest(&store, 4, &[])?;
+    check_clean(&server);
+    Ok(())
+}
+
+#[test]
+fn who_made_an_index_has_asked_in_full_and_leaves_nothing() -> Result<()> {
+    let server = S3Lookalike::start(&[])?;
+    let store = server.index_store(URI)?;
+    store.create_manifest(&config())?;
     let lines = server.take_lines();
     let is_probe = |line: &&String| line.contains("/write-probe/") || line.starts_with("POST");
     let probe: Vec<&str> = lines
@@ -215,20 +266,53 @@ fn a_probe_is_five_requests_once_and_leaves_nothing() -> Result<()> {
         .map(|line| line.split(' ').next().unwrap_or_default())
         .collect();
     ensure!(probe == ["PUT", "PUT", "PUT", "PUT", "POST"], "{lines:?}");
-    // Besides: the manifest at the start, the split, its length, the manifest again, its swap, and
-    // the manifest that is there then.
-    ensure!(lines.len() == 5 + 6, "{lines:?}");
-    check_clean(&server);
+    ensure!(server.paths() == [MANIFEST], "{:?}", server.paths());
     let names = probe_names(&lines);
     ensure!(names.len() == 1, "{names:?}");
+    add(&store, 100, 3)?;
+    ensure!(asked_for(&server.take_lines()) == OF_EACH_INGEST);
 
-    add(&store, 1_000, 3)?;
-    let lines = server.take_lines();
-    ensure!(lines.len() == 6, "{lines:?}");
-
-    add(&server.index_store(URI)?, 1_000, 4)?;
+    server.index_store(URI)?.probe_writes()?;
     let others = probe_names(&server.take_lines());
     ensure!(others.len() == 1 && others != names, "{others:?}");
+    Ok(())
+}
+
+/// A store may be changed for another one that is less careful, with all objects of the index in it.
+#[test]
+fn a_short_probe_that_went_well_once_is_no_promise() -> Result<()> {
+    for (flaws, named) in FLAWS {
+        let server = index_with(&[])?;
+        add(&server.index_store(URI)?, 100, 2)?;
+        ensure!(server.paths().iter().any(|path| path == STANDING));
+        server.set_flaws(flaws);
+        let refused = add(&server.index_store(URI)?, 100, 3);
+        let error = refused.err().with_context(|| format!("{flaws:?}"))?;
+        ensure!(error.kind() == ErrorKind::Invalid, "{error}");
+        ensure!(error.to_string().contains(named[0]), "{error}");
+        ensure!(num_docs(&server)? == 1_100, "{flaws:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn connections_outlive_the_calls_that_opened_them() -> Result<()> {
+    let server = index_with(&[])?;
+    let store = server.index_store(URI)?;
+    let before = server.num_connections();
+    add(&store, 100, 2)?;
+    let after_one = server.num_connections() - before;
+    ensure!(after_one <= 2, "{after_one} connections for one ingest");
+    // Also from inside another runtime, and from another thread.
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    runtime.block_on(async { add(&store, 100, 3) })?;
+    thread::scope(|scope| scope.spawn(|| add(&store, 100, 4)).join().unwrap())?;
+    let after_three = server.num_connections() - before;
+    ensure!(
+        after_three <= 2,
+        "{after_three} connections for three ingests"
+    );
+    ensure!(num_docs(&server)? == 1_300);
     Ok(())
 }
 
@@ -245,9 +329,11 @@ fn probe_names(lines: &[String]) -> Vec<String> {
 
 #[test]
 fn a_probe_that_cannot_be_deleted_is_named() -> Result<()> {
-    let server = index_with(&[Flaw::RefusesDeletion])?;
-    let report = add(&server.index_store(URI)?, 1_000, 2)?;
-    ensure!(num_docs(&server)? == 2_000);
+    let server = S3Lookalike::start(&[Flaw::RefusesDeletion])?;
+    let store = server.index_store(URI)?;
+    store.create_manifest(&config())?;
+    let report = add(&store, 1_000, 2)?;
+    ensure!(num_docs(&server)? == 1_000);
     let left = server.paths();
     let left = left.iter().find(|path| path.contains("/write-probe/"));
     let name = left
@@ -256,6 +342,9 @@ fn a_probe_that_cannot_be_deleted_is_named() -> Result<()> {
     let warning = &report.warnings[0];
     ensure!(warning.name == "probe_left_behind", "{warning:?}");
     ensure!(warning.message.contains(&name), "{warning:?}");
+    // An ingest into an index that is there deletes nothing.
+    let report = add(&server.index_store(URI)?, 1_000, 3)?;
+    ensure!(report.warnings.is_empty(), "{:?}", report.warnings);
     Ok(())
 }
 

@@ -78,7 +78,7 @@ fn rows_of(found: &WriteProbe) -> Writing {
             CheckStatus::Warning,
             why,
             Some(
-                "let builders delete objects below write-probe/, where each ingest writes one, or have \
+                "let builders delete objects below write-probe/, where making an index writes one, or have \
                  a rule of the bucket remove them",
             ),
         ),

@@ -254,10 +254,8 @@ pub(crate) fn open_index(args: &IngestArgs) -> Result<IndexStore> {
         unsafe_single_writer: args.unsafe_single_writer,
     };
     let Some(config) = args.config.read()? else {
-        let store = IndexStore::open(uri)?.with_write_options(options);
-        // So that a wrong URI shows before standard input is read.
-        store.load_manifest()?;
-        return Ok(store);
+        // A wrong URI shows before standard input is read all the same: an ingest begins with the manifest.
+        return Ok(IndexStore::open(uri)?.with_write_options(options));
     };
     let (store, is_new) = open_or_create_index_with(uri, &config, options)?;
     if is_new {

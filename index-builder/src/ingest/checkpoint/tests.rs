@@ -330,7 +330,7 @@ fn a_damaged_checkpoint_and_one_of_another_size_are_not_used() {
     let names = objects(&bucket, "checkpoints");
     let zeroth = names.first().unwrap().clone();
     crate::blocking::run(store.delete_if_there(&zeroth)).unwrap();
-    let failing = FailingStore::new(bucket.clone(), 40, Failure::CrashBefore);
+    let failing = FailingStore::new(bucket.clone(), 30, Failure::CrashBefore);
     let _ = ingest(&store_on(Arc::new(failing)), &seldom, inputs.sources(), &());
     let (last, _) = crate::blocking::run(store.get("manifest.canter"))
         .unwrap()
