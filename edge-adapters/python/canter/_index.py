@@ -74,7 +74,7 @@ class Index:
         """Searches the index.
 
         ``query`` is in Canter's query language; ``*`` matches everything. ``aggs`` are Elasticsearch's aggregations.
-        ``sort_by`` names up to two fast fields, with ``-`` in front for ascending. ``track_total_hits`` says how many
+        ``sort_by`` names fast fields separated by commas, with ``-`` in front for ascending. ``track_total_hits`` says how many
         hits are counted at least: with ``False`` or a number, splits that no hit is taken from may stay unread, and
         ``num_hits`` is a lower bound where the answer's ``num_hits_relation`` is ``"gte"``. ``start_timestamp`` is included,
         ``end_timestamp`` is not. ``budget`` may hold ``max_requests``, ``max_bytes``, ``max_waves`` and ``deadline_ms``.

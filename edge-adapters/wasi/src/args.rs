@@ -12,7 +12,7 @@ usage: canter-wasi.wasm search --index URL --query QUERY [FLAGS]
   --aggs JSON|@FILE       Elasticsearch aggregations
   --max-hits N            how many hits to return [default: 20]
   --start-offset N        how many hits to skip before those [default: 0]
-  --sort-by FIELDS        up to two fast fields, _score or _doc [default: newest first]
+  --sort-by FIELDS        fast fields, _score or _doc, comma-separated [default: newest first]
   --search-field FIELDS   fields for words that name no field
   --start-timestamp TIME  nothing earlier: seconds since 1970, or a date
   --end-timestamp TIME    only what is earlier than this

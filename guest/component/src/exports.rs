@@ -1,4 +1,4 @@
-//! The exported interface: one resource, eight functions, and the translation of the types.
+//! The exported interface: its functions, the sessions behind its resource, and the translation of the types.
 
 #![allow(
     missing_docs,

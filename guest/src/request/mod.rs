@@ -56,7 +56,7 @@ pub(crate) struct SearchRequest {
     /// How many hits to skip before those.
     #[serde(default)]
     pub(crate) start_offset: u64,
-    /// Up to three fields, `_score` or `_doc`, comma-separated; `-` in front means ascending.
+    /// Fields, `_score` or `_doc`, comma-separated; `-` in front means ascending.
     #[serde(default, alias = "sort_by_field")]
     pub(crate) sort_by: Option<String>,
     /// The same as keys. The API does not know it.

@@ -1,4 +1,4 @@
-//! What the four kinds of session do.
+//! What each kind of session does.
 
 use std::collections::BTreeMap;
 

@@ -198,6 +198,100 @@ fn every_path_that_a_document_names_exists() {
     assert!(num_paths > 50, "only {num_paths} paths were looked at");
 }
 
+/// Endings of files that are cited in comments. Others are also those of input, of objects and of what is built.
+const CITED_ENDINGS: [&str; 5] = ["rs", "ts", "mjs", "wit", "md"];
+
+/// Files whose comments are read.
+const COMMENTED_ENDINGS: [&str; 7] = ["rs", "ts", "mjs", "wit", "py", "sh", "go"];
+
+/// All files of the tree, relative to the root, with `/`.
+fn files(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if MADE.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            let path = path.strip_prefix(root()).unwrap().to_string_lossy();
+            found.push(path.replace('\\', "/"));
+        }
+    }
+}
+
+fn ending(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+/// What a line says in a comment. A text that looks like one does no harm: it would have to name a file of ours.
+fn comment(line: &str) -> Option<&str> {
+    let begins = ["//", "* ", "# "].into_iter();
+    let first = begins.filter_map(|begin| line.find(begin)).min()?;
+    line.get(first..)
+}
+
+/// The files that a comment cites.
+fn cited(comment: &str) -> impl Iterator<Item = &str> {
+    let is_of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let words = comment.split(move |c| !is_of_path(c));
+    let words = words.map(|word| word.trim_end_matches('.'));
+    words.filter(|word| {
+        let is_ours = word.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let is_made = word.split('/').any(|part| MADE.contains(&part));
+        is_ours && !is_made && CITED_ENDINGS.contains(&ending(word))
+    })
+}
+
+#[test]
+fn every_file_that_a_comment_cites_exists() {
+    let mut all = Vec::new();
+    files(&root(), &mut all);
+    let mut known = std::collections::BTreeSet::new();
+    for path in &all {
+        let starts = path.match_indices('/').map(|(at, _)| at + 1);
+        known.extend(std::iter::once(0).chain(starts).map(|at| &path[at..]));
+    }
+    let (mut wrong, mut num_cited) = (Vec::new(), 0);
+    for path in all
+        .iter()
+        .filter(|path| COMMENTED_ENDINGS.contains(&ending(path)))
+    {
+        let text = fs::read_to_string(root().join(path)).unwrap();
+        for (line, comment) in (1..)
+            .zip(text.lines())
+            .filter_map(|(n, l)| Some((n, comment(l)?)))
+        {
+            for file in cited(comment) {
+                num_cited += 1;
+                if !known.contains(file) {
+                    wrong.push(format!("{path}:{line}: {file}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(num_cited > 100, "only {num_cited} files were looked for");
+}
+
+#[test]
+fn files_are_told_from_the_rest_of_a_comment() {
+    let check = |line: &str, expected: &[&str]| {
+        let found: Vec<&str> = comment(line).map(cited).into_iter().flatten().collect();
+        assert_eq!(found, expected, "{line}");
+    };
+    check(
+        "/// As in `io/gate.rs`, and README.md.",
+        &["io/gate.rs", "README.md"],
+    );
+    check("let x = 1; // see ../a/b.ts", &[]);
+    check(" * `src/io/gate.ts` has it.", &["src/io/gate.ts"]);
+    check("# https://example.org/a/b.md says so", &[]);
+    check("// target/guest/x.rs is made", &[]);
+    check("let name = \"gone.rs\";", &[]);
+}
+
 #[test]
 fn no_document_is_too_long() {
     for document in documents() {

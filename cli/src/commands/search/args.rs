@@ -64,8 +64,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) start_offset: u64,
 
-    /// Up to two fast fields, `_score` or `_doc`, separated by commas; largest first, with `-` in
-    /// front smallest first [default: newest first].
+    /// Fast fields, `_score` or `_doc`, separated by commas; the second decides where the first is equal, and so on.
+    /// Largest first, with `-` in front smallest first [default: newest first].
     #[arg(long, value_name = "FIELDS", allow_hyphen_values = true)]
     pub(super) sort_by: Option<String>,
 

@@ -42,7 +42,7 @@ export interface CoalesceOptions {
   readonly maxPartBytes: number;
 }
 
-/** Gaps up to 128 KiB, requests up to 8 MiB; measured in `runtime/src/fetch/coalesce.rs`. */
+/** Gaps up to 128 KiB, requests up to 8 MiB; measured in `stores/src/ranges/coalesce.rs`. */
 export const DEFAULT_COALESCE: CoalesceOptions = {
   maxGapBytes: 128 * 1024,
   maxRequestBytes: 8 * 1024 * 1024,

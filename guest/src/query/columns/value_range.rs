@@ -15,7 +15,7 @@ use crate::query::build::{decode_bytes, is_json_date, parse_date, parse_date_bou
 /// A range of values of one kind.
 #[derive(Clone, Debug)]
 pub(in crate::query) enum ValueRange {
-    /// Numbers, whichever of the three types a column has.
+    /// Numbers, whichever type a column has.
     Numbers(NumberRange),
     /// Booleans or dates, in the order-preserving form that columns have.
     Mapped(ColumnType, RangeInclusive<u64>),

@@ -3,10 +3,10 @@
 //! file that has them all.
 //!
 //! ```text
-//!   query with clauses ──run as "may match"──▶ candidates ──leaf/scan.rs looks at them──▶ query with answers
+//!   query with clauses ──run as "may match"──▶ candidates ──leaf/reads/scan.rs looks at them──▶ query with answers
 //! ```
 //!
-//! This only decides about one document; which are looked at, and reading them, is in `leaf/scan.rs`.
+//! This only decides about one document; which are looked at, and reading them, is in `leaf/reads/scan.rs`.
 
 mod clause;
 mod doc_terms;

@@ -1,4 +1,4 @@
-//! The hosts, one small module each behind the same two traits.
+//! The hosts, one small module each behind the same traits.
 
 mod canter_serve;
 mod chromium;
