@@ -41,4 +41,4 @@ pub use otlp::{
 };
 pub use refusal::Refusal;
 pub use room::Room;
-pub use upkeep::{Upkeep, UpkeepSettings};
+pub use upkeep::{FailingIndex, Upkeep, UpkeepSettings};

@@ -1,4 +1,9 @@
 //! Keeps the indexes that are written to in order: merges what is due, and removes what nothing refers to any more.
+//!
+//! Indexes do not depend on each other. What fails with one of them, even by a panic, is tried again after a pause that
+//! doubles up to a bound, and the others are looked after meanwhile. Merging and collecting garbage fail separately.
+
+mod attempts;
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -9,6 +14,7 @@ use canter_index_builder::{
     unix_time_ms,
 };
 
+use self::attempts::Attempts;
 use crate::lane::Lane;
 
 /// How an index is kept in order.
@@ -24,6 +30,8 @@ pub struct UpkeepSettings {
     pub gc_interval: Duration,
     /// For so long an object stays after nothing refers to it.
     pub gc_grace: Duration,
+    /// Longest pause after failures.
+    pub max_pause: Duration,
 }
 
 impl Default for UpkeepSettings {
@@ -34,8 +42,20 @@ impl Default for UpkeepSettings {
             max_merges: 4,
             gc_interval: Duration::from_secs(600),
             gc_grace: Duration::from_secs(3600),
+            max_pause: Duration::from_secs(900),
         }
     }
+}
+
+/// An index that could not be kept in order when it was last tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailingIndex {
+    /// Where it is, as [`IndexStore::uri`] has it.
+    pub uri: String,
+    /// Failures in a row to merge its splits.
+    pub num_failed_merges: u32,
+    /// Failures in a row to collect its garbage, and so to apply its retention.
+    pub num_failed_collections: u32,
 }
 
 /// A thread that looks after all lanes, one at a time: a merge takes memory.
@@ -48,6 +68,8 @@ pub struct Upkeep {
 struct Watched {
     lanes: Vec<Subject>,
     is_stopping: bool,
+    /// Of all indexes since the start.
+    num_failures: u64,
 }
 
 #[derive(Clone)]
@@ -57,6 +79,8 @@ struct Subject {
     num_commits: u64,
     collected_at: Instant,
     has_garbage: bool,
+    merging: Attempts,
+    collecting: Attempts,
 }
 
 impl Upkeep {
@@ -83,7 +107,29 @@ impl Upkeep {
             num_commits: 0,
             collected_at: Instant::now(),
             has_garbage: false,
+            merging: Attempts::default(),
+            collecting: Attempts::default(),
         });
+    }
+
+    /// Indexes that could not be kept in order when it was last tried.
+    pub fn failing(&self) -> Vec<FailingIndex> {
+        let watched = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lanes = watched.lanes.iter();
+        let failing = lanes.map(|subject| FailingIndex {
+            uri: subject.lane.store().uri().to_owned(),
+            num_failed_merges: subject.merging.num_failures,
+            num_failed_collections: subject.collecting.num_failures,
+        });
+        failing
+            .filter(|index| index.num_failed_merges > 0 || index.num_failed_collections > 0)
+            .collect()
+    }
+
+    /// Number of failed attempts since the start, of all indexes.
+    pub fn num_failures(&self) -> u64 {
+        let watched = self.shared.0.lock();
+        watched.unwrap_or_else(PoisonError::into_inner).num_failures
     }
 
     /// Leaves the index of this store alone from now on.
@@ -121,53 +167,99 @@ fn run(shared: &(Mutex<Watched>, Condvar), settings: UpkeepSettings) {
         guard = waited.unwrap_or_else(PoisonError::into_inner).0;
         let lanes = guard.lanes.clone();
         drop(guard);
-        let looked: Vec<Subject> = lanes
-            .into_iter()
-            .map(|subject| look(subject, settings))
-            .collect();
-        guard = watched.lock().unwrap_or_else(PoisonError::into_inner);
-        for subject in looked {
+        for subject in lanes {
+            let (subject, num_failures) = look(subject, settings);
+            guard = watched.lock().unwrap_or_else(PoisonError::into_inner);
+            guard.num_failures += num_failures;
             let same = |other: &&mut Subject| Arc::ptr_eq(&other.lane, &subject.lane);
             if let Some(known) = guard.lanes.iter_mut().find(same) {
                 *known = subject;
             }
+            if guard.is_stopping {
+                return;
+            }
+            drop(guard);
         }
+        guard = watched.lock().unwrap_or_else(PoisonError::into_inner);
     }
 }
 
-/// Does for one index what is due.
-fn look(mut subject: Subject, settings: UpkeepSettings) -> Subject {
+/// Does for one index what is due; how much of it failed.
+fn look(mut subject: Subject, settings: UpkeepSettings) -> (Subject, u64) {
+    let mut num_failures = 0;
     let num_commits = subject.lane.num_commits();
-    let store = subject.lane.store();
+    let lane = Arc::clone(&subject.lane);
+    let store = lane.store();
     if num_commits != subject.num_commits {
-        match merge(store, settings) {
-            Ok(is_done) => {
-                subject.has_garbage = true;
+        // What has come may have expired, whether it can be merged or not.
+        subject.has_garbage = true;
+        if subject.merging.is_due() {
+            let work = || merge(store, settings);
+            match attempt(&mut subject.merging, store, settings, "merge", work) {
                 // What was left over for the next look is not forgotten.
-                subject.num_commits = if is_done {
-                    num_commits
-                } else {
-                    subject.num_commits
-                };
+                Some(true) => subject.num_commits = num_commits,
+                Some(false) => {}
+                None => num_failures += 1,
             }
-            Err(error) => warn(store, &error, "the index could not be merged"),
         }
     }
-    if subject.has_garbage && subject.collected_at.elapsed() >= settings.gc_interval {
+    let is_time = subject.collected_at.elapsed() >= settings.gc_interval;
+    if subject.has_garbage && is_time && subject.collecting.is_due() {
         let options = GcOptions {
             now_ms: unix_time_ms(),
             grace_ms: u64::try_from(settings.gc_grace.as_millis()).unwrap_or(u64::MAX),
             dry_run: false,
             applies_retention: true,
         };
-        match collect_garbage(store, &options) {
+        let work = || collect_garbage(store, &options);
+        match attempt(
+            &mut subject.collecting,
+            store,
+            settings,
+            "garbage collection",
+            work,
+        ) {
             // What is condemned now is removed another time.
-            Ok(report) => subject.has_garbage = !report.condemned.is_empty(),
-            Err(error) => warn(store, &error, "garbage could not be collected"),
+            Some(report) => {
+                let is_merging = num_commits != subject.num_commits;
+                subject.has_garbage = is_merging || !report.condemned.is_empty();
+            }
+            None => num_failures += 1,
         }
         subject.collected_at = Instant::now();
     }
-    subject
+    (subject, num_failures)
+}
+
+/// Does one kind of work on an index, and says in the log if it fails.
+fn attempt<T>(
+    attempts: &mut Attempts,
+    store: &IndexStore,
+    settings: UpkeepSettings,
+    what: &str,
+    work: impl FnOnce() -> Result<T, BuildError>,
+) -> Option<T> {
+    let has_failed = attempts.num_failures > 0;
+    match attempts.make(settings.interval, settings.max_pause, work) {
+        Ok(done) => {
+            if has_failed {
+                tracing::info!(target: "canter::intake", index = store.uri(), what, "upkeep succeeds again");
+            }
+            Some(done)
+        }
+        Err(failure) => {
+            tracing::warn!(
+                target: "canter::intake",
+                index = store.uri(),
+                what,
+                error = failure.problem,
+                num_failures = attempts.num_failures,
+                next_attempt_secs = failure.pause.as_secs(),
+                "upkeep of the index failed",
+            );
+            None
+        }
+    }
 }
 
 /// Whether nothing is left to do.
@@ -179,8 +271,4 @@ fn merge(store: &IndexStore, settings: UpkeepSettings) -> Result<bool, BuildErro
     };
     let report = merge_index(store, &options, &|_| {})?;
     Ok((report.merges.len() as u64) < settings.max_merges)
-}
-
-fn warn(store: &IndexStore, error: &BuildError, what: &str) {
-    tracing::warn!(target: "canter::intake", index = store.uri(), error = error.with_causes(), "{what}");
 }

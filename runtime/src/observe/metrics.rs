@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use prometheus_client::encoding::text;
@@ -90,6 +90,8 @@ pub struct Metrics {
     /// Second requests beside slow ones, and those whose answer was taken.
     pub(crate) hedges: Counter,
     pub(crate) hedges_won: Counter,
+    upkeep_failures: Counter,
+    upkeep_failing_indexes: Gauge,
 }
 
 impl Default for Metrics {
@@ -130,6 +132,8 @@ impl Metrics {
             retries: Counter::default(),
             hedges: Counter::default(),
             hedges_won: Counter::default(),
+            upkeep_failures: Counter::default(),
+            upkeep_failing_indexes: Gauge::default(),
         };
         metrics.set_to_zero();
         metrics.registered()
@@ -168,6 +172,16 @@ impl Metrics {
             .register("canter_build", "The version that runs", build);
         self.register_queries();
         self.register_requests();
+        self.registry.register(
+            "canter_upkeep_failures",
+            "Merges and garbage collections of a writable server that failed",
+            self.upkeep_failures.clone(),
+        );
+        self.registry.register(
+            "canter_upkeep_failing_indexes",
+            "Indexes whose last merge or garbage collection failed",
+            self.upkeep_failing_indexes.clone(),
+        );
         let sources = Box::new(Arc::clone(&self.sources));
         self.registry.register_collector(sources);
         self
@@ -263,6 +277,15 @@ impl Metrics {
         // Writing to a string fails only if a metric refuses to be written, and none of these does.
         let _ = text::encode(&mut out, &self.registry);
         out
+    }
+
+    /// Says how upkeep goes in this process: how often it has failed since the start, and for how many indexes it fails now.
+    pub fn set_upkeep(&self, num_failures: u64, num_failing_indexes: usize) {
+        self.upkeep_failures
+            .inner()
+            .fetch_max(num_failures, Ordering::Relaxed);
+        let num_failing = i64::try_from(num_failing_indexes).unwrap_or(i64::MAX);
+        self.upkeep_failing_indexes.set(num_failing);
     }
 
     /// From now on, the state of a searcher's parts is shown as long as they live.

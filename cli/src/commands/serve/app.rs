@@ -11,8 +11,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use canter_intake::FailingIndex;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer, Limits, Metrics, Searcher};
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
@@ -93,6 +95,10 @@ async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
             return shut.answer(Api::Quickwit, &headers);
         }
     }
+    if let Some(writers) = &app.writers {
+        let (num_failures, failing) = writers.upkeep();
+        app.metrics.set_upkeep(num_failures, failing.len());
+    }
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, content_type)], app.metrics.encode()).into_response()
 }
@@ -148,8 +154,34 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         query: parts.uri.query().unwrap_or_default().to_owned(),
         body: body.bytes,
     };
-    let answer = app.searcher.http(request, &caller, &app.limits).await;
+    let is_ready = parts.uri.path() == "/health/readyz";
+    let mut answer = app.searcher.http(request, &caller, &app.limits).await;
+    if let (true, 200, Some(writers)) = (is_ready, answer.response.status, &app.writers)
+        && let Some(body) = readiness(&writers.upkeep().1, &caller)
+    {
+        answer.response.body = body;
+    }
     respond(answer)
+}
+
+/// What a server says that is ready, and cannot keep some of the caller's indexes in order; `None` if there are none. It
+/// answers searches of these as before: to take it out of service would help nobody.
+fn readiness(failing: &[(String, FailingIndex)], caller: &Caller) -> Option<Vec<u8>> {
+    let may_know = |name: &String| {
+        let allowed = caller.indexes.as_ref();
+        allowed.is_none_or(|allowed| allowed.contains(name))
+    };
+    let failing = failing.iter().filter(|(name, _)| may_know(name));
+    let failing = failing.map(|(name, index)| {
+        json!({
+            "index": name,
+            "failed_merges": index.num_failed_merges,
+            "failed_collections": index.num_failed_collections,
+        })
+    });
+    let failing: Vec<Value> = failing.collect();
+    let body = json!({ "ready": true, "failing_upkeep": failing });
+    (!failing.is_empty()).then(|| body.to_string().into_bytes())
 }
 
 /// Takes or deletes documents, or indexes.
@@ -225,4 +257,41 @@ fn respond(answer: HttpAnswer) -> Response {
         }
     }
     http
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readiness_names_the_callers_indexes_that_are_not_kept_in_order() {
+        let failing = ["logs", "traces"].map(|name| {
+            let index = FailingIndex {
+                uri: format!("/{name}"),
+                num_failed_merges: 3,
+                num_failed_collections: 0,
+            };
+            (name.to_owned(), index)
+        });
+        let check = |allowed: Option<&[&str]>, expected: Option<Value>| {
+            let caller = Caller {
+                indexes: allowed.map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
+                forced_filter: None,
+            };
+            let body = readiness(&failing, &caller);
+            let body = body.map(|body| serde_json::from_slice::<Value>(&body).unwrap());
+            assert_eq!(body, expected);
+        };
+        let of = |name: &str| json!({ "index": name, "failed_merges": 3, "failed_collections": 0 });
+        check(
+            None,
+            Some(json!({ "ready": true, "failing_upkeep": [of("logs"), of("traces")] })),
+        );
+        check(
+            Some(&["logs"]),
+            Some(json!({ "ready": true, "failing_upkeep": [of("logs")] })),
+        );
+        check(Some(&["other"]), None);
+        assert_eq!(readiness(&[], &Caller::default()), None);
+    }
 }

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use canter_access::matches_any;
 use canter_index_builder::IndexStore;
-use canter_intake::{Lane, LaneSettings, Room, Upkeep, UpkeepSettings};
+use canter_intake::{FailingIndex, Lane, LaneSettings, Room, Upkeep, UpkeepSettings};
 use canter_runtime::{Caller, Engine};
 use clap::Args;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -245,6 +245,21 @@ impl Writers {
                         .to_owned(),
             }),
         }
+    }
+
+    /// How often upkeep has failed since the start, and the indexes for which it fails now, by name.
+    pub(in crate::commands::serve) fn upkeep(&self) -> (u64, Vec<(String, FailingIndex)>) {
+        let Some(upkeep) = &self.upkeep else {
+            return Default::default();
+        };
+        let failing = upkeep.failing();
+        let writers = self.read();
+        let named = writers.iter().filter_map(|(name, writer)| {
+            let uri = writer.lane.store().uri();
+            let failing = failing.iter().find(|failing| failing.uri == uri)?;
+            Some((name.clone(), failing.clone()))
+        });
+        (upkeep.num_failures(), named.collect())
     }
 
     /// What reads the bodies of requests that write.
