@@ -29,7 +29,7 @@ mod variables;
 
 pub use block::DocumentsBlock;
 pub use block_writer::{BlockWriter, shape_of, template_of};
-pub use decoder::BlockDecoder;
+pub use decoder::{BlockDecoder, reserve_for_frame};
 pub use templates::{Part, Templates};
 
 /// A dictionary is no longer than this.
@@ -37,6 +37,10 @@ const MAX_DICTIONARY_NUM_BYTES: usize = 1 << 20;
 
 /// Templates are no longer than this together.
 const MAX_TEMPLATES_NUM_BYTES: usize = 1 << 20;
+
+/// A block, and each document of it, is no longer than this: twice the longest `docstore_blocksize`. A reader holds one
+/// at a time, and never more than what is packed can come to.
+const MAX_BLOCK_NUM_BYTES: u64 = 2 << 30;
 
 /// Blocks begin at multiples of this.
 const UNIT_NUM_BYTES: usize = 64;
@@ -153,6 +157,11 @@ impl DocumentIndex {
         let packed_dictionary = reader.bytes()?.to_vec();
         let packed_templates = reader.bytes()?.to_vec();
         let max_block_len = reader.varint()?;
+        if max_block_len > MAX_BLOCK_NUM_BYTES {
+            return Err(reader.error(format!(
+                "a block of {max_block_len} bytes is longer than the {MAX_BLOCK_NUM_BYTES} that one may have"
+            )));
+        }
         let num_blocks = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
         let blocks = read_groups(&mut reader, num_blocks)?;
         let (mut doc, mut unit) = (0_u32, 0_u64);

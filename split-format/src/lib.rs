@@ -45,7 +45,7 @@ pub use condemned::{Condemned, ObjectKind, ObjectName, Sentence};
 pub use deletes::{DeletedDocs, DeletesRef, ListedSplit};
 pub use documents::{
     BlockDecoder, BlockWriter, DocBlock, DocumentIndex, DocumentsBlock, DocumentsWriter, Part,
-    Templates, shape_of, template_of,
+    Templates, reserve_for_frame, shape_of, template_of,
 };
 pub use error::FormatError;
 pub use file_table::{FileEntry, FileTable};

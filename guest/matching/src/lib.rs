@@ -30,6 +30,7 @@
 
 mod bits;
 mod kernels;
+mod layout;
 mod list;
 mod matcher;
 mod occurrences;
@@ -37,7 +38,8 @@ mod phrase;
 mod positions;
 
 pub use bits::{Bits, WINDOW_LEN, list};
-pub use list::{PostingList, Recorded};
+pub use layout::{ColumnKind, check_column, check_columns, check_fields};
+pub use list::{PostingList, Recorded, check_postings};
 pub use matcher::{Matcher, Part};
 pub use occurrences::Occurrences;
 pub use phrase::{Phrase, PhraseWord};

@@ -8,8 +8,9 @@ use futures_util::future::join_all;
 use tantivy::{SegmentReader, Term};
 
 use super::candidate::Candidate;
+use crate::SearchError;
 use crate::request::SortOrder;
-use crate::split::{HeadSource, OpenSplit};
+use crate::split::{HeadSource, OpenSplit, guard, guarded};
 
 /// Splits with their number of hits, best first.
 pub(super) type Counted<'c> = Vec<(&'c Candidate, u64)>;
@@ -68,10 +69,14 @@ pub(super) async fn batches_by_size<'b, 'c>(
     join_all(
         candidates
             .iter()
-            .map(|candidate| read_dictionary(candidate)),
+            .map(|candidate| guarded(&candidate.split.entry.id, read_dictionary(candidate))),
     )
     .await;
-    let sizes = candidates.iter().map(|candidate| needed_bytes(candidate));
+    let sizes = candidates.iter().map(|candidate| {
+        let size = guard(&candidate.split.entry.id, || Ok(needed_bytes(candidate)));
+        // What is wrong with it the search says.
+        size.unwrap_or_default()
+    });
     cut(sizes.collect(), max_bytes)
         .into_iter()
         .filter_map(|range| candidates.get(range))
@@ -101,11 +106,11 @@ fn body_len(candidate: &Candidate) -> u64 {
 }
 
 /// Reads where the lists of documents of a query's terms are. The warmup would read it first, too, in a wave of its own.
-async fn read_dictionary(candidate: &Candidate) {
+async fn read_dictionary(candidate: &Candidate) -> Result<(), SearchError> {
     let needs = &candidate.built.needs;
     if !needs.term_ranges.is_empty() || !needs.automata.is_empty() {
         // For these the warmup reads other parts of the dictionary, and a wave more would be one too many.
-        return;
+        return Ok(());
     }
     let reads = needs.terms.keys().map(async |term| {
         if let Ok(inverted_index) = candidate.split.segment().inverted_index(term.field()) {
@@ -114,6 +119,7 @@ async fn read_dictionary(candidate: &Candidate) {
         }
     });
     join_all(reads).await;
+    Ok(())
 }
 
 /// What a list of documents takes for each at most where its dictionary is not there yet; and with positions.

@@ -9,7 +9,7 @@ use tantivy::index::SegmentComponent;
 use super::reads::rerun_on_gaps;
 use crate::SearchError;
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
+use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
 
 /// The names of all columns of these splits, which are of one index, and the types that each has. Parts of a name stand on
 /// either side of a character 1. Heads say it all, so that it takes one wave.
@@ -24,8 +24,12 @@ pub(crate) async fn list_columns(
     let indexes = Indexes::new(&[index], exchange);
     let interrupt = exchange.interrupt();
     let lists = splits.into_iter().map(async |split| {
-        let split = indexes.open(split).await?;
-        rerun_on_gaps(&split, &interrupt, || Ok(columns_of(&split)?)).await
+        let split_id = split.entry.id.clone();
+        let listing = async {
+            let split = indexes.open(split).await?;
+            rerun_on_gaps(&split, &interrupt, || Ok(columns_of(&split)?)).await
+        };
+        guarded(&split_id, listing).await
     });
     let mut columns: BTreeMap<String, Vec<ColumnType>> = BTreeMap::new();
     for (name, column_type) in try_join_all(lists).await?.into_iter().flatten() {

@@ -12,6 +12,7 @@ use crate::SearchError;
 use crate::query::QueryShape;
 use crate::request::SortOrder;
 use crate::session::exchange::Exchange;
+use crate::split::guarded;
 
 /// What becomes of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +137,9 @@ async fn explain_searched(
     search: &mut LeafSearch<'_>,
     candidates: &[Candidate],
 ) -> (BTreeMap<u32, SplitFate>, u64) {
-    let excluded = join_all(candidates.iter().map(Candidate::excluded)).await;
+    let excluded = candidates.iter();
+    let excluded = excluded.map(|one| guarded(&one.split.entry.id, one.excluded()));
+    let excluded = join_all(excluded).await;
     let mut fates = BTreeMap::new();
     for (candidate, excluded) in candidates.iter().zip(excluded) {
         match excluded {

@@ -22,7 +22,7 @@ use crate::query::{BuiltQuery, QueryNode};
 use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, SortTarget, TimeFilter};
 use crate::session::Interrupt;
 use crate::session::exchange::Exchange;
-use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
+use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guard, guarded};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::{DeletedDocs, IdentityRange, ListedSplit, TimeRange};
 
@@ -307,10 +307,12 @@ impl<'a> LeafSearch<'a> {
 
     /// First the dictionaries of all splits, for statistics that hold for all of them; then the rest.
     async fn run_scored(&mut self, candidates: &[Candidate]) -> Result<(), SearchError> {
-        let warmups = candidates.iter().map(|candidate| async {
-            warm_up(&candidate.split, &candidate.built.needs)
-                .await
-                .map_err(|error| candidate.split.error(error))
+        let warmups = candidates.iter().map(|candidate| {
+            let split = candidate.split.as_ref();
+            guarded(&split.entry.id, async {
+                let warmed_up = warm_up(split, &candidate.built.needs).await;
+                warmed_up.map_err(|error| split.error(error))
+            })
         });
         let is_filtered = self.leaf.request.forced_filter.is_some();
         let mut statistics = Statistics::new(is_filtered);
@@ -318,9 +320,11 @@ impl<'a> LeafSearch<'a> {
         for (candidate, warmed_up) in candidates.iter().zip(join_all(warmups).await) {
             let terms = candidate.built.needs.terms.keys();
             let added = warmed_up.and_then(|()| {
-                statistics
-                    .add(&candidate.split, terms)
-                    .map_err(|error| candidate.split.error(error))
+                let split = candidate.split.as_ref();
+                guard(&split.entry.id, || {
+                    let added = statistics.add(split, terms);
+                    added.map_err(|error| split.error(error))
+                })
             });
             match added {
                 Ok(()) => sound.push(candidate),
@@ -362,7 +366,7 @@ impl<'a> LeafSearch<'a> {
                 has_aggregations: true,
                 statistics,
             };
-            self.search(candidate, work)
+            guarded(&candidate.split.entry.id, self.search(candidate, work))
         });
         let mut results = join_all(searches).await;
         self.finish_batch(candidates, &mut results).await;

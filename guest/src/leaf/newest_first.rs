@@ -13,7 +13,7 @@ use super::leaf_search::{LeafSearch, Work};
 use crate::SearchError;
 use crate::query::QueryShape;
 use crate::request::SortOrder;
-use crate::split::{HeadSource, OpenSplit};
+use crate::split::{HeadSource, OpenSplit, guarded};
 
 /// A first round takes the splits with so many documents: of most queries they hold the hits of a page.
 const FIRST_DOCS: u64 = 100_000;
@@ -198,12 +198,10 @@ impl<'a> LeafSearch<'a> {
                 has_aggregations: false,
                 statistics: None,
             };
-            let mut results = join_all(
-                batch
-                    .iter()
-                    .map(|(candidate, _)| self.search(candidate, work)),
-            )
-            .await;
+            let searches = batch.iter().map(|(candidate, _)| {
+                guarded(&candidate.split.entry.id, self.search(candidate, work))
+            });
+            let mut results = join_all(searches).await;
             let candidates: Vec<&Candidate> =
                 batch.iter().map(|(candidate, _)| *candidate).collect();
             self.finish_batch(&candidates, &mut results).await;
@@ -240,7 +238,9 @@ impl<'a> LeafSearch<'a> {
         candidates: &'c [Candidate],
         direction: SortOrder,
     ) -> Vec<(&'c Candidate, u64)> {
-        let counts = join_all(candidates.iter().map(Candidate::count)).await;
+        let counts = candidates.iter();
+        let counts = counts.map(|one| guarded(&one.split.entry.id, one.count()));
+        let counts = join_all(counts).await;
         let mut counted = Vec::new();
         for (candidate, count) in candidates.iter().zip(counts) {
             match count {

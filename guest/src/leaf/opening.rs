@@ -13,7 +13,7 @@ use super::partial::FailedSplit;
 use super::times::Within;
 use crate::SearchError;
 use crate::query::{QueryShape, build_query};
-use crate::split::{HeadSource, OpenSplit};
+use crate::split::{HeadSource, OpenSplit, guarded};
 
 impl<'a> LeafSearch<'a> {
     /// Opens these splits at once, and builds the query for each; what one split must read for that is read together
@@ -22,7 +22,8 @@ impl<'a> LeafSearch<'a> {
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
             let opening = search.indexes.open(source.clone());
-            async move { search.prepare(*split_ord, opening.await?) }
+            let work = async move { search.prepare(*split_ord, opening.await?) };
+            guarded(&source.entry.id, work)
         });
         let opens = join_all(opens).await;
         let mut candidates = Vec::new();

@@ -12,7 +12,7 @@ use crate::SearchError;
 use crate::leaf::PartialHit;
 use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
-use crate::split::{DocIdentities, Documents, HeadSource, Indexes, OpenSplit};
+use crate::split::{DocIdentities, Documents, HeadSource, Indexes, OpenSplit, guard, guarded};
 
 /// The document of a hit, and the split it is in.
 pub(super) struct Document<'a> {
@@ -48,7 +48,8 @@ pub(super) async fn fetch_docs<'a>(
     let opened = &*opened;
     let open = needed.iter().filter_map(|split_ord| {
         let split = opened.get(split_ord)?;
-        Some(async move { (*split_ord, open_reader(split, with_identities).await) })
+        let opening = open_reader(split, with_identities);
+        Some(async move { (*split_ord, guarded(&split.entry.id, opening).await) })
     });
     let mut readers: BTreeMap<u32, Reader<'a>> = BTreeMap::new();
     for (split_ord, reader) in join_all(open).await {
@@ -82,7 +83,7 @@ pub(super) async fn fetch_docs<'a>(
             let missing = || SearchError::internal("a hit's split is not open");
             let document = match (failures.get(split_ord), &mut reader) {
                 (Some(failure), _) => Err(failure.clone()),
-                (None, Some(reader)) => reader.read(*doc),
+                (None, Some(reader)) => reader.read_guarded(*doc),
                 (None, None) => Err(missing()),
             };
             let document = document.and_then(|(document, identity)| {
@@ -113,6 +114,14 @@ async fn open_reader(split: &OpenSplit, with_identities: bool) -> Result<Reader<
 }
 
 impl Reader<'_> {
+    fn read_guarded(
+        &mut self,
+        doc: u32,
+    ) -> Result<(TantivyDocument, Option<DocIdentity>), SearchError> {
+        let split_id = self.documents.split_id();
+        guard(split_id, || self.read(doc))
+    }
+
     fn read(&mut self, doc: u32) -> Result<(TantivyDocument, Option<DocIdentity>), SearchError> {
         let document = self.documents.read(doc)?;
         let identities = self.identities.as_ref();
@@ -158,7 +167,8 @@ async fn open_missing(
         let mut source = source.clone();
         // Hits are none of the deleted documents: which those are is not asked again.
         source.entry.deletes = None;
-        indexes.open(source).await
+        let split_id = source.entry.id.clone();
+        guarded(&split_id, indexes.open(source)).await
     });
     let mut failures: BTreeMap<u32, SearchError> = BTreeMap::new();
     for (split_ord, split) in needed.iter().zip(join_all(opens).await) {

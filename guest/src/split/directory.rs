@@ -21,6 +21,9 @@ use crate::session::protocol::ByteClass;
 /// The id that every packaged segment carries, as it stands in file names.
 const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
 
+/// What ends each file that tantivy opens; it reads that without looking whether it is there.
+const MIN_FILE_LEN: usize = 8;
+
 /// One split's files.
 #[derive(Clone)]
 pub(crate) struct SplitDirectory {
@@ -143,6 +146,11 @@ impl FileHandle for SplitFile {
 impl Directory for SplitDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         match self.find(path) {
+            Some(file) if file.len < MIN_FILE_LEN => {
+                let what = "a file of its segment is too short to be one";
+                let error = io::Error::new(io::ErrorKind::InvalidData, what);
+                Err(OpenReadError::wrap_io_error(error, path.to_path_buf()))
+            }
             Some(file) => Ok(Arc::new(file)),
             None => Err(OpenReadError::FileDoesNotExist(path.to_path_buf())),
         }

@@ -80,6 +80,11 @@ impl<'a> Documents<'a> {
         })
     }
 
+    /// The split's id.
+    pub(crate) fn split_id(&self) -> &'a str {
+        &self.split.entry.id
+    }
+
     /// The bytes of the body that have to be here for a document to be read.
     ///
     /// # Errors

@@ -4,12 +4,14 @@ mod body;
 mod deleted;
 mod directory;
 mod documents;
+mod door;
 mod identities;
 mod indexes;
 mod open;
 mod together;
 
 pub(crate) use documents::Documents;
+pub(crate) use door::{guard, guarded};
 pub(crate) use identities::{DocIdentities, find_docs};
 pub(crate) use indexes::{Indexes, SearchedIndex};
 pub(crate) use open::{HeadSource, OpenSplit};

@@ -1,16 +1,17 @@
 //! From a manifest entry to an open split.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
-use canter_matching::Matcher;
+use canter_matching::{Matcher, check_columns, check_fields};
 use canter_split_format::{
     CoOccurrence, DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata,
     TOO_OLD, TimeIndex, split_object,
 };
 use futures_util::future::join;
-use tantivy::directory::OwnedBytes;
+use tantivy::directory::{Directory as _, ManagedDirectory, OwnedBytes};
 use tantivy::query::Query;
 use tantivy::schema::Schema;
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
@@ -21,7 +22,7 @@ use super::directory::SplitDirectory;
 use super::documents::DocumentFiles;
 use super::identities::IdentityFile;
 use crate::SearchError;
-use crate::query::{TermInfos, compile};
+use crate::query::{POSTINGS, TermInfos, compile};
 use crate::session::exchange::Exchange;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
 
@@ -213,6 +214,18 @@ async fn read_head(
     )))
 }
 
+/// Checks where things are in the files that tantivy opens.
+fn check_layout(directory: &ManagedDirectory, num_docs: u32) -> Result<(), String> {
+    let open = |name: &str| {
+        let file = directory.open_read(Path::new(name));
+        file.map_err(|error| error.to_string())
+    };
+    for name in ["term", POSTINGS, "fieldnorm"] {
+        check_fields(&open(name)?).map_err(|error| error.to_string())?;
+    }
+    check_columns(&open("fast")?, num_docs).map_err(|error| error.to_string())
+}
+
 fn from_head(
     entry: SplitEntry,
     head: Head,
@@ -235,6 +248,7 @@ fn from_head(
     let document_files = DocumentFiles::of(&head.files)?;
     let directory = SplitDirectory::new(Arc::clone(&body), head.files);
     let mut index = Index::open(directory).map_err(|error| error.to_string())?;
+    check_layout(index.directory(), head.metadata.num_docs)?;
     let mapper = mappers.get(&index.schema())?;
     index.set_tokenizers(mapper.tokenizers());
     index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());

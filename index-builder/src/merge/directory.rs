@@ -23,6 +23,9 @@ use crate::packager::{POSITIONS, POSTINGS, SEGMENT_ID};
 /// Bytes of a file that are held between two reads, unless others are asked for.
 const WINDOW_NUM_BYTES: usize = 128 << 10;
 
+/// What ends each file that tantivy opens; it reads that without looking whether it is there.
+const MIN_FILE_LEN: usize = 8;
+
 /// One split's files.
 #[derive(Clone)]
 pub(crate) struct SplitDirectory {
@@ -140,6 +143,11 @@ impl FileHandle for SplitFile {
 impl Directory for SplitDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         match self.find(path) {
+            Some(file) if file.len < MIN_FILE_LEN => {
+                let what = "a file of its segment is too short to be one";
+                let error = io::Error::new(io::ErrorKind::InvalidData, what);
+                Err(OpenReadError::wrap_io_error(error, path.to_path_buf()))
+            }
             Some(file) => Ok(Arc::new(file)),
             None => Err(OpenReadError::FileDoesNotExist(path.to_path_buf())),
         }

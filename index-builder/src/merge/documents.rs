@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock, FormatError,
-    TOO_OLD, Templates,
+    TOO_OLD, Templates, reserve_for_frame,
 };
 use tantivy::directory::FileHandle;
 use zstd::bulk::Decompressor;
-use zstd::zstd_safe::find_frame_compressed_size;
+use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use super::directory::SplitDirectory;
 
@@ -102,7 +102,12 @@ impl StoredReader {
             .map_err(|_| damaged("a block of documents is none"))?;
         let frame = bytes.get(..frame_len).unwrap_or(&bytes);
         let max_len = at(self.index.max_block_len())?;
-        let block = self.decompressor.decompress(frame, max_len)?;
+        // Never as much as the index says that the longest block has, which may be a lie.
+        let content_len = get_frame_content_size(frame)
+            .map_err(|_| damaged("a block of documents is none"))?
+            .ok_or_else(|| damaged("a block of documents does not say its length"))?;
+        let mut block = reserve_for_frame(frame.len(), content_len, max_len).map_err(damaged)?;
+        self.decompressor.decompress_to_buffer(frame, &mut block)?;
         let num_docs = place.docs.end.saturating_sub(place.docs.start);
         DocumentsBlock::open(block, num_docs, &self.templates, max_len)
             .map_err(|error: FormatError| damaged(error))

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
+use canter_matching::{ColumnKind, check_column, check_columns, check_fields};
 use canter_split_format::{
     DocIdentity, FormatError, IDENTITIES_FILE, Identities, SplitEntry, TOO_OLD,
 };
-use tantivy::columnar::{Column, ColumnarReader};
-use tantivy::directory::{CompositeFile, Directory, FileSlice, OwnedBytes};
+use tantivy::columnar::{Column, ColumnType, ColumnarReader};
+use tantivy::directory::{CompositeFile, Directory, FileSlice, ManagedDirectory, OwnedBytes};
 use tantivy::index::SegmentComponent;
 use tantivy::schema::Field;
 use tantivy::{BitSet, DateTime, Index, SegmentReader};
@@ -17,6 +18,7 @@ use super::documents::StoredReader;
 use super::fields::FieldMap;
 use super::local_copy::fetch_split;
 use crate::BuildError;
+use crate::packager::POSTINGS;
 use crate::storage::IndexStore;
 
 /// A split to be merged.
@@ -41,6 +43,32 @@ pub(super) struct OpenInput {
     files: SplitDirectory,
     identities: Identities<OwnedBytes>,
     timestamps: Option<Column<DateTime>>,
+}
+
+/// Checks where things are in the files that tantivy opens.
+fn check_layout(directory: &ManagedDirectory, num_docs: u64) -> std::io::Result<()> {
+    let open = |name: &str| {
+        let file = directory.open_read(Path::new(name));
+        file.map_err(std::io::Error::other)
+    };
+    for name in ["term", POSTINGS, "fieldnorm"] {
+        check_fields(&open(name)?)?;
+    }
+    check_columns(&open("fast")?, u32::try_from(num_docs).unwrap_or(u32::MAX))
+}
+
+/// Checks where things are in each column.
+fn check_columns_of(columnar: &ColumnarReader) -> std::io::Result<()> {
+    for (_, column) in columnar.list_columns()? {
+        let kind = match column.column_type() {
+            ColumnType::Str | ColumnType::Bytes => ColumnKind::Terms,
+            ColumnType::IpAddr => ColumnKind::Addresses,
+            _ => ColumnKind::Numbers,
+        };
+        let bytes = column.file_slice().read_bytes()?;
+        check_column(&bytes, kind, columnar.num_docs())?;
+    }
+    Ok(())
 }
 
 impl OpenInput {
@@ -85,6 +113,7 @@ impl OpenInput {
             )));
         }
         let index = Index::open(directory.clone()).map_err(|error| named(&error))?;
+        check_layout(index.directory(), num_docs).map_err(|error| named(&error))?;
         let segments = index.searchable_segments().map_err(|error| named(&error))?;
         let [segment] = segments.as_slice() else {
             return Err(named(&"it holds no segment, or several"));
@@ -92,6 +121,7 @@ impl OpenInput {
         let path = segment.relative_path(SegmentComponent::FastFields);
         let columns = index.directory().open_read(&path).map_err(|e| named(&e))?;
         let columnar = ColumnarReader::open(columns).map_err(|error| named(&error))?;
+        check_columns_of(&columnar).map_err(|error| named(&error))?;
         let path = segment.relative_path(SegmentComponent::Postings);
         let lists = index.directory().open_read(&path).map_err(|e| named(&e))?;
         let lists = CompositeFile::open(&lists).map_err(|error| named(&error))?;

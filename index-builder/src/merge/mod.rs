@@ -11,6 +11,7 @@
 
 mod directory;
 mod documents;
+mod door;
 mod fields;
 mod former;
 mod input;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 
+use super::door::guard;
 use super::input::{MergeInput, OpenInput};
 use super::order::{DocOrder, num_left};
 use super::segment::{write_documents, write_segment};
@@ -61,24 +62,44 @@ pub fn merge_splits(
         .temp_folder
         .clone()
         .unwrap_or_else(std::env::temp_dir);
-    let open = |input: &&MergeInput| OpenInput::open(store, input, &mapper, &folder);
+    let open = |input: &&MergeInput| {
+        let open = || OpenInput::open(store, input, &mapper, &folder);
+        guard(&[&input.entry.id], open)
+    };
     let inputs = inputs
         .iter()
         .map(open)
         .collect::<Result<Vec<OpenInput>, BuildError>>()?;
+    let ids: Vec<String> = inputs.iter().map(|input| input.id.clone()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    guard(&ids, || write(inputs, &mapper, config))
+}
+
+/// The split that holds the documents of these.
+fn write(
+    inputs: Vec<OpenInput>,
+    mapper: &DocMapper,
+    config: &IndexConfig,
+) -> Result<Option<PackagedSplit>, BuildError> {
     let order = DocOrder::of(&inputs)?;
     if order.num_docs() == 0 {
         return Ok(None);
     }
-    let segment = write_segment(&inputs, &order, &mapper).map_err(|error| {
+    let segment = write_segment(&inputs, &order, mapper).map_err(|error| {
         let ids: Vec<&str> = inputs.iter().map(|input| input.id.as_str()).collect();
-        BuildError::internal(format!("cannot merge the splits {}", ids.join(", "))).caused_by(error)
+        let what = format!(
+            "one of the splits {}: it cannot be merged: build it again",
+            ids.join(", ")
+        );
+        BuildError::data(what).caused_by(error)
     })?;
-    let documents = write_documents(&inputs, &order, &mapper)?;
-    let raw_num_bytes = inputs.iter().map(raw_num_bytes_left).sum();
+    let documents = write_documents(&inputs, &order, mapper)?;
+    // What a split says of its input is not checked against anything.
+    let raw_num_bytes = inputs.iter().map(raw_num_bytes_left);
+    let raw_num_bytes = raw_num_bytes.fold(0, u64::saturating_add);
     let facts = SplitFacts::new(raw_num_bytes, &order.into_identities())?;
     drop(inputs);
-    package_split(segment, documents, &mapper, config, facts).map(Some)
+    package_split(segment, documents, mapper, config, facts).map(Some)
 }
 
 /// Of how many bytes of input the documents are that are left: a split says it of all its documents only,

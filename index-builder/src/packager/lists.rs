@@ -93,7 +93,8 @@ pub(crate) fn slice_of(file: &FileSlice, range: &Range<usize>) -> io::Result<Own
     file.read_bytes_slice(range.clone())
 }
 
-fn cut_short() -> io::Error {
+/// What is wrong with a dictionary that speaks of lists which are not there.
+pub(crate) fn cut_short() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         "a posting list lies outside its field's",

@@ -26,7 +26,7 @@ use tantivy::directory::RamDirectory;
 use crate::BuildError;
 pub use documents::StoredDocuments;
 pub(crate) use documents::{DocumentsBuilder, Sample, sampled};
-pub(crate) use lists::slice_of;
+pub(crate) use lists::{cut_short, slice_of};
 use segment_files::SegmentFiles;
 pub(crate) use segment_files::{META, POSITIONS, POSTINGS, SEGMENT_ID};
 

@@ -12,7 +12,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::column::Column;
+use super::column::{Column, extend};
 use super::templates::{Piece, Templates};
 use crate::FormatError;
 use crate::codec::{Reader, put_varint};
@@ -105,6 +105,7 @@ impl DocumentsBlock {
 
     fn put_all(&mut self) -> Result<(), FormatError> {
         let mut columns = Columns::read(&self.content, self.num_docs, &self.templates)?;
+        // There are no more documents than bytes of content: each has a shape.
         let (mut bytes, mut all) = (Vec::new(), Vec::with_capacity(self.num_docs));
         for _ in 0..self.num_docs {
             let start = bytes.len();
@@ -272,7 +273,7 @@ impl Columns {
         let mut pieces = Reader::new(DOCUMENTS_NAME, pieces);
         while !pieces.is_empty() {
             match Piece::read(&mut pieces)? {
-                Piece::Literal(literal) => out.extend_from_slice(literal),
+                Piece::Literal(literal) => extend(out, literal).ok_or_else(damaged)?,
                 Piece::Value => {
                     self.put(at, content, out)?;
                     at += 1;
@@ -307,12 +308,12 @@ impl Columns {
         let text = usize::try_from(text).unwrap_or(usize::MAX);
         let literals = templates.texts.get(text).ok_or_else(damaged)?;
         let mut literals = Reader::new(DOCUMENTS_NAME, literals);
-        out.extend_from_slice(literals.bytes()?);
+        extend(out, literals.bytes()?).ok_or_else(damaged)?;
         let mut at = self.of_texts.get(text).copied().unwrap_or(usize::MAX);
         while !literals.is_empty() {
             self.put(at, content, out)?;
             at += 1;
-            out.extend_from_slice(literals.bytes()?);
+            extend(out, literals.bytes()?).ok_or_else(damaged)?;
         }
         Ok(())
     }

@@ -20,6 +20,9 @@ const BYTES: u64 = 4;
 /// Digits that every number has at most.
 const MAX_DIGITS: usize = 20;
 
+/// Bytes of the longest varint.
+const MAX_VARINT_NUM_BYTES: usize = 10;
+
 /// Digits of which any are a number of 64 bits.
 const MAX_EXACT_DIGITS: usize = 19;
 
@@ -123,17 +126,30 @@ impl Column {
     pub(super) fn append(&mut self, block: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let number = self.numbers.next()?;
         match self.form {
-            Form::Varints => put_varint(out, number),
-            Form::Decimals(width) => put_decimal(out, number, width),
+            Form::Varints => {
+                out.try_reserve(MAX_VARINT_NUM_BYTES).ok()?;
+                put_varint(out, number);
+            }
+            Form::Decimals(width) => {
+                out.try_reserve(MAX_DIGITS).ok()?;
+                put_decimal(out, number, width);
+            }
             Form::Bytes => {
                 let len = usize::try_from(number).ok()?;
                 let from = block.len().checked_sub(self.before_end)?;
-                out.extend_from_slice(block.get(from..from.checked_add(len)?)?);
+                extend(out, block.get(from..from.checked_add(len)?)?)?;
                 self.before_end = self.before_end.checked_sub(len)?;
             }
         }
         Some(())
     }
+}
+
+/// Appends bytes; `None` if there is no memory for them. A few bytes may ask for a long document.
+pub(super) fn extend(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
+    out.try_reserve(bytes.len()).ok()?;
+    out.extend_from_slice(bytes);
+    Some(())
 }
 
 fn put_decimal(out: &mut Vec<u8>, mut number: u64, width: usize) {

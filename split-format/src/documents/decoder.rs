@@ -78,6 +78,29 @@ impl BlockDecoder {
     }
 }
 
+/// The most that a byte of a frame comes to: a block of zstd's says in four bytes that 128 KiB are one byte repeated.
+const MOST_PER_BYTE: u64 = 32 << 10;
+
+/// An empty buffer for the `content_len` bytes that a frame of `frame_len` bytes says it holds, `most` of which are allowed.
+///
+/// # Errors
+/// If it cannot hold so many, if they are too many, or if there is no memory for them.
+pub fn reserve_for_frame(
+    frame_len: usize,
+    content_len: u64,
+    most: usize,
+) -> Result<Vec<u8>, FormatError> {
+    let can_hold = (frame_len as u64).saturating_mul(MOST_PER_BYTE);
+    let len = usize::try_from(content_len).ok();
+    let Some(len) = len.filter(|len| *len <= most && content_len <= can_hold) else {
+        return Err(failed("what is compressed is longer than it may be"));
+    };
+    let mut content = Vec::new();
+    let reserved = content.try_reserve_exact(len);
+    reserved.map_err(|_| failed("there is no memory for what is compressed"))?;
+    Ok(content)
+}
+
 /// What a frame of at most `most` bytes holds; nothing in, nothing out.
 pub(super) fn unpack(mut frame: &[u8], most: usize) -> Result<Vec<u8>, FormatError> {
     if frame.is_empty() {
@@ -94,11 +117,9 @@ fn content_of(
     mut bytes: &[u8],
     most: usize,
 ) -> Result<Vec<u8>, FormatError> {
+    let mut content = reserve_for_frame(bytes.len(), decoder.content_size(), most)?;
     let len = usize::try_from(decoder.content_size()).map_err(damaged)?;
-    if len > most {
-        return Err(failed("what is compressed is longer than it may be"));
-    }
-    let mut content = vec![0; len];
+    content.resize(len, 0);
     let strategy = BlockDecodingStrategy::UptoBytes(len.saturating_add(1));
     decoder
         .decode_blocks(&mut bytes, strategy)

@@ -206,6 +206,35 @@ fn a_dictionary_is_no_longer_than_it_may_be() {
 }
 
 #[test]
+fn a_longest_block_that_cannot_be_is_refused_before_anything_is_allocated() {
+    let (mut index, _) = rows(10, 10, 0);
+    let mut check = |max_block_len: u64, is_sound: bool| {
+        index.max_block_len = max_block_len;
+        assert_eq!(DocumentIndex::open(&index.write()).is_ok(), is_sound);
+    };
+    check(1 << 31, true);
+    check((1 << 31) + 1, false);
+    check(1 << 41, false);
+    check(u64::MAX, false);
+}
+
+#[test]
+fn a_frame_gets_no_more_memory_than_its_bytes_can_come_to() {
+    let check = |frame_len: usize, content_len: u64, most: usize, is_given: bool| {
+        let buffer = reserve_for_frame(frame_len, content_len, most);
+        assert_eq!(buffer.is_ok(), is_given, "{content_len} of {frame_len}");
+        assert!(buffer.is_err() || buffer.unwrap().capacity() <= content_len as usize);
+    };
+    check(0, 0, 0, true);
+    check(64, 1_000, 1_000, true);
+    check(64, 1_001, 1_000, false);
+    check(64, 2 << 20, usize::MAX, true);
+    check(64, (2 << 20) + 1, usize::MAX, false);
+    check(64, u64::MAX, usize::MAX, false);
+    check(usize::MAX, u64::MAX, usize::MAX, false);
+}
+
+#[test]
 fn the_version_before_is_named_as_too_old() {
     let mut bytes = rows(3, 10, 0).0.write();
     bytes[0] = 2;

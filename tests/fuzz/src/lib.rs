@@ -1,5 +1,5 @@
 //! What the fuzz targets check, one function each. The same functions go through the seeds in `corpus/` as an
-//! ordinary test (`tests/tests/fuzz_seeds.rs`), so that an input that once did harm stays one.
+//! ordinary test (`tests/tests/fuzz_seeds`), so that an input that once did harm stays one.
 //!
 //! No function may panic, run for long or take much memory, whatever the bytes.
 
@@ -8,9 +8,11 @@ mod edits;
 mod elastic;
 mod host;
 mod pages;
+mod sealed;
 mod store_objects;
 
 pub use checks::{aggregations, cache_file, document, hostile_split, partial_entry, query, wire};
 pub use elastic::elastic;
 pub use pages::{filters, manifest_pages};
+pub use sealed::{answer_sound_index, examine, sealed_split};
 pub use store_objects::store_objects;

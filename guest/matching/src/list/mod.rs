@@ -1,6 +1,7 @@
 //! A posting list: blocks of 128 documents, and a skip list that says where each ends.
 
 mod blocks;
+mod check;
 mod open;
 mod walk;
 
@@ -9,5 +10,6 @@ mod tests;
 
 pub use blocks::PostingList;
 pub(crate) use blocks::{PositionStarts, Vints};
+pub use check::check_postings;
 pub use open::Recorded;
 pub(crate) use open::read_vint;

@@ -30,7 +30,7 @@ pub(super) const BLOCK_LEN: u32 = 128;
 
 impl Recorded {
     /// Bytes of an entry of the skip list.
-    fn entry_len(self) -> usize {
+    pub(super) fn entry_len(self) -> usize {
         match self {
             Self::Documents => 5,
             Self::Frequencies => 8,

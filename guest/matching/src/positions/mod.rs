@@ -123,11 +123,18 @@ impl PositionList {
         self.numbers.get(at).copied().unwrap_or_default()
     }
 
-    /// The positions of a document, each with `added`: replaces `positions`.
+    /// No more positions stand here than this.
+    pub fn max_len(&self) -> u64 {
+        (self.forms.len() as u64 + 1) * BLOCK_LEN as u64
+    }
+
+    /// The positions of a document, each with `added`: replaces `positions`. Those that a posting list speaks of, and that are
+    /// not here, are left out.
     pub(crate) fn read(&mut self, start: u64, num: u32, added: u32, positions: &mut Vec<u32>) {
         positions.clear();
         let mut position = added;
-        for place in start..start.saturating_add(num.into()) {
+        let end = start.saturating_add(num.into()).min(self.max_len());
+        for place in start..end {
             position = position.wrapping_add(self.difference(place));
             positions.push(position);
         }
@@ -173,4 +180,23 @@ fn unpack_full(form: Form, bytes: &[u8], numbers: &mut [u32; BLOCK_LEN]) {
 
 fn cut_off() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "positions are cut off")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_stands_in_no_more_places_than_its_list_has_room_for() {
+        // No full block, and three positions.
+        let bytes = OwnedBytes::new(vec![0x80, 0x81, 0x82, 0x83]);
+        let mut list = PositionList::open(bytes).unwrap();
+        let mut positions = Vec::new();
+        list.read(0, 3, 0, &mut positions);
+        assert_eq!(positions, [1, 3, 6]);
+        list.read(0, u32::MAX, 0, &mut positions);
+        assert_eq!(positions.len(), 128);
+        list.read(u64::MAX, u32::MAX, 0, &mut positions);
+        assert_eq!(positions, []);
+    }
 }

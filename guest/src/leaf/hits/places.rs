@@ -29,7 +29,7 @@ use crate::leaf::partial::{HitPlace, PartialHit, compare_keys};
 use crate::leaf::split_search::SplitResult;
 use crate::leaf::times::{bucket_of, timestamps};
 use crate::request::SortOrder;
-use crate::split::{DocIdentities, OpenSplit};
+use crate::split::{DocIdentities, OpenSplit, guard, guarded};
 
 /// The hits of one split that get their places.
 struct UnplacedHits<'a> {
@@ -135,12 +135,17 @@ async fn place_all(
             unsure.times.contains(&place),
             unsure.identities.contains(&place) && !by_split,
         );
-        read(unplaced, times, identities)
+        let reading = read(unplaced, times, identities);
+        guarded(&unplaced.split.entry.id, reading)
     });
     let reads = join_all(reads).await;
     let mut failures = BTreeMap::new();
     for ((place, unplaced), known) in (0..).zip(batch).zip(reads) {
-        let placed = known.and_then(|known| place_hits(unplaced, &known, by_split));
+        let placed = known.and_then(|known| {
+            guard(&unplaced.split.entry.id, || {
+                place_hits(unplaced, &known, by_split)
+            })
+        });
         if let Err(error) = placed {
             failures.insert(place, error);
         }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use canter_matching::{ColumnKind, check_column};
 use futures_util::future::{BoxFuture, FutureExt, try_join_all};
+use tantivy::columnar::ColumnType;
 use tantivy::{SegmentReader, TantivyError};
 use tantivy_fst::Automaton;
 
@@ -69,12 +71,16 @@ async fn warm_up_column(segment: &SegmentReader, name: &str) -> tantivy::Result<
         handles => handles?,
     };
     handles.extend(columns.list_subpath_dynamic_column_handles(name).await?);
-    try_join_all(
-        handles
-            .iter()
-            .map(|handle| handle.file_slice().read_bytes_async()),
-    )
-    .await?;
+    let loads = handles.iter().map(async |handle| {
+        let bytes = handle.file_slice().read_bytes_async().await?;
+        let kind = match handle.column_type() {
+            ColumnType::Str | ColumnType::Bytes => ColumnKind::Terms,
+            ColumnType::IpAddr => ColumnKind::Addresses,
+            _ => ColumnKind::Numbers,
+        };
+        check_column(&bytes, kind, segment.max_doc())
+    });
+    try_join_all(loads).await?;
     Ok(())
 }
 

@@ -44,5 +44,12 @@ fn reader_of(
     segment: &SegmentReader,
     field: tantivy::schema::Field,
 ) -> tantivy::Result<Option<FieldNormReader>> {
-    segment.fieldnorms_readers().get_field(field)
+    let reader = segment.fieldnorms_readers().get_field(field)?;
+    match &reader {
+        Some(reader) if reader.num_docs() != segment.max_doc() => {
+            let what = "field norms are of another number of documents than the split has";
+            Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what).into())
+        }
+        _ => Ok(reader),
+    }
 }

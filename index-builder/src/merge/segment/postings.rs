@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 
-use canter_matching::PositionList;
+use canter_matching::{PositionList, Recorded, check_postings};
 use tantivy::directory::FileSlice;
 use tantivy::fieldnorm::FieldNormReaders;
 use tantivy::index::SegmentComponent;
@@ -15,11 +15,11 @@ use tantivy::postings::{
 };
 use tantivy::schema::{Field, FieldType, IndexRecordOption, Type};
 use tantivy::termdict::TermMerger;
-use tantivy::{DocSet, InvertedIndexReader, Segment, TERMINATED};
+use tantivy::{DocSet, HasLen as _, InvertedIndexReader, Segment, TERMINATED, TantivyError};
 
 use super::super::input::OpenInput;
 use super::super::order::DocOrder;
-use crate::packager::slice_of;
+use crate::packager::{cut_short, slice_of};
 
 pub(super) fn write(
     segment: &Segment,
@@ -53,6 +53,8 @@ struct SplitField {
     index: Arc<InvertedIndexReader>,
     /// Its lists, among them positions.
     lists: FileSlice,
+    /// Number of documents of the split.
+    max_doc: u32,
 }
 
 fn splits_of(inputs: &[OpenInput], field: Field) -> tantivy::Result<Vec<SplitField>> {
@@ -63,6 +65,7 @@ fn splits_of(inputs: &[OpenInput], field: Field) -> tantivy::Result<Vec<SplitFie
                 segment_ord,
                 index: input.segment.inverted_index(field)?,
                 lists: input.lists(field),
+                max_doc: input.num_docs(),
             });
         }
     }
@@ -116,11 +119,9 @@ impl MergedField<'_> {
         norms: &FieldNormReaders,
         has_deletes: bool,
     ) -> tantivy::Result<()> {
-        let mut num_tokens: u64 = self
-            .splits
-            .iter()
-            .map(|split| split.index.total_num_tokens())
-            .sum();
+        let counts = self.splits.iter();
+        let counts = counts.map(|split| split.index.total_num_tokens());
+        let mut num_tokens = counts.fold(0, u64::saturating_add);
         if has_deletes {
             num_tokens = num_tokens.saturating_sub(self.num_tokens_left_out()?);
         }
@@ -130,6 +131,7 @@ impl MergedField<'_> {
         let mut serializer = Some(serializer);
         let mut documents = Documents::default();
         let mut positions = Vec::new();
+        let mut last_key: Option<Vec<u8>> = None;
         let mut terms = self.terms()?;
         while terms.advance() {
             let has_freq = self.frequencies.has(terms.key());
@@ -153,21 +155,51 @@ impl MergedField<'_> {
                 out = Some(serializer.new_field(self.field, num_tokens, norms)?);
             }
             let Some(out) = &mut out else { continue };
+            if last_key.as_deref().is_some_and(|last| last >= terms.key()) {
+                return Err(unsound("the terms of a dictionary are not in order"));
+            }
+            let last_key = last_key.get_or_insert_default();
+            last_key.clear();
+            last_key.extend_from_slice(terms.key());
             out.new_term(terms.key(), doc_freq, has_freq)?;
-            documents.drain(self.order, |doc, list| {
-                let freq = match has_freq {
-                    true => list.postings.term_freq(),
-                    false => 0,
-                };
-                list.differences(freq, &mut positions);
-                out.write_doc(doc, freq, &positions);
-            });
+            let num_docs = self.write_documents(out, &mut documents, has_freq, &mut positions)?;
+            if num_docs != doc_freq {
+                return Err(unsound("a posting list has other documents than the split"));
+            }
             out.close_term()?;
         }
         if let Some(out) = out {
             out.close()?;
         }
         Ok(())
+    }
+
+    /// Writes the documents of a term; how many these are.
+    fn write_documents(
+        &self,
+        out: &mut FieldSerializer<'_>,
+        documents: &mut Documents,
+        has_freq: bool,
+        positions: &mut Vec<u32>,
+    ) -> tantivy::Result<u32> {
+        let (mut last, mut num_docs, mut is_sound) = (None, 0, true);
+        documents.drain(self.order, |doc, list| {
+            let freq = match has_freq {
+                true => list.postings.term_freq(),
+                false => 0,
+            };
+            is_sound &= last.is_none_or(|last| last < doc) && list.differences(freq, positions);
+            if is_sound {
+                out.write_doc(doc, freq, positions);
+                (last, num_docs) = (Some(doc), num_docs + 1);
+            }
+        });
+        match is_sound {
+            true => Ok(num_docs),
+            false => Err(unsound(
+                "a posting list is not in order, or lacks positions",
+            )),
+        }
     }
 
     fn terms(&self) -> tantivy::Result<TermMerger<'_>> {
@@ -198,6 +230,7 @@ impl MergedField<'_> {
             let mut terms = split.index.terms().stream()?;
             while terms.advance() {
                 let info = terms.value();
+                split.check(info, self.record)?;
                 let mut postings = split.index.read_postings_from_terminfo(info, record)?;
                 let has_freq = self.frequencies.has(terms.key());
                 while postings.doc() != TERMINATED {
@@ -216,7 +249,30 @@ impl MergedField<'_> {
     }
 }
 
+/// What is wrong with the lists or the dictionary of a split.
+fn unsound(what: &str) -> TantivyError {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, what).into()
+}
+
+/// What stands before the postings of a field: how many tokens it has.
+const NUM_TOKENS_LEN: usize = 8;
+
 impl SplitField {
+    /// Whether the postings that a dictionary speaks of are there: tantivy takes that for granted.
+    fn check(&self, info: &TermInfo, record: IndexRecordOption) -> std::io::Result<()> {
+        if self.lists.len() < NUM_TOKENS_LEN {
+            return Err(cut_short());
+        }
+        let postings = self.lists.slice_from(NUM_TOKENS_LEN);
+        let bytes = slice_of(&postings, &info.postings_range)?;
+        let recorded = match record {
+            IndexRecordOption::Basic => Recorded::Documents,
+            IndexRecordOption::WithFreqs => Recorded::Frequencies,
+            IndexRecordOption::WithFreqsAndPositions => Recorded::Positions,
+        };
+        check_postings(&bytes, info.doc_freq, self.max_doc, recorded)
+    }
+
     /// What a term has here. tantivy knows nothing of our positions, so they are read beside its postings.
     fn list(
         &self,
@@ -235,6 +291,7 @@ impl SplitField {
             }
             false => None,
         };
+        self.check(info, record)?;
         let index = &self.index;
         Ok(TermList {
             segment_ord: self.segment_ord,
@@ -262,13 +319,18 @@ impl TermList {
         self.postings.advance();
     }
 
-    /// Where the term is in this document, `freq` times, each as what it is more than the one before it.
-    fn differences(&mut self, freq: u32, differences: &mut Vec<u32>) {
+    /// Where the term is in this document, `freq` times, each as what it is more than the one before it; `false` if there are
+    /// not so many places.
+    fn differences(&mut self, freq: u32, differences: &mut Vec<u32>) -> bool {
         differences.clear();
         if let Some(positions) = &mut self.positions {
             let places = self.num_before..self.num_before + u64::from(freq);
+            if places.end > positions.max_len() {
+                return false;
+            }
             differences.extend(places.map(|place| positions.difference(place)));
         }
+        true
     }
 
     /// The new number of its next document that is left, from where it stands.

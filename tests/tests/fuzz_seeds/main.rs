@@ -10,14 +10,16 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 #[expect(unreachable_pub, reason = "it is a crate of its own, too")]
-#[path = "../fuzz/src/lib.rs"]
+#[path = "../../fuzz/src/lib.rs"]
 mod targets;
+
+mod sealed;
 
 /// What a target does with bytes.
 type Target = fn(&[u8]);
 
 /// The targets by name.
-const TARGETS: [(&str, Target); 11] = [
+const TARGETS: [(&str, Target); 12] = [
     ("query", targets::query),
     ("aggregations", targets::aggregations),
     ("document", targets::document),
@@ -29,7 +31,11 @@ const TARGETS: [(&str, Target); 11] = [
     ("filters", targets::filters),
     ("elastic", targets::elastic),
     ("store_objects", targets::store_objects),
+    (SEALED, targets::sealed_split),
 ];
+
+/// The target of which inputs are drawn in processes of their own (`sealed.rs`).
+const SEALED: &str = "sealed_split";
 
 /// Inputs drawn for each target; `CANTER_FUZZ_SECONDS` draws for that long instead.
 const NUM_DRAWN: usize = 300;
@@ -213,7 +219,8 @@ fn drawn_inputs_do_no_harm() {
     let current = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz-input");
     let mut panics = Panics::default();
     for (target, function) in TARGETS {
-        if only.as_deref().is_some_and(|only| only != target) {
+        let is_drawn = target != SEALED || only.as_deref() == Some(SEALED);
+        if !is_drawn || only.as_deref().is_some_and(|only| only != target) {
             continue;
         }
         let seeds = seeds(target);

@@ -1,0 +1,5 @@
+//! A split that somebody damaged and sealed again, searched, merged and verified natively.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| canter_fuzz::sealed_split(bytes));
