@@ -29,7 +29,7 @@ Examples:
 An index is a folder, s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or, for reading,
 https://host/path. Credentials come from the environment (AWS_…, GOOGLE_…, AZURE_…).
 
-Exit codes: 0 an answer, 1 a failure, 2 wrong use (arguments, query, config or URI to correct).";
+Exit codes: 0 success, 1 failure, 2 wrong use (correct the arguments, query, config or URI).";
 
 /// Edge search over immutable splits on object storage.
 #[derive(Debug, Parser)]
@@ -51,73 +51,73 @@ pub(crate) struct Cli {
 enum Command {
     /// Generate logs, index them, run two queries in WebAssembly and show what each cost.
     Demo(demo::DemoArgs),
-    /// Create an index, fill it, or show what is in it.
+    /// Create, fill, describe and maintain an index.
     #[command(subcommand)]
     Index(IndexCommand),
     /// Search an index.
     Search(Box<search::SearchArgs>),
-    /// Answer searches over HTTP, with Quickwit's search API.
+    /// Serve searches over HTTP with the APIs of Elasticsearch and Quickwit.
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
-    /// Let models search: a server of the Model Context Protocol on standard input and output.
+    /// Let language models search: a server of the Model Context Protocol (MCP) on standard input and output.
     #[cfg(feature = "mcp")]
     Mcp(Box<mcp::McpArgs>),
-    /// Make API keys for `canter serve`.
+    /// Create API keys for `canter serve`.
     #[cfg(feature = "serve")]
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// Check whether a web server or bucket serves ranges as Canter, and browsers, need them.
+    /// Check whether a web server or bucket serves byte ranges as Canter and browsers need them.
     #[cfg(feature = "doctor")]
     Doctor(doctor::DoctorArgs),
-    /// Look into a split, or build splits on several machines.
+    /// Inspect a split, or build splits on several machines.
     #[command(subcommand)]
     Split(SplitCommand),
-    /// Look into a folder that `search --cache` keeps, or empty it.
+    /// Show or empty a cache folder of `search --cache`.
     #[command(subcommand)]
     Cache(CacheCommand),
     /// List the ready-made index configs, or print one.
     Presets(presets::PresetsArgs),
-    /// Print the price table of `search --explain`: edit a copy and give it to --prices.
+    /// Print the price table of `search --explain`; pass an edited copy with --prices.
     Prices,
 }
 
 #[derive(Debug, Subcommand)]
 enum IndexCommand {
-    /// Make an empty index from an index config.
+    /// Create an empty index from an index config or a preset.
     Create(index::create::CreateArgs),
-    /// Turn logs and other records into splits and publish them, all at once at the end.
+    /// Build splits from logs and other records, and publish all of them at the end.
     Ingest(Box<index::ingest::IngestArgs>),
-    /// Write an index config that suits the records of a file.
+    /// Suggest an index config for the records of a file.
     Suggest(index::suggest::SuggestArgs),
-    /// Show an index in numbers, and its splits.
+    /// Show the figures of an index, its splits and the maintenance that is due.
     Describe(index::describe::DescribeArgs),
-    /// Delete the documents that a query matches, or prove that none is left.
+    /// Delete the documents that match a query, or verify that none is left.
     Delete(Box<index::delete::DeleteArgs>),
-    /// Merge small splits into larger ones, as the index's merge policy says.
+    /// Merge small splits into larger ones, according to the merge policy of the index.
     Merge(index::merge::MergeArgs),
-    /// Remove what nothing refers to any more from the store.
+    /// Remove unreferenced objects from the store.
     Gc(index::gc::GcArgs),
     /// Change the config of an index: add fields, change settings.
     Update(index::update::UpdateArgs),
-    /// Check that every object of an index is there and whole.
+    /// Check that every object of an index is present and intact.
     Verify(index::verify::VerifyArgs),
 }
 
 #[derive(Debug, Subcommand)]
 enum SplitCommand {
-    /// Show what the head of a split says. Reads the head only, by range.
+    /// Show the contents of a split's head. Reads only the head, by range.
     Inspect(split::inspect::InspectArgs),
-    /// Build and upload one part of a build that several machines share.
+    /// Build and upload one part of a build shared by several machines.
     Build(Box<split::build::BuildArgs>),
-    /// Publish what all parts of a shared build have uploaded, at once.
+    /// Publish the splits of all parts of a shared build at once.
     Publish(split::publish::PublishArgs),
 }
 
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
-    /// Show how much a cache holds of what.
+    /// Show the number and size of the files in a cache, by class.
     Stats(cache::StatsArgs),
-    /// Remove all that a cache holds. Searches may go on meanwhile.
+    /// Remove everything from a cache. Searches can continue meanwhile.
     Clear(cache::ClearArgs),
 }
 
@@ -157,7 +157,7 @@ impl Cli {
     }
 }
 
-/// How an answer is shown.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// One JSON object.
@@ -169,13 +169,13 @@ pub(crate) enum Format {
 /// The argument of every command with an answer.
 #[derive(Debug, Args)]
 pub(crate) struct FormatArg {
-    /// How to show the answer; without it a table on a terminal and JSON elsewhere.
+    /// Format of the answer [default: a table on a terminal, JSON elsewhere].
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 }
 
 impl FormatArg {
-    /// What was asked for, or what suits where the answer goes.
+    /// Returns the format that was given, or else the one that suits the screen.
     pub(crate) fn on(&self, screen: &Screen) -> Format {
         self.format.unwrap_or(match screen.is_terminal {
             true => Format::Table,

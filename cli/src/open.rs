@@ -22,7 +22,7 @@ use crate::exit::{WrongUse, note, warn};
 /// What loading takes when nothing is compiled is far less.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Which form of the guest searches.
+/// The form of the guest that runs searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineChoice {
     /// The guest as a WebAssembly component, sandboxed.
@@ -32,16 +32,16 @@ pub(crate) enum EngineChoice {
     Native,
 }
 
-/// Which engine, and where it keeps what it compiles.
+/// The engine, and the folder of its compiled form.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
     /// How the search engine (the guest) runs [default: wasm].
     #[arg(long, value_name = "ENGINE")]
     engine: Option<EngineChoice>,
 
-    /// Where the guest's compiled form is kept, if this program has to compile it. It is native code: the
-    /// folder must be yours, and nobody else may write to it [default: canter-compiled in your folder for
-    /// caches].
+    /// Folder for the compiled form of the guest, used if this program has to compile it. The folder holds native
+    /// code: it must belong to you, and only you may have write access [default: canter-compiled in your cache
+    /// folder].
     #[arg(
         long,
         value_name = "DIR",

@@ -25,16 +25,16 @@ use crate::render::{Attempts, Chart, TimelineFile};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Laboratory")]
 pub(crate) struct SimulateArgs {
-    /// Search as if the index were in such a store, and show the times that this would take: s3,
-    /// s3-express, r2, local or slow-tail, then settings, as in `s3,seed=7,errors=5%`.
+    /// Search as if the index were in a simulated store, and show the simulated times. SPEC is s3, s3-express, r2,
+    /// local or slow-tail, followed by settings, as in `s3,seed=7,errors=5%`.
     ///
-    /// Settings: seed, latency, base, median, sigma, cap, bandwidth, connections, errors, slowdowns,
-    /// resets, truncations, tail, tail-factor. The answer is that of the real index.
+    /// Settings: seed, latency, base, median, sigma, cap, bandwidth, connections, errors, slowdowns, resets,
+    /// truncations, tail, tail-factor. The answer comes from the real index.
     #[arg(long, value_name = "SPEC")]
     simulate: Option<LatencyModel>,
 
-    /// What computing takes in simulated time: as `measured` here, or nothing (`ignored`), which gives
-    /// the same times whenever it is repeated [default: measured].
+    /// How computing counts in simulated time: as `measured` on this machine, or not at all (`ignored`), which makes
+    /// the times reproducible [default: measured].
     #[arg(
         long,
         value_name = "TIME",
@@ -43,12 +43,12 @@ pub(crate) struct SimulateArgs {
     )]
     simulate_cpu: Option<CpuChoice>,
 
-    /// Draw the requests over time into FILE.svg, or into FILE.html together with a table.
+    /// Draw the requests over time to FILE.svg, or to FILE.html with a table.
     #[arg(long, value_name = "FILE")]
     timeline: Option<TimelineFile>,
 }
 
-/// What becomes of the time that the guest computes.
+/// How the guest's computing time counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CpuChoice {
     /// It is added to the simulated time.

@@ -16,7 +16,7 @@ use crate::render::{Align, Cell, Column, Screen, Table, numbers};
 /// The folder of a cache.
 #[derive(Debug, Args)]
 pub(crate) struct FolderArg {
-    /// The folder that searches were given with --cache.
+    /// Cache folder, as given to searches with --cache.
     #[arg(value_name = "DIR", env = "CANTER_CACHE", hide_env_values = true)]
     folder: PathBuf,
 }

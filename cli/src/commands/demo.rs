@@ -17,49 +17,49 @@ use crate::render::{Chart, Colour, Screen, TimelineFile, numbers};
 use crate::simulate::CpuChoice;
 
 const AFTER_HELP: &str = "\
-Without --dir the index goes into a fresh folder under the system's folder for temporary files; the
-demo says where it is and how to remove it.
+Without --dir, the index is created in a new folder under the system's folder for temporary files.
+The demo prints where it is and how to remove it.
 
 Examples:
   canter demo
   canter demo --docs 100000 --dir ./demo
-  canter demo --dir ./demo --keep        # again, on the index that is there";
+  canter demo --dir ./demo --keep        # again, on the existing index";
 
 /// Arguments of `canter demo`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DemoArgs {
-    /// Log lines to generate.
+    /// Number of log lines to generate.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     docs: u64,
 
-    /// Splits to build of them.
+    /// Number of splits to build.
     #[arg(long, value_name = "N", default_value_t = 8)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     splits: u64,
 
-    /// What the log lines are drawn from: the same seed gives the same lines.
+    /// Seed of the log lines: the same seed generates the same lines.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Where the index shall be.
+    /// Folder of the index [default: a new temporary folder].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// Keep the index that is in DIR already, and only run the queries.
+    /// Keep the existing index in DIR, and only run the queries.
     #[arg(long, requires = "dir")]
     keep: bool,
 
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// The store that the queries are simulated on, as in `canter search --simulate`.
+    /// Store that is simulated for the queries, as in `canter search --simulate`.
     #[arg(long, value_name = "SPEC", default_value = "s3")]
     simulate: LatencyModel,
 
-    /// What computing takes in simulated time: as `measured` here, or nothing (`ignored`), which draws
-    /// the same timelines whenever it is repeated.
+    /// How computing counts in simulated time: as `measured` on this machine, or not at all (`ignored`), which makes
+    /// the timelines reproducible.
     #[arg(
         long,
         value_name = "TIME",

@@ -23,10 +23,11 @@ use crate::render::{self, Screen};
 const NUM_OTHER_REQUESTS: usize = 40;
 
 const AFTER_HELP: &str = "\
-At most 16 MiB are read. Nothing is written without --write, which writes a small object below
-write-probe/ and deletes it, to see whether builders are safe from one another there. The exit code
-is 0 if Canter can use the store for what was examined and 1 if not; --format json prints is_fit (to
-search from), is_fit_for_writing (null if it was not examined), and each check by a stable name.
+The examination reads at most 16 MiB. It writes only with --write: a small object below
+write-probe/, deleted afterwards, to check that concurrent builders are safe from one another. The
+exit code is 0 if Canter can use the store for what was examined, and 1 if not. --format json
+prints is_fit (for searching), is_fit_for_writing (null if it was not examined), and each check by
+a stable name.
 
 Examples:
   canter doctor https://example.org/logs --browser --origin https://my.site
@@ -37,24 +38,24 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DoctorArgs {
-    /// An index or a file: https://…, s3://…, gs://…, az://… or a folder.
+    /// Index or file to examine: https://…, s3://…, gs://…, az://… or a folder.
     #[arg(value_name = "URL")]
     url: String,
 
-    /// How many small ranges to time.
+    /// Number of small ranges to time.
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     ranges: u16,
 
-    /// Builders are to write there: examine that too, by writing a small object and deleting it.
+    /// Examine writing, too: writes a small object and deletes it.
     #[arg(long)]
     write: bool,
 
-    /// Browsers are to read the index: what keeps them out counts as a failure.
+    /// Count everything that keeps browsers from reading the index as a failure.
     #[arg(long)]
     browser: bool,
 
-    /// The site whose scripts are to read the index, for the checks of CORS.
+    /// Origin of the site whose scripts read the index, for the CORS checks.
     #[arg(long, value_name = "ORIGIN", default_value = "https://canter.example")]
     origin: String,
 

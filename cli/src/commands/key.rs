@@ -13,35 +13,35 @@ use crate::exit::{WrongUse, note};
 /// Arguments of `canter key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Add a key to a file, and print its secret, which is kept nowhere else
+    /// Add a key to a file, and print its secret; the file keeps only its hash
     Add(AddArgs),
 }
 
 /// Arguments of `canter key add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The file of keys, which need not be there yet.
+    /// File of keys; created if it does not exist.
     #[arg(long, value_name = "FILE")]
     file: PathBuf,
 
-    /// The key's name, such as whose it is.
+    /// Name of the key, such as its owner.
     #[arg(long, value_name = "NAME")]
     id: String,
 
-    /// An index that may be asked, by name or with `*` for any part of it; all if none is named. May be given several
-    /// times.
+    /// Index that the key gives access to: a name, in which `*` stands for any text. May be given several times
+    /// [default: all indexes].
     #[arg(long = "index", value_name = "NAME")]
     indexes: Vec<String>,
 
-    /// What may be done: `read`, `write` or `delete`. May be given several times [default: read].
+    /// Right that the key grants: `read`, `write` or `delete`. May be given several times [default: read].
     #[arg(long = "right", value_name = "RIGHT", value_parser = parse_right)]
     rights: Vec<Right>,
 
-    /// A query that every hit must match, whatever is asked for; each of its terms names its field.
+    /// Query that every hit must match, whatever the request; each of its terms must name its field.
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
 
-    /// When the key ends, such as 2027-01-01T00:00:00Z [default: never].
+    /// Time at which the key expires, such as 2027-01-01T00:00:00Z [default: never].
     #[arg(long, value_name = "TIME")]
     expires: Option<Timestamp>,
 }

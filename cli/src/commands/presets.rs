@@ -11,14 +11,14 @@ use crate::exit::WrongUse;
 const AFTER_HELP: &str = "\
 Examples:
   canter presets
-  canter presets alb > alb.yaml      # to be changed, and given to --index-config
+  canter presets alb > alb.yaml      # edit it, then pass it with --index-config
   canter index ingest --index ./lb --preset alb --input lb.log.gz";
 
 /// Arguments of `canter presets`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PresetsArgs {
-    /// Print this one, as an index config in YAML; without it, list all.
+    /// Preset to print, as an index config in YAML [default: list all presets].
     name: Option<String>,
 }
 

@@ -19,8 +19,8 @@ pub(super) const TARGET: &str = "canter";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArgs {
-    /// Log to standard error: `info` has a line for each query, `debug` for each wave and request too;
-    /// or a filter such as `canter::request=debug,hyper=warn`.
+    /// Log to standard error: `info` writes a line for each query, `debug` also for each wave and request. A filter
+    /// such as `canter::request=debug,hyper=warn` is accepted too.
     #[arg(
         long = "log",
         global = true,
@@ -30,7 +30,7 @@ pub(crate) struct LogArgs {
     #[arg(value_parser = parse_filter, display_order = 910)]
     log_filter: Option<Targets>,
 
-    /// How log lines are written.
+    /// Format of log lines.
     #[arg(
         long = "log-format",
         global = true,
@@ -41,12 +41,12 @@ pub(crate) struct LogArgs {
     log_format: LogFormat,
 }
 
-/// How log lines are written.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LogFormat {
-    /// For people.
+    /// Readable text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 

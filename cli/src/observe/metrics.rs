@@ -12,8 +12,8 @@ use crate::exit::warn;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct MetricsArg {
-    /// Write the run's metrics to FILE when it ends, well or not, as OpenMetrics text; it is replaced
-    /// at once, so that a collector never reads half of it.
+    /// Write the run's metrics to FILE as OpenMetrics text when the run ends, also after a failure. FILE is replaced
+    /// atomically, so that a collector never reads half of it.
     #[arg(long = "metrics", value_name = "FILE", display_order = 912)]
     metrics_file: Option<PathBuf>,
 }

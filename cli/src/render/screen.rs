@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use clap::ValueEnum;
 
-/// Columns where nobody says how many there are.
+/// Columns if the width is unknown.
 const DEFAULT_WIDTH: usize = 100;
 const MIN_WIDTH: usize = 40;
 
@@ -62,7 +62,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// What stdout can show.
+    /// Describes stdout.
     pub(crate) fn of_stdout(choice: ColourChoice) -> Screen {
         let is_terminal = io::stdout().is_terminal();
         let columns = match is_terminal {

@@ -13,14 +13,14 @@ use crate::exit::WrongUse;
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("which").args(["index_config", "preset"]).required(true)))]
 pub(crate) struct CreateArgs {
-    /// Where the index shall be: a folder, s3://…, gs://… or az://….
+    /// Index to create: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
     #[command(flatten)]
     config: ConfigArgs,
 
-    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    /// Write even if the store ignores conditional writes; no other process may write at the same time.
     #[arg(long)]
     unsafe_single_writer: bool,
 }

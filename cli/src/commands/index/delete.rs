@@ -19,62 +19,62 @@ use crate::render::{Screen, numbers};
 pub(crate) use lister::Lister;
 
 const AFTER_HELP: &str = "\
-What matches when the command begins is deleted, all of it at once or nothing; what is ingested afterwards
-stays, and ingesting the same sources again brings nothing back. Searches leave deleted documents out from then on.
-Their bytes stay in the store until their splits are written anew (`canter index merge --rewrite-deleted`) and
-`canter index gc` has removed the old ones. --verify says where they still lie.
+Documents that match when the command begins are deleted, all of them at once or none. Documents
+that are ingested afterwards stay, and ingesting the same sources again restores nothing. Searches
+leave deleted documents out from then on. Their bytes stay in the store until `canter index merge
+--rewrite-deleted` rewrites their splits and `canter index gc` removes the old ones. --verify
+reports where they remain.
 
 If any split cannot be searched, nothing is deleted.
 
 Examples:
   canter index delete --index ./logs --query 'user_id:4711' --dry-run   # how many there are
   canter index delete --index ./logs --query 'user_id:4711'
-  canter index delete --index ./logs --query 'user_id:4711' --verify    # what is left of them, and where
+  canter index delete --index ./logs --query 'user_id:4711' --verify    # which are left, and where
   canter index delete --index ./logs --query '*' --all --end-timestamp 2024-01-01";
 
 /// Arguments of `canter index delete`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DeleteArgs {
-    /// The index: a folder, s3://…, gs://… or az://….
+    /// Index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// What to delete, as `canter search` looks for it.
+    /// Query that selects the documents to delete, as in `canter search`.
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     query: String,
 
-    /// Fields in which to look for words that name no field, separated by commas [default: those of the
-    /// index config].
+    /// Fields to search for words that name no field, separated by commas [default: those of the index config].
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     search_field: Vec<String>,
 
-    /// Nothing earlier: seconds since 1970, or a date such as 2016-04-13 or 2016-04-13T08:00:00Z.
+    /// Start of the time range (inclusive): seconds since 1970, or a date such as 2016-04-13 or 2016-04-13T08:00:00Z.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     start_timestamp: Option<i64>,
 
-    /// Only what is earlier than this.
+    /// End of the time range (exclusive), in the same form.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     end_timestamp: Option<i64>,
 
-    /// Needed to delete what `*` matches: every document, or every one of that time.
+    /// Required for the query `*`: delete every document, or every document of the time range.
     #[arg(long)]
     all: bool,
 
-    /// Count what would be deleted, and delete nothing.
+    /// Count the documents that would be deleted, and delete nothing.
     #[arg(long, conflicts_with = "verify")]
     dry_run: bool,
 
-    /// Delete nothing: say whether the query still finds anything, and which objects of the store still hold
-    /// documents that it matches. Every split in the store is searched, live or not.
+    /// Delete nothing: report whether the query still finds documents, and which objects of the store still contain
+    /// matching ones. Every split in the store is searched, live or not.
     #[arg(long)]
     verify: bool,
 
-    /// Time for one search of the index, in milliseconds.
+    /// Time limit of one search of the index, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     deadline_ms: u64,
 
-    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    /// Write even if the store ignores conditional writes; no other process may write at the same time.
     #[arg(long)]
     unsafe_single_writer: bool,
 

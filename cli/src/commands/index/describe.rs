@@ -24,11 +24,11 @@ use crate::render::{Align, Cell, Colour, Column, Screen, Table, numbers};
 /// Arguments of `canter index describe`.
 #[derive(Debug, Args)]
 pub(crate) struct DescribeArgs {
-    /// The index: a folder, s3://…, gs://…, az://… or https://….
+    /// Index: a folder, s3://…, gs://…, az://… or https://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// Look for garbage, too: objects that nothing refers to. Lists the store.
+    /// Look for garbage, too: unreferenced objects. Lists the store.
     #[arg(long)]
     garbage: bool,
 

@@ -20,26 +20,29 @@ use crate::cli::Format;
 use crate::render::numbers;
 
 const AFTER_HELP: &str = "\
-If the index config has a `retention`, splits of which every document is older than its period leave the index
-first; with --exact, documents that are older are deleted from the others, too, as `canter index delete` does. Objects to which nothing refers (of merges, of ingests that failed) are listed in the manifest when they are
-found, and removed by a later run when the grace period is over. So a search that began before still finds
-what it reads, and an ingest that needs one of them again takes it off the list. Ingests, merges and searches
-may go on meanwhile. Files below the index that are none of its own are named and left alone.
+If the index config has a `retention`, splits whose documents are all older than its period leave
+the index first. With --exact, older documents are deleted from the other splits, too, as by
+`canter index delete`.
+
+Unreferenced objects (of merges, of ingests that failed) are listed in the manifest when they are
+found, and removed by a later run after the grace period. So a search that began before still
+finds its objects, and an ingest that needs an object again takes it off the list. Ingests, merges
+and searches can continue meanwhile. Foreign files below the index are reported and left alone.
 
 Examples:
   canter index gc --index s3://bucket/logs --dry-run
   canter index gc --index s3://bucket/logs                   # every hour, by cron
-  canter index gc --index ./logs --grace 0s                  # at once: no search is under way";
+  canter index gc --index ./logs --grace 0s                  # at once, if no search is running";
 
 /// Arguments of `canter index gc`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct GcArgs {
-    /// The index: a folder, s3://…, gs://… or az://….
+    /// Index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// So long an object stays after it was found that nothing refers to it: longer than any search takes.
+    /// How long an object is kept after it is found to be unreferenced; must be longer than any search takes.
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration)]
     grace: Duration,
 
@@ -47,19 +50,19 @@ pub(crate) struct GcArgs {
     #[arg(long)]
     no_retention: bool,
 
-    /// Apply the `retention` to the second: delete older documents from splits that have younger ones, too.
+    /// Apply the `retention` to the second: also delete older documents from splits that contain younger ones.
     #[arg(long, conflicts_with = "no_retention")]
     exact: bool,
 
-    /// Time for the search that --exact makes, in milliseconds.
+    /// Time limit of the search that --exact makes, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 600_000, requires = "exact")]
     deadline_ms: u64,
 
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Forget which sources were ingested before this day, such as 2026-01-31 (in UTC), so that they can be ingested
-    /// again. Nothing else forgets them: not merges, not deletions, not retention.
+    /// Forget the sources that were ingested before this day, such as 2026-01-31 (in UTC), so that they can be
+    /// ingested again. Merges, deletions and retention keep them.
     #[arg(long, value_name = "DATE", value_parser = parse_day)]
     forget_sources_before: Option<u64>,
 
@@ -67,11 +70,11 @@ pub(crate) struct GcArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    /// Write even if the store ignores conditional writes; no other process may write at the same time.
     #[arg(long)]
     unsafe_single_writer: bool,
 
-    /// How to show the report.
+    /// Format of the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
 }

@@ -29,27 +29,29 @@ use report::text_of;
 const SHOWN_INPUTS: usize = 5;
 
 const AFTER_HELP: &str = "\
-Nothing is published before the input has been read to its end: after a failure the index is what it
-was, and the same command goes on where a large ingest was interrupted. Each record becomes a document or a reject; rejected ones go to the rejects file with their line,
-place and reason, or with `on_error: keep` in the index config become documents that say so.
+Nothing is published before the input has been read to its end. After a failure the index is
+unchanged, and the same command resumes where a large ingest was interrupted. Each record becomes
+a document or a reject. Rejects go to the rejects file with their line, place and reason. With
+`on_error: keep` in the index config, a rejected record is stored as a document with its text in
+`_raw`.
 
-The same list of inputs again, after a failure or by mistake, changes nothing: what was published
-before is told and left alone, whatever the options are. A file is known by its path and its first
-line, so a copy of it is another input and equal lines of two files are all kept; of a file that grew
-only the new lines are added. Standard input is known by --ingest-id alone: without it, every ingest
-adds all of its lines.
+Ingesting the same list of inputs again, after a failure or by mistake, changes nothing: documents
+that were published before are reported and skipped, whatever the options are. A file is
+identified by its path and its first line, so a copy is another input, and equal lines of two
+files are all kept. If a file has grown, only the new lines are added. Standard input is
+identified by --ingest-id alone; without it, every ingest adds all lines.
 
-An input may be a glob (in quotes), a folder, or lie in a bucket: s3://bucket/key, s3://bucket/prefix/ (all
-below), s3://bucket/prefix/**/*.gz, also gs:// and az://. Credentials come from the environment, as for
-the index. An object that was ingested to its end is not read again while it stays as it is: run the same
-command again and again, and only what is new is read.
+An input may be a glob (in quotes), a folder, or in a bucket: s3://bucket/key, s3://bucket/prefix/
+(all objects below it), s3://bucket/prefix/**/*.gz, also gs:// and az://. Credentials come from
+the environment, as for the index. An object that was ingested to its end is read again only if it
+changes, so repeating the same command reads only new data.
 
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
   zstd -dc logs.zst | canter index ingest --index s3://bucket/logs --ingest-id logs-2026-11-22
   canter index ingest --index ./logs --index-config logs.yaml --input a.ndjson  # creates it first
   canter index ingest --index ./web --preset access-log --input access.log      # the same
-  canter index ingest --index ./web --input access.log --dry-run 20             # only shows
+  canter index ingest --index ./web --input access.log --dry-run 20             # shows, writes nothing
   canter index ingest --index ./logs --input ./logs.d --input '/var/log/app/**/*.log.gz'
   canter index ingest --index s3://bucket/index --input s3://bucket/logs/
   canter index ingest --index ./trail --preset cloudtrail --since 2026-11-01 \\
@@ -60,85 +62,84 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct IngestArgs {
-    /// The index: a folder, s3://…, gs://… or az://….
+    /// Index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     pub(crate) index: String,
 
     #[command(flatten)]
     pub(crate) reading: ReadArgs,
 
-    /// Names what is ingested, so that running it again is known as such: for standard input, and
-    /// for files that may be at another path the next time. Never give two inputs the same id.
+    /// Identifies the input, so that ingesting it again is recognised: for standard input, and for files whose path
+    /// may differ the next time. Never give two inputs the same ID.
     #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ingest_id: Option<String>,
 
-    /// The index is created from this first, if there is none yet.
+    /// The config from which the index is created first, if it does not exist.
     #[command(flatten)]
     config: ConfigArgs,
 
-    /// Only show what the first N records of each input become, field by field, and write nothing.
+    /// Only show the documents of the first N records of each input, field by field, and write nothing.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) dry_run: Option<u32>,
 
-    /// Where rejected lines go: appended, to a file that is made when the first line is rejected.
+    /// File to which rejected lines are appended; created when the first line is rejected.
     #[arg(long, value_name = "FILE", default_value = "canter.rejects.ndjson")]
     rejects: PathBuf,
 
-    /// Size at which the rejects file is full, such as 1GiB: rejects beyond it are counted and not written, and its
-    /// last line says so [default: 256MiB].
+    /// Maximum size of the rejects file, such as 1GiB. Further rejects are only counted, and the last line of the
+    /// file says so [default: 256MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     max_rejects_bytes: Option<u64>,
 
-    /// Give up, publishing nothing, after more rejected lines than this.
+    /// Maximum number of rejected lines; with more, the command fails and publishes nothing.
     #[arg(long, value_name = "N")]
     max_rejects: Option<u64>,
 
-    /// Documents per split; without it what the index config says.
+    /// Documents per split [default: as in the index config].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     split_num_docs: Option<u64>,
 
-    /// A split ends at the latest after so many bytes of input, such as 64MiB; bounds memory
-    /// [default: 128MiB].
+    /// Maximum bytes of input per split, such as 64MiB; bounds memory [default: 128MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     max_split_bytes: Option<u64>,
 
-    /// A longer line is rejected; at most 1GiB [default: 1MiB].
+    /// Maximum length of a line, up to 1GiB; longer lines are rejected [default: 1MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_line_bytes)]
     max_line_bytes: Option<u32>,
 
-    /// After so many bytes of input, what is uploaded is noted in the index: the same command, run again after it was
-    /// interrupted, goes on there [default: 256MiB].
+    /// Bytes of input between checkpoints. A checkpoint records uploaded splits in the index, so that the same
+    /// command resumes there after an interruption [default: 256MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     checkpoint_bytes: Option<u64>,
 
-    /// Threads that parse documents [default: half of the cores].
+    /// Number of threads that parse documents [default: half of the cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     num_parsers: Option<u16>,
 
-    /// Threads that build splits, each with one in memory [default: one, two from four cores on].
+    /// Number of threads that build splits, each with one split in memory [default: one; two from four cores on].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     num_indexers: Option<u16>,
 
-    /// Afterwards merge what is due, a little of it at a time: as `canter index merge` does, for indexes that are
-    /// fed again and again. If that fails the ingest has not.
+    /// Merge splits that are due after the ingest, a few at a time, as `canter index merge` does; for indexes that
+    /// are filled repeatedly. The ingest succeeds even if a merge fails.
     #[arg(long)]
     pub(crate) merge: bool,
 
-    /// At most so many merges.
+    /// Maximum number of merges.
     #[arg(long, value_name = "N", default_value_t = 4, requires = "merge", value_parser = clap::value_parser!(u64).range(1..))]
     max_merges: u64,
 
-    /// At most so many bytes of splits are merged, such as 256MiB; larger merges are left to
-    /// `canter index merge` [default: 1GiB].
+    /// Maximum size of the splits to merge, such as 256MiB; larger merges are left to `canter index merge` [default:
+    /// 1GiB].
     #[arg(long, value_name = "BYTES", requires = "merge", value_parser = parse_some_bytes)]
     max_merge_bytes: Option<u64>,
 
-    /// Go on although the store ignores conditions on writes: nothing else may write at the same time,
-    /// or documents are lost.
+    /// Write even if the store ignores conditional writes; if another process writes at the same time, documents are
+    /// lost.
     #[arg(long)]
     unsafe_single_writer: bool,
 
-    /// How to show the report.
+    /// Format of the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
 }

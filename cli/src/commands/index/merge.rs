@@ -16,51 +16,51 @@ use crate::exit::{note, warn};
 use crate::render::numbers;
 
 const AFTER_HELP: &str = "\
-Splits are merged as `indexing_settings.merge_policy` of the index config says: neighbours in time, of about
-the same size, up to `split_num_docs_target` documents. Answers stay what they were. Searches and ingests may
-go on meanwhile; a merge whose splits another process changed is given up and planned anew.
+Splits are merged according to `indexing_settings.merge_policy` of the index config: neighbours in
+time of about the same size, up to `split_num_docs_target` documents. Answers stay the same.
+Searches and ingests can continue meanwhile; a merge whose splits another process changes is
+abandoned and planned again.
 
-What was merged stays in the store until `canter index gc` removes it.
+Merged splits stay in the store until `canter index gc` removes them.
 
 Examples:
   canter index merge --index s3://bucket/logs --dry-run      # what is due
-  canter index merge --index s3://bucket/logs --watch 1m     # look every minute, for ever";
+  canter index merge --index s3://bucket/logs --watch 1m     # checks every minute until stopped";
 
 /// Arguments of `canter index merge`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct MergeArgs {
-    /// The index: a folder, s3://…, gs://… or az://….
+    /// Index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// At most so many merges [default: all that are due].
+    /// Maximum number of merges [default: all that are due].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_merges: Option<u64>,
 
-    /// Show what is due, and merge nothing.
+    /// Show the merges that are due, and merge nothing.
     #[arg(long)]
     dry_run: bool,
 
-    /// Write each split with deleted documents anew, even if the policy leaves it alone: then `canter index gc`
-    /// can remove their bytes.
+    /// Rewrite every split with deleted documents, even if the merge policy leaves it alone, so that `canter index
+    /// gc` can remove their bytes.
     #[arg(long)]
     rewrite_deleted: bool,
 
-    /// When nothing is due, look again after so long, and never end.
+    /// When nothing is due, check again after this time; runs until it is stopped.
     #[arg(long, value_name = "TIME", value_parser = parse_some_duration, conflicts_with = "dry_run")]
     watch: Option<Duration>,
 
-    /// Where copies of the splits are kept while they are merged [default: the system's folder for
-    /// temporary files].
+    /// Folder for copies of the splits while they are merged [default: the system's folder for temporary files].
     #[arg(long, value_name = "DIR")]
     temp_folder: Option<PathBuf>,
 
-    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    /// Write even if the store ignores conditional writes; no other process may write at the same time.
     #[arg(long)]
     unsafe_single_writer: bool,
 
-    /// How to show the report.
+    /// Format of the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
 }

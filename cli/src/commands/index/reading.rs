@@ -21,65 +21,62 @@ use crate::open::read_index_config;
 /// How inputs are read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// A file, a folder (all files below it), a glob in quotes ('logs/**/*.gz'), an object
-    /// (s3://bucket/key), all objects below a prefix (s3://bucket/prefix/), or a glob of them; gs:// and az://
-    /// likewise. Plain, gzip or zstd. May be given several times, each file once. Without it, or for `-`,
-    /// standard input.
+    /// Input: a file, a folder (all files below it), a glob in quotes ('logs/**/*.gz'), an object (s3://bucket/key),
+    /// all objects below a prefix (s3://bucket/prefix/), or a glob of objects; gs:// and az:// likewise. Plain, gzip
+    /// or zstd. May be given several times, each file once. Without it, or for `-`, standard input.
     #[arg(long, value_name = "INPUT")]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Leave out inputs of before this day (2026-11-01) or time (2026-11-01T12:00:00Z), in UTC: by the date in
-    /// their path (year=2026/month=11/day=05, date=2026-11-05, 2026/11/05/07), or else by when they were last
-    /// changed.
+    /// Skip inputs from before this day (2026-11-01) or time (2026-11-01T12:00:00Z), in UTC. An input's time is the
+    /// date in its path (year=2026/month=11/day=05, date=2026-11-05, 2026/11/05/07), or else its last modification.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<i64>,
 
-    /// Leave out inputs of this day or time and later, likewise.
+    /// Skip inputs from this day or time and later, likewise.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<i64>,
 
-    /// Make the keys of paths (region=eu-west-1/) fields of their documents: those that the index maps, in
-    /// dynamic mode all. A field that a document has stays as it is.
+    /// Add the keys in paths (region=eu-west-1/) to the documents as fields: those that the index maps, or all in
+    /// dynamic mode. Fields that a document already has stay unchanged.
     #[arg(long)]
     path_fields: bool,
 
-    /// Follow links in folders out of the folder that was named. Without it what they lead to is left out, and
-    /// the report says how many: whoever may write into the folder could have any file ingested.
+    /// Follow links that lead out of the folder given. By default such links are skipped and the report counts them,
+    /// because anyone with write access to the folder could have any file ingested.
     #[arg(long)]
     follow_links: bool,
 
-    /// Give up if there are more inputs than this.
+    /// Maximum number of inputs; with more, the command fails.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     max_inputs: u32,
 
-    /// The format of every input: ndjson, json, json-array, cloudtrail, otlp-json, csv, tsv, access-log,
-    /// alb, w3c, cloudfront-json, vpc-flow, syslog, logfmt or plain [default: each is recognised by how
-    /// it begins].
+    /// Format of every input: ndjson, json, json-array, cloudtrail, otlp-json, csv, tsv, access-log, alb, w3c,
+    /// cloudfront-json, vpc-flow, syslog, logfmt or plain [default: detected from the beginning of each input].
     #[arg(long, value_name = "NAME")]
     input_format: Option<Format>,
 
-    /// The names of the values of CSV, TSV or flow logs whose first line does not have them.
+    /// Column names of CSV, TSV or flow logs whose first line does not have them.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
 
-    /// A record of several lines begins with a line that matches this regular expression, such as
-    /// `^\d{4}-` [default: what the index config says, else each line is a record].
+    /// Regular expression for the first line of a record of several lines, such as `^\d{4}-` [default: as in the
+    /// index config, else each line is a record].
     #[arg(long, value_name = "REGEX")]
     multiline_start: Option<String>,
 
-    /// The year of times that have none (syslog, RFC 3164) [default: that in which the file was last
-    /// changed; this one for standard input].
+    /// Year of times that have none (syslog, RFC 3164) [default: the year of the file's last modification; the
+    /// current year for standard input].
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(u16).range(1970..=2261))]
     year: Option<u16>,
 
-    /// Most bytes of pages of a Parquet file, inflated, in memory at once: for each column its dictionary and a page; a page
-    /// may have a quarter of it. A file that needs more breaks off there [default: 512MiB].
+    /// Maximum memory for the decompressed pages of a Parquet file: for each column its dictionary and a page. One
+    /// page may take a quarter of it. A file that needs more is read up to that point [default: 512MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     max_parquet_bytes: Option<u64>,
 
-    /// A program in VRL, Vector's language, that every document goes through before the index takes it: it may
-    /// change, drop or refuse it, or make several of it. See docs/transforms.md.
+    /// Program in VRL, Vector's language, that is run on every document before indexing. It can change, drop or
+    /// reject a document, or turn it into several. See docs/transforms.md.
     #[arg(long, value_name = "FILE")]
     transform: Option<PathBuf>,
 }
@@ -167,11 +164,11 @@ fn is_stdin(path: &Path) -> bool {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct ConfigArgs {
-    /// Quickwit's index config in YAML (or JSON, if the name ends in .json); `-` for stdin.
+    /// Index config in Quickwit's format, in YAML (or JSON, if the name ends in .json); `-` for stdin.
     #[arg(long, value_name = "FILE")]
     pub(crate) index_config: Option<PathBuf>,
 
-    /// A ready-made config; `canter presets` lists them.
+    /// Name of a ready-made index config; `canter presets` lists them.
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
 }

@@ -17,7 +17,7 @@ const AFTER_HELP: &str = "\
 Examples:
   canter index suggest --input app.log.gz > app.yaml
   canter index ingest --index ./app --index-config app.yaml --input app.log.gz --dry-run 20
-  canter index suggest --input s3://bucket/logs/ > app.yaml  # looks at the first object";
+  canter index suggest --input s3://bucket/logs/ > app.yaml  # samples the first object";
 
 /// Arguments of `canter index suggest`.
 #[derive(Debug, Args)]
@@ -26,11 +26,11 @@ pub(crate) struct SuggestArgs {
     #[command(flatten)]
     reading: ReadArgs,
 
-    /// The name of the index.
+    /// Name of the index.
     #[arg(long, value_name = "ID", default_value = "my-index")]
     index_id: String,
 
-    /// Look at so many records.
+    /// Number of records to sample.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     records: u32,

@@ -11,12 +11,13 @@ use crate::cli::Format;
 use crate::open::read_index_config;
 
 const AFTER_HELP: &str = "\
-Fields may be added, also within objects. Search settings, retention, merge policy and other settings, tag fields,
-and a field's description, needle and coerce may be changed. What the splits were built with cannot: each such
-difference is refused, and nothing is changed then. No split is touched, and searches and ingests may go on.
+Fields can be added, also within objects. Search settings, retention, merge policy and other
+settings, tag fields, and a field's description, needle and coerce can be changed. Settings that
+the splits were built with are fixed: a config that changes one is refused as a whole. Splits stay
+as they are, and searches and ingests can continue meanwhile.
 
-Documents that are in the index already are not indexed again. In dynamic mode they are found by a new field as
-dynamic_mapping indexed it before; in other modes they have nothing of it.
+Documents that are already in the index are not indexed again. In dynamic mode, a new field finds
+them as dynamic_mapping indexed it before; in other modes, they have no value for it.
 
 Examples:
   canter index update --index s3://bucket/logs --index-config logs.yaml --dry-run   # what differs
@@ -26,11 +27,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct UpdateArgs {
-    /// The index: a folder, s3://…, gs://… or az://….
+    /// Index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// The config that it shall have, in YAML (or JSON, if the name ends in .json); `-` for stdin.
+    /// New config of the index, in YAML (or JSON, if the name ends in .json); `-` for stdin.
     #[arg(long, value_name = "FILE")]
     index_config: PathBuf,
 
@@ -38,11 +39,11 @@ pub(crate) struct UpdateArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Go on although the store ignores conditions on writes: nothing else may write at the same time.
+    /// Write even if the store ignores conditional writes; no other process may write at the same time.
     #[arg(long)]
     unsafe_single_writer: bool,
 
-    /// How to show the report.
+    /// Format of the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
 }

@@ -12,15 +12,15 @@ use crate::render::numbers;
 /// Arguments of `canter index verify`.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// The index: a folder, s3://…, gs://… or az://….
+    /// Index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// Look at lengths and heads only, not at every byte.
+    /// Check only lengths and heads instead of every byte.
     #[arg(long)]
     quick: bool,
 
-    /// How to show the report.
+    /// Format of the report.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
 }

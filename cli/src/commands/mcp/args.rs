@@ -20,41 +20,41 @@ Tools:
   aggregate        Elasticsearch's aggregations over them
   explain_cost     what a search would read, without reading it; not with --forced-filter
 
-A client starts this program, and speaks with it through its standard input and output: lines of JSON-RPC.
-Most clients are told so in a file:
+A client starts this program and exchanges lines of JSON-RPC with it over standard input and output.
+Most clients read this from a config file:
   {\"mcpServers\": {\"logs\": {\"command\": \"canter\",
     \"args\": [\"mcp\", \"--index\", \"logs=s3://bucket/logs\", \"--cache\", \"/var/cache/canter\"]}}}
 
-A call may ask for a smaller budget than this server's, and for no larger one. Answers say what they cost
-and what they lack. Nothing can be changed through this server. It ends when its standard input does.";
+A call may lower the budget of this server. Answers state their cost and what they lack. The
+server is read-only, and exits when its standard input ends.";
 
 /// Arguments of `canter mcp`.
 #[derive(Debug, Args)]
 #[command(
     after_help = AFTER_HELP,
     mut_arg("max_requests", |arg| arg.default_value("500").help(
-        "Most requests of a call to the store, repetitions and hedges included. When this or one of the next two is \
-         used up, the call is answered with what it has"
+        "Maximum number of requests of a call to the store, including retries and hedges. When this, --max-bytes or \
+         --max-waves is used up, the call is answered with what it has"
     )),
     mut_arg("max_bytes", |arg| arg.default_value("256MiB").help(
-        "Most bytes of a call from the store, such as 50MB"
+        "Maximum number of bytes that a call reads from the store, such as 50MB"
     ))
 )]
 pub(crate) struct McpArgs {
-    /// An index that can be asked: a folder, s3://…, gs://…, az://… or https://…. Without NAME= in front it has
-    /// the last part of its URI as its name. May be given several times.
+    /// Index that clients can search: a folder, s3://…, gs://…, az://… or https://…. Without NAME=, its name is the
+    /// last part of the URI. May be given several times.
     #[arg(long = "index", value_name = "[NAME=]URI", required = true, value_parser = parse_index)]
     pub(super) indexes: Vec<(String, String)>,
 
     #[command(flatten)]
     pub(super) engine: EngineArgs,
 
-    /// A query that every hit must match, whatever is asked for; each of its terms names its field. What would tell
-    /// of other documents is not shown then: costs, plans and the sizes of indexes.
+    /// Query that every hit must match, whatever the request; each of its terms must name its field. Costs, plans and
+    /// index sizes are then hidden, because they reveal other documents.
     #[arg(long, value_name = "QUERY")]
     pub(super) forced_filter: Option<String>,
 
-    /// Parts of a search that run at once, each in a guest of its own [default: one per core].
+    /// Number of parts of a search that run at once, each in a guest of its own [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(super) threads: Option<u32>,
 
@@ -68,25 +68,25 @@ pub(crate) struct McpArgs {
     pub(super) calls: CallArgs,
 }
 
-/// What clients may take of the server.
+/// Limits on what clients may use.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Calls")]
 pub(crate) struct CallArgs {
-    /// Most hits that a call may ask for; 10 are shown to one that asks for no number.
+    /// Maximum number of hits that a call may ask for; a call without a number gets 10.
     #[arg(long, value_name = "N", default_value = "100")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(super) max_hits: u64,
 
-    /// Longest answer. What is longer has long texts and lists cut, and says which.
+    /// Maximum size of an answer. A longer answer has its long texts and lists cut, and says which.
     #[arg(long, value_name = "BYTES", default_value = "64KiB", value_parser = parse_answer_bytes)]
     pub(super) max_answer_bytes: usize,
 
-    /// Most calls that run at once.
+    /// Maximum number of calls that run at once.
     #[arg(long, value_name = "N", default_value = "4")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(super) max_concurrent_calls: u32,
 
-    /// Most calls that wait for those; those beyond are refused.
+    /// Maximum number of waiting calls; further calls are refused.
     #[arg(long, value_name = "N", default_value = "32")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub(super) max_waiting_calls: u32,

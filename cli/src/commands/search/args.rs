@@ -28,62 +28,61 @@ Examples:
   canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
     --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
 
-With --format json the answer is one object: hits, num_hits, elapsed_time_micros, aggregations, errors
-(in words), failed_splits (damaged or unreachable), skipped_splits (a limit was reached before their turn),
-timed_out, budget_exhausted (the name of that limit, or null) and, with --profile, profile.
-If some splits failed or were skipped, the answer is that of the others and warnings name them; if
-no split answered, the exit code is 1.
+With --format json the answer is one object: hits, num_hits, elapsed_time_micros, aggregations,
+errors (in words), failed_splits (damaged or unreachable), skipped_splits (a limit was reached
+before their turn), timed_out, budget_exhausted (the name of that limit, or null) and, with
+--profile, profile. If some splits fail or are skipped, the answer covers the other splits and
+warnings name the missing ones. If no split answers, the exit code is 1.
 
-With --explain it is: plan (what becomes of each split, and why), profile (what the plan has cost),
-planned (the next requests), num_waves, num_requests and num_bytes (what an answer takes at least),
-max_documents (most documents to fetch for its hits), prices_as_of and prices.
+With --explain the object has: plan (whether and why each split is searched), profile (the cost of
+planning), planned (the next requests), num_waves, num_requests and num_bytes (the least that an
+answer takes), max_documents (the most documents to fetch for its hits), prices_as_of and prices.
 
-Without --cache every run starts with nothing.";
+Without --cache, every run starts with an empty cache.";
 
 /// Arguments of `canter search`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SearchArgs {
-    /// The index: a folder, s3://…, gs://…, az://… or https://….
+    /// Index: a folder, s3://…, gs://…, az://… or https://….
     #[arg(long, value_name = "URI")]
     pub(super) index: String,
 
-    /// What to look for; see below.
+    /// Query to run; see Queries below.
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     pub(super) query: String,
 
-    /// Elasticsearch aggregations: JSON, or @FILE that holds it.
+    /// Elasticsearch aggregations as JSON, or @FILE that contains the JSON.
     #[arg(long, value_name = "JSON|@FILE", value_parser = parse_aggs)]
     pub(super) aggs: Option<Value>,
 
-    /// How many hits to return.
+    /// Maximum number of hits to return.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(super) max_hits: u64,
 
-    /// How many hits to skip before those.
+    /// Number of hits to skip first.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) start_offset: u64,
 
-    /// Fast fields, `_score` or `_doc`, separated by commas; the second decides where the first is equal, and so on.
-    /// Largest first, with `-` in front smallest first [default: newest first].
+    /// Sort keys, separated by commas: fast fields, `_score` or `_doc`. Each key orders the hits that are equal by
+    /// the keys before it. Largest first; with `-` in front, smallest first [default: newest first].
     #[arg(long, value_name = "FIELDS", allow_hyphen_values = true)]
     pub(super) sort_by: Option<String>,
 
-    /// Count so many hits at least; after that the search ends as soon as it has those to show, and splits that are
-    /// not needed for them are not read [default: count all].
+    /// Count at least N hits. The search then ends as soon as it has the hits to return, and skips splits that they
+    /// do not need [default: count all].
     #[arg(long, value_name = "N")]
     pub(super) count_up_to: Option<u64>,
 
-    /// Fields in which to look for words that name no field, separated by commas [default: those of the
-    /// index config].
+    /// Fields to search for words that name no field, separated by commas [default: those of the index config].
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     pub(super) search_field: Vec<String>,
 
-    /// Nothing earlier: seconds since 1970, or a date such as 2016-04-13 or 2016-04-13T08:00:00Z.
+    /// Start of the time range (inclusive): seconds since 1970, or a date such as 2016-04-13 or 2016-04-13T08:00:00Z.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     pub(super) start_timestamp: Option<i64>,
 
-    /// Only what is earlier than this.
+    /// End of the time range (exclusive), in the same form.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     pub(super) end_timestamp: Option<i64>,
 
@@ -93,7 +92,7 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(super) format: FormatArg,
 
-    /// Draw the buckets of the aggregations into FILE.svg, or into FILE.html together with tables.
+    /// Draw the buckets of the aggregations to FILE.svg, or to FILE.html with tables.
     #[arg(long, value_name = "FILE", requires = "aggs")]
     pub(super) chart: Option<ChartFile>,
 

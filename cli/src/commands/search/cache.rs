@@ -18,26 +18,27 @@ use crate::exit::WrongUse;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cache")]
 pub(crate) struct CacheArgs {
-    /// Keep what is fetched in this folder, for later searches; any number of processes may share it.
-    /// An empty name is no folder.
+    /// Folder that keeps fetched data for later searches; any number of processes may share it. An empty name means
+    /// no folder.
     #[arg(long, value_name = "DIR", env = "CANTER_CACHE", hide_env_values = true)]
     #[arg(value_parser = OsStringValueParser::new())]
     cache: Option<OsString>,
 
-    /// Keep nothing, even if CANTER_CACHE names a folder.
+    /// Search without a cache, even if CANTER_CACHE names a folder.
     #[arg(long, conflicts_with_all = ["cache_bytes", "manifest_ttl", "stale_while_revalidate"])]
     pub(super) no_cache: bool,
 
-    /// Most bytes that the cache takes on the disk, such as 500MB or 4GiB.
+    /// Maximum size of the cache on disk, such as 500MB or 4GiB.
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = parse_bytes)]
     cache_bytes: u64,
 
-    /// Use a cached manifest for so long, such as 30s, without asking whether it has changed. What is
-    /// published meanwhile is found after that.
+    /// How long a cached manifest is used without revalidating it, such as 30s. Documents published meanwhile are
+    /// found afterwards.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     manifest_ttl: Duration,
 
-    /// For so long after that, answer from the cached manifest, and ask meanwhile for the next search.
+    /// How long after --manifest-ttl searches still use the cached manifest while it is revalidated for the next
+    /// search.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     stale_while_revalidate: Duration,
 }

@@ -18,13 +18,12 @@ use crate::simulate::Simulation;
 /// Arguments about plans and prices.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Print the plan instead of the answer: which splits are searched or left out and why, what is
-    /// to be read, and what that costs. Reads the manifest, heads, and dictionaries where their counts
-    /// decide.
+    /// Print the plan instead of the answer: which splits are searched or left out and why, what would be read, and
+    /// what that costs. Reads the manifest, heads, and dictionaries where their counts decide.
     #[arg(long)]
     explain: bool,
 
-    /// Price by this table instead of the built-in one, which `canter prices` prints.
+    /// Price table to use instead of the built-in one, which `canter prices` prints.
     #[arg(long, value_name = "FILE", requires = "explain")]
     prices: Option<PathBuf>,
 }

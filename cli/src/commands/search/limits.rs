@@ -5,69 +5,69 @@ use clap::Args;
 
 use crate::amounts::parse_bytes;
 
-/// What one search may take.
+/// Limits of one search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Most milliseconds that the search takes. A little before, it stops reading and answers with what
-    /// it has [default: 30000].
+    /// Time limit of the search in milliseconds. Shortly before it, the search stops reading and answers with what it
+    /// has [default: 30000].
     #[arg(long, value_name = "MS")]
     deadline_ms: Option<u64>,
 
-    /// Most requests to the store, repetitions and hedges included. When this or one of the next two is
-    /// used up, the search answers with what it has [default: no limit].
+    /// Maximum number of requests to the store, including retries and hedges. When this, --max-bytes or --max-waves
+    /// is used up, the search answers with what it has [default: no limit].
     #[arg(long, value_name = "N")]
     max_requests: Option<u64>,
 
-    /// Most bytes from the store, such as 50MB [default: no limit].
+    /// Maximum number of bytes read from the store, such as 50MB [default: no limit].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 
-    /// Most waves, which are rounds to the store one after the other [default: no limit].
+    /// Maximum number of waves, which are successive rounds of requests to the store [default: no limit].
     #[arg(long, value_name = "N")]
     max_waves: Option<u64>,
 
-    /// Largest start_offset + max_hits (`max_hits` in messages) [default: 10000].
+    /// Maximum of start_offset + max_hits (`max_hits` in messages) [default: 10000].
     #[arg(long, value_name = "N")]
     max_result_window: Option<u64>,
 
-    /// Most splits that are opened [default: 10000].
+    /// Maximum number of splits to open [default: 10000].
     #[arg(long, value_name = "N")]
     max_splits: Option<u64>,
 
-    /// Most buckets that aggregations return [default: 65000].
+    /// Maximum number of buckets that aggregations return [default: 65000].
     #[arg(long, value_name = "N")]
     max_buckets: Option<u64>,
 
-    /// Most memory that aggregations take [default: 500 MB].
+    /// Maximum memory of aggregations [default: 500 MB].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_aggregation_bytes: Option<u64>,
 
-    /// Most documents that are looked at for fields that are not indexed (strategy: none) [default: 1000000].
+    /// Maximum number of documents to scan for fields without an index (strategy: none) [default: 1000000].
     #[arg(long, value_name = "N")]
     max_docs_scanned: Option<u64>,
 
-    /// Deepest nesting of the query [default: 50].
+    /// Maximum nesting depth of the query [default: 50].
     #[arg(long, value_name = "N")]
     max_query_depth: Option<u64>,
 
-    /// Most terms and clauses of the query [default: 1024].
+    /// Maximum number of terms and clauses in the query [default: 1024].
     #[arg(long, value_name = "N")]
     max_query_clauses: Option<u64>,
 
-    /// Longest query [default: 64 KiB].
+    /// Maximum length of the query [default: 64 KiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_query_bytes: Option<u64>,
 
-    /// Largest manifest [default: 64 MiB].
+    /// Maximum size of the manifest [default: 64 MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_manifest_bytes: Option<u64>,
 
-    /// Most requests in flight at once [default: 64].
+    /// Maximum number of requests in flight [default: 64].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) max_concurrent_requests: Option<u16>,
 
-    /// Most memory of one guest in WebAssembly [default: 512 MiB].
+    /// Maximum WebAssembly memory of one guest [default: 512 MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_memory_bytes: Option<u64>,
 }

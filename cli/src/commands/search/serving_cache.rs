@@ -19,8 +19,8 @@ pub(crate) struct ServingCacheArgs {
     #[command(flatten)]
     folder: CacheArgs,
 
-    /// Memory for what is fetched and computed, over the folder if --cache names one; 0 is the folder alone. Without
-    /// a folder, points in time are kept here too.
+    /// Maximum memory for fetched and computed data, in front of the folder if --cache names one; 0 uses the folder
+    /// alone. Without a folder, points in time are kept here too.
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = parse_bytes)]
     #[arg(conflicts_with = "no_cache")]
     memory_cache_bytes: u64,

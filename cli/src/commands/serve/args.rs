@@ -27,32 +27,33 @@ Paths:
   GET|POST /api/v1/NAME/search   Quickwit's API: query, start_timestamp, end_timestamp, start_offset, max_hits,
                                  search_field, snippet_fields, sort_by, format, aggs, budget, profile
   GET /api/v1/indexes            the indexes;  /api/v1/indexes/NAME  one of them
-  GET /health/livez              alive;  /health/readyz  every index can be read
-  GET /ui/                       a page to search with
-  GET /metrics                   what was searched and fetched, for Prometheus
-  POST /_bulk, /v1/logs, …       documents in, with --writable (see Writing below)
+  GET /health/livez              the server runs;  /health/readyz  every index can be read
+  GET /ui/                       a search page
+  GET /metrics                   metrics of searches and fetches, for Prometheus
+  POST /_bulk, /v1/logs, …       documents in, with --writable (see Writing above)
   PUT|DELETE /NAME, …            indexes and templates, with --writable and --indexes-in
   GET /openapi.json              all paths with their parameters
 
 Examples:
   canter serve --index logs=s3://bucket/logs
-  canter serve --index logs=s3://bucket/logs --cache ~/.cache/canter   # what was fetched outlives the server
+  canter serve --index logs=s3://bucket/logs --cache ~/.cache/canter   # a cache that outlives the server
   curl 'http://127.0.0.1:7280/logs/_search?q=severity_text:ERROR&size=5'
   curl 'http://127.0.0.1:7280/api/v1/logs/search?query=severity_text:ERROR&max_hits=5'
   curl http://127.0.0.1:7280/api/v1/logs/search -d '{\"query\": \"error\", \"max_hits\": 5}'
 
-On an address that other machines reach it asks for tokens (see Access below), unless --insecure says otherwise.
-Requests for another host than localhost, an address or an --allowed-host get 421, and writes of web pages
-of other origins 403, unless a --cors-write-origin names theirs. What finds no room gets 429 with
-Retry-After (503, if it is a connection), and what takes too long is closed: see Server below. HTTP/1 and
-HTTP/2 are spoken, answers are compressed with gzip or zstd for clients that take it.";
+On an address that other machines reach, the server requires tokens (see Access above) unless
+--insecure is given. A request for a host other than localhost, an address or an --allowed-host
+gets 421. A write of a web page of another origin gets 403, unless a --cors-write-origin names
+that origin. When the server is full, a request gets 429 with Retry-After, and a connection gets
+503. Connections that take too long are closed (see Server above). The server speaks HTTP/1 and
+HTTP/2, and compresses answers with gzip or zstd for clients that accept it.";
 
 /// Arguments of `canter serve`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ServeArgs {
-    /// An index to serve: a folder, s3://…, gs://…, az://… or https://…. Without NAME= in front it has
-    /// the last part of its URI as its name. May be given several times.
+    /// Index to serve: a folder, s3://…, gs://…, az://… or https://…. Without NAME=, its name is the last part of the
+    /// URI. May be given several times.
     #[arg(
         long = "index",
         value_name = "[NAME=]URI",
@@ -61,38 +62,38 @@ pub(crate) struct ServeArgs {
     #[arg(value_parser = parse_index)]
     pub(super) indexes: Vec<(String, String)>,
 
-    /// The address and port; port 0 takes any that is free.
+    /// Address and port to listen on; port 0 picks a free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7280")]
     pub(super) listen: String,
 
     #[command(flatten)]
     pub(super) engine: EngineArgs,
 
-    /// A query that every hit must match, whatever is asked for; each of its terms names its field. With tokens, each of
-    /// them has its own.
+    /// Query that every hit must match, whatever the request; each of its terms must name its field. With tokens,
+    /// each token has a filter of its own instead.
     #[arg(long, value_name = "QUERY", conflicts_with_all = ["api_keys", "jwks"])]
     pub(super) forced_filter: Option<String>,
 
-    /// Let pages of this origin search from a browser, and nothing else, such as `https://example.org`; `*` is any. May be
-    /// given several times.
+    /// Origin whose web pages may search from a browser (and only search), such as `https://example.org`; `*` is any
+    /// origin. May be given several times.
     #[arg(long = "cors-origin", value_name = "ORIGIN")]
     pub(super) cors_origins: Vec<String>,
 
-    /// Answer requests for this host too, as in a proxy's `Host` header; localhost, addresses and the name
-    /// in --listen are always answered. `*` is any, for a server that only a proxy can reach. May be given
+    /// Additional host whose requests are answered, as in a proxy's `Host` header. Localhost, addresses and the name
+    /// in --listen are always answered. `*` is any host, for a server that only a proxy can reach. May be given
     /// several times.
     #[arg(long = "allowed-host", value_name = "NAME", value_parser = parse_allowed_host)]
     pub(super) allowed_hosts: Vec<String>,
 
-    /// Speak TLS with this certificate, in PEM, those that vouch for it behind it. Read again when the file changes.
+    /// Serve TLS with this certificate, in PEM, followed by its chain. Read again when the file changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// The certificate's private key, in PEM.
+    /// Private key of the certificate, in PEM.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// Parts of a search that run at once, each in a guest of its own [default: one per core].
+    /// Number of parts of a search that run at once, each in a guest of its own [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(super) threads: Option<u32>,
 
@@ -115,32 +116,33 @@ pub(crate) struct ServeArgs {
     pub(super) managing: ManagingArgs,
 }
 
-/// Who may ask.
+/// Access control.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Access")]
 pub(crate) struct AccessArgs {
-    /// Ask for a token, and take the API keys in this file, which `canter key add` writes. Read again when it changes.
+    /// Require a token, and accept the API keys in this file, which `canter key add` writes. Read again when the file
+    /// changes.
     #[arg(long, value_name = "FILE")]
     api_keys: Option<PathBuf>,
 
-    /// Ask for a token, and take JSON Web Tokens that are signed by a key of this set (JWKS): HS256, RS256 or EdDSA. Read
-    /// again when it changes.
+    /// Require a token, and accept JSON Web Tokens signed by a key of this set (JWKS): HS256, RS256 or EdDSA. Read
+    /// again when the file changes.
     #[arg(long, value_name = "FILE")]
     jwks: Option<PathBuf>,
 
-    /// The claim that says what a JWT allows: an object with `indexes`, `rights` and `filter`.
+    /// Claim of a JWT that states what it allows: an object with `indexes`, `rights` and `filter`.
     #[arg(long, value_name = "NAME", default_value = "canter", requires = "jwks")]
     jwt_claim: String,
 
-    /// Who must have issued a JWT (`iss`).
+    /// Required issuer of a JWT (`iss`).
     #[arg(long, value_name = "TEXT", requires = "jwks")]
     jwt_issuer: Option<String>,
 
-    /// For whom a JWT must be (`aud`).
+    /// Required audience of a JWT (`aud`).
     #[arg(long, value_name = "TEXT", requires = "jwks")]
     jwt_audience: Option<String>,
 
-    /// Let whoever reaches this address ask everything, without tokens.
+    /// Accept every request without a token, from any client that reaches this address.
     #[arg(long, conflicts_with_all = ["api_keys", "jwks"])]
     pub(super) insecure: bool,
 }
@@ -162,48 +164,48 @@ impl AccessArgs {
     }
 }
 
-/// What clients may take of the server.
+/// Limits on what clients may use.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
-    /// Most connections at once; those beyond are answered 503 and closed (under TLS only closed).
+    /// Maximum number of connections; further ones are answered 503 and closed (under TLS only closed).
     #[arg(long, value_name = "N", default_value = "512")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: u32,
 
-    /// Most guests at once, and so most searches; each may take --max-memory-bytes.
+    /// Maximum number of guests, and so of searches, at once; each may take --max-memory-bytes.
     #[arg(long, value_name = "N", default_value = "32")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) max_instances: u32,
 
-    /// Most memory of guests that are kept between searches, so that the next one need not set one up; with 0, each search
-    /// has a guest of its own.
+    /// Maximum memory of guests that are kept between searches for reuse; with 0, each search starts a guest of its
+    /// own.
     #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = parse_bytes)]
     pub(super) max_idle_bytes: u64,
 
-    /// Most requests that wait while all guests are busy; those beyond are answered 429.
+    /// Maximum number of requests that wait while all guests are busy; further ones are answered 429.
     #[arg(long, value_name = "N", default_value = "128")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub(super) max_waiting: u32,
 
-    /// Longest body of a request; a longer one is answered 413.
+    /// Maximum size of a request's body; a larger one is answered 413.
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = parse_bytes)]
     pub(super) max_body_bytes: u64,
 
-    /// Most bytes of bodies in memory, of all requests together; those beyond are answered 429 [default:
-    /// 16MiB, or --max-body-bytes if that is more].
+    /// Maximum size of all requests' bodies in memory; further requests are answered 429 [default: 16MiB, or
+    /// --max-body-bytes if that is more].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_held_bytes: Option<u64>,
 
-    /// A connection is closed whose next request's header has not come after this, or its TLS handshake.
+    /// Time limit for a TLS handshake and for the header of the next request; the connection is closed after it.
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_some_duration)]
     header_timeout: Duration,
 
-    /// A request whose body has not come after this is answered 408.
+    /// Time limit for the body of a request; the request is answered 408 after it.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_some_duration)]
     pub(super) body_timeout: Duration,
 
-    /// A connection is closed whose client has taken nothing of its answer for so long.
+    /// Time after which a connection is closed if its client reads nothing of its answer.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_some_duration)]
     answer_timeout: Duration,
 }

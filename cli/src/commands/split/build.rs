@@ -14,12 +14,14 @@ use crate::exit::{WrongUse, note};
 use crate::render::{IngestProgress, numbers};
 
 const AFTER_HELP: &str = "\
-Each machine builds and uploads the splits of its part of the inputs and writes a receipt; `canter split
-publish` takes all receipts and publishes everything at once. Until then the index is what it was. A part
-that is built twice, because a machine failed or was slow, has the same splits and counts once.
+Each machine builds and uploads the splits of its part of the inputs and writes a receipt. `canter
+split publish` takes all receipts and publishes everything at once; until then the index is
+unchanged. A part that is built twice, because a machine failed or was slow, has the same splits
+and counts once.
 
-Give every machine the same inputs, in the same order. A file @LIST names inputs, one a line. What a folder, a
-glob or a prefix of a bucket finds is divided by names, so that objects that arrive meanwhile move no other.
+Give every machine the same inputs in the same order. A file @LIST names inputs, one per line.
+What a folder, a glob or a prefix of a bucket finds is divided by name, so that objects that
+arrive meanwhile leave all others in their part.
 
 Examples:
   canter split build --index s3://bucket/logs --input @inputs.txt --part 3/16 --receipt 3.json
@@ -34,18 +36,17 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     ingest: IngestArgs,
 
-    /// Which part of the inputs: I of N, counted from 0. Part I has the inputs I, I + N, I + 2 N, … of the
-    /// list, and of what each folder, glob or prefix finds those whose names fall to it.
+    /// Part of the inputs to build: I of N, counted from 0. Part I takes the inputs I, I + N, I + 2 N, … of the list.
+    /// What a folder, glob or prefix finds is divided among the parts by name.
     #[arg(long, value_name = "I/N", value_parser = parse_part, default_value = "0/1")]
     part: Part,
 
-    /// Where the receipt goes, a file or an object such as s3://bucket/receipts/3.json; without it, to standard
-    /// output.
+    /// File or object for the receipt, such as s3://bucket/receipts/3.json [default: standard output].
     #[arg(long, value_name = "FILE|URI")]
     receipt: Option<PathBuf>,
 }
 
-/// One part of so many.
+/// One of N parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     index: usize,

@@ -24,11 +24,11 @@ const VERIFY_LEN: u64 = 4 << 20;
 /// Arguments of `canter split inspect`.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// A split: a file, or an object as s3://…, gs://…, az://… or https://….
+    /// Split to inspect: a file, or an object (s3://…, gs://…, az://… or https://…).
     #[arg(value_name = "PATH|URL")]
     split: String,
 
-    /// Check every block of the body too; of a file on this machine only.
+    /// Check every block of the body, too; for a file on this machine only.
     #[arg(long)]
     verify: bool,
 

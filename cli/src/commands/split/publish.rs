@@ -16,21 +16,21 @@ use crate::render::{Screen, numbers};
 /// Arguments of `canter split publish`.
 #[derive(Debug, Args)]
 pub(crate) struct PublishArgs {
-    /// The index: a folder, s3://…, gs://… or az://….
+    /// Index: a folder, s3://…, gs://… or az://….
     #[arg(long, value_name = "URI")]
     index: String,
 
-    /// Receipts of `canter split build`, of all parts: files, objects of a bucket, or s3://bucket/folder/ for all
-    /// objects below it that end in .json; `-` is standard input, with one a line.
+    /// Receipts of all parts, written by `canter split build`: files, objects of a bucket, or s3://bucket/folder/ for
+    /// all objects below it that end in .json; `-` is standard input, with one receipt per line.
     #[arg(value_name = "RECEIPT", required = true)]
     receipts: Vec<PathBuf>,
 
-    /// How many receipts there must be: with fewer or more nothing is published.
+    /// Required number of receipts; with any other number, nothing is published.
     #[arg(long, value_name = "N")]
     num_receipts: Option<usize>,
 
-    /// Go on although the store ignores conditions on writes: nothing else may write at the same time,
-    /// or documents are lost.
+    /// Write even if the store ignores conditional writes; if another process writes at the same time, documents are
+    /// lost.
     #[arg(long)]
     unsafe_single_writer: bool,
 

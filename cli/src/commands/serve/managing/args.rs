@@ -6,13 +6,13 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Indexes that come and go")]
 pub(crate) struct ManagingArgs {
-    /// Serve all indexes under this folder or bucket, too: with --writable, clients make and delete them there, and put
-    /// templates. Other servers over the same one notice within seconds.
+    /// Serve all indexes under this folder or bucket, too. With --writable, clients create and delete indexes there,
+    /// and put templates. Other servers over the same folder or bucket notice changes within seconds.
     #[arg(long, value_name = "URI")]
     pub(in crate::commands::serve) indexes_in: Option<String>,
 
-    /// Make an index for documents that come in for such a name, although no template has it; `*` stands for any text. May be
-    /// given several times [default: only a template makes one].
+    /// Name for which incoming documents create an index without a template; `*` stands for any text. May be given
+    /// several times [default: only templates create indexes].
     #[arg(
         long = "auto-create-index",
         value_name = "PATTERN",
@@ -20,7 +20,7 @@ pub(crate) struct ManagingArgs {
     )]
     pub(super) auto_create: Vec<String>,
 
-    /// Most indexes under --indexes-in; each takes a thread of a writable server.
+    /// Maximum number of indexes under --indexes-in; each takes a thread of a writable server.
     #[arg(long, value_name = "N", default_value = "200", requires = "indexes_in")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) max_indexes: u32,

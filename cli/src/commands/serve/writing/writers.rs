@@ -34,20 +34,20 @@ const READ_AT_ONCE: usize = 2;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct WritingArgs {
-    /// Take documents, too: Elasticsearch's `_bulk`, `_doc` and `_delete_by_query`, Quickwit's `ingest`, and OpenTelemetry's
-    /// `/v1/logs`. With tokens, each says whether it may write and delete.
+    /// Accept documents, too, through Elasticsearch's `_bulk`, `_doc` and `_delete_by_query`, Quickwit's `ingest`,
+    /// and OpenTelemetry's `/v1/logs`. With tokens, each token states whether it may write and delete.
     #[arg(long)]
     pub(in crate::commands::serve) writable: bool,
 
-    /// For so long documents wait for others, to be published with them. Each publication writes a split and a manifest.
+    /// How long documents wait for others to be published with them. Each publication writes a split and a manifest.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_some_duration, requires = "writable")]
     commit_interval: Duration,
 
-    /// Longest body of a write, uncompressed; a longer one is answered 413.
+    /// Maximum size of a write's body, uncompressed; a larger one is answered 413.
     #[arg(long, value_name = "BYTES", default_value = "16MiB", value_parser = parse_bytes, requires = "writable")]
     max_write_bytes: u64,
 
-    /// Most documents or actions of one write; more are answered 413.
+    /// Maximum number of documents or actions of one write; more are answered 413.
     #[arg(
         long,
         value_name = "N",
@@ -57,17 +57,17 @@ pub(crate) struct WritingArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     max_write_items: u32,
 
-    /// Most bytes of documents that wait to be published, of all indexes together; those beyond wait
-    /// for ten seconds, and are then answered 429.
+    /// Maximum size of the documents that wait to be published, of all indexes together. Further writes wait for ten
+    /// seconds, and are then answered 429.
     #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = parse_bytes, requires = "writable")]
     max_pending_bytes: u64,
 
-    /// The index that OpenTelemetry's logs go to, if they do not name one with a `qw-otel-logs-index` header.
+    /// Index for OpenTelemetry logs without a `qw-otel-logs-index` header.
     #[arg(long, value_name = "NAME", requires = "writable")]
     otel_index: Option<String>,
 
-    /// Let pages of this origin write from a browser, too, such as `https://example.org`. Writes of other pages are refused, but
-    /// for those of this server. May be given several times.
+    /// Origin whose web pages may also write from a browser, such as `https://example.org`. Pages of this server may
+    /// always write; writes of all other pages are refused. May be given several times.
     #[arg(
         long = "cors-write-origin",
         value_name = "ORIGIN",
@@ -75,7 +75,7 @@ pub(crate) struct WritingArgs {
     )]
     pub(in crate::commands::serve) cors_write_origins: Vec<String>,
 
-    /// Leave merging and removing what was merged to `canter index merge` and `canter index gc`.
+    /// Leave merging and the removal of merged splits to `canter index merge` and `canter index gc`.
     #[arg(long, requires = "writable")]
     no_upkeep: bool,
 }
