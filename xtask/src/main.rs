@@ -28,13 +28,13 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo [ARGS]   generate logs, index them, search them in the wasm guest
-  check         format, lints and unit tests of the packages that differ from the main branch
-  test          everything that CI checks: format, lints, tests, fuzz targets, documentation
+  check         format, lint and unit-test the packages that differ from the main branch
+  test          run everything that CI checks: format, lints, tests, fuzz targets, documentation
   conformance [ARGS]
-                send one list of requests to every host: the answers must be the same; without
+                send one list of requests to every host and compare the answers; without
                 arguments, write the table into docs/conformance.md (--help shows the arguments)
-  tools [--all] install the programs that tests run and that are not ours into <target>/tools;
-                --all: also what takes a quarter of an hour to compile
+  tools [--all] install third-party programs that tests run into <target>/tools;
+                --all: also those that take a quarter of an hour to compile
   guest         build the guest component into <target>/guest and compile it ahead of time
   js [test]     build the npm package, the Worker and the browser example; test them
   wasi          build the WASI component into <target>/guest and compile it ahead of time
@@ -43,12 +43,12 @@ usage: cargo xtask COMMAND
                 build the packages of the Lambda functions into <target>/lambda
   example native-lambda [QUERY [INDEX]]
                 run the Lambda search function on this machine
-  clients       Elasticsearch's own clients, against a server of this build
+  clients       run Elasticsearch's own clients against a server of this build
   python [test|spark]
                 build the Python package as a wheel; test it, or its data source for Spark
   peers [build] [--docs N] [--splits N]
-                aggregations beside DuckDB over the same documents: answers and times; with `build`, what an index
-                takes to build, to keep and to search, beside Parquet and tantivy
+                compare aggregations with DuckDB over the same documents: answers and times; with `build`, compare
+                the cost to build, store and search an index with Parquet and tantivy
   dist          build the self-contained release binary <target>/dist/canter";
 
 fn main() -> ExitCode {

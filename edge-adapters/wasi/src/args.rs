@@ -8,28 +8,28 @@ pub(crate) const USAGE: &str = "\
 usage: canter-wasi.wasm search --index URL --query QUERY [FLAGS]
 
   --index URL             the index: http://… or https://…
-  --query QUERY           what to look for, as in `canter search`
+  --query QUERY           the query, as in `canter search`
   --aggs JSON|@FILE       Elasticsearch aggregations
-  --max-hits N            how many hits to return [default: 20]
-  --start-offset N        how many hits to skip before those [default: 0]
+  --max-hits N            maximum number of hits to return [default: 20]
+  --start-offset N        number of hits to skip first [default: 0]
   --sort-by FIELDS        fast fields, _score or _doc, comma-separated [default: newest first]
   --search-field FIELDS   fields for words that name no field
-  --start-timestamp TIME  nothing earlier: seconds since 1970, or a date
-  --end-timestamp TIME    only what is earlier than this
-  --profile               show what the guest did
-  --cache-bytes BYTES     most bytes in /cache, such as 1GiB; 0 keeps nothing [default: 1GiB]
-  --manifest-ttl-ms MS    for how long a manifest is not asked for again [default: 0]
-  --deadline-ms MS        most milliseconds [default: 30000]
-  --max-requests N        most requests to the store [default: no limit]
-  --max-bytes BYTES       most bytes from the store [default: no limit]
-  --max-waves N           most dependent rounds of requests [default: no limit]
-  --max-concurrent-requests N   most requests at once [default: 64]
+  --start-timestamp TIME  start of the time range (inclusive): seconds since 1970, or a date
+  --end-timestamp TIME    end of the time range (exclusive)
+  --profile               show the profile of the search
+  --cache-bytes BYTES     maximum size of /cache, such as 1GiB; 0 keeps nothing [default: 1GiB]
+  --manifest-ttl-ms MS    how long a cached manifest is used without revalidation [default: 0]
+  --deadline-ms MS        time limit in milliseconds [default: 30000]
+  --max-requests N        maximum number of requests to the store [default: no limit]
+  --max-bytes BYTES       maximum number of bytes from the store [default: no limit]
+  --max-waves N           maximum number of successive rounds of requests [default: no limit]
+  --max-concurrent-requests N   maximum number of requests in flight [default: 64]
   --limits JSON           the engine's own limits, such as {\"max_splits\":100}
 
-The cache is the folder that is given as /cache (wasmtime run --dir FOLDER::/cache …). As a web service
+The cache is the folder that is mapped to /cache (wasmtime run --dir FOLDER::/cache …). As a web service
 (wasmtime serve -S cli) the same component answers the search API of the indexes in CANTER_INDEXES.";
 
-/// What is to be searched, and how.
+/// The search to run, and its options.
 #[derive(Debug)]
 pub(crate) struct SearchArgs {
     pub(crate) index: String,
@@ -40,7 +40,7 @@ pub(crate) struct SearchArgs {
     pub(crate) shows_profile: bool,
 }
 
-/// What is asked for.
+/// The command given.
 #[derive(Debug)]
 pub(crate) enum Command {
     Help,

@@ -12,32 +12,32 @@ use canter_tests::conformance::{
 };
 use clap::Parser;
 
-/// Where the table stands in the document.
+/// The marks around the table in the document.
 const TABLE_START: &str = "<!-- The table: cargo xtask conformance -->\n";
 const TABLE_END: &str = "<!-- The end of the table. -->\n";
 
-/// Sends one list of requests to every host: the answers must be the same bytes.
+/// Sends one list of requests to every host, and compares the answers byte for byte.
 #[derive(Parser)]
 struct Args {
-    /// Run only these hosts, and the one with which all are compared
+    /// Run only these hosts and the reference host
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     host: Vec<String>,
-    /// Check the answers of this host, and compare the others with it
+    /// Reference host: its answers are checked, and the others are compared with it
     #[arg(long, default_value = "native", value_name = "NAME")]
     reference: String,
-    /// Fail if this machine lacks what one of these hosts needs
+    /// Fail if this machine lacks a requirement of one of these hosts
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     require: Vec<String>,
     /// Send only requests with this text in their name
     #[arg(long, value_name = "TEXT")]
     request: Option<String>,
-    /// Show at most so many wrong answers of a host
+    /// Maximum number of wrong answers to show for each host
     #[arg(long, default_value_t = 10)]
     max_problems: usize,
-    /// Put the table into this document
+    /// Write the table into this document
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Show the names of hosts and requests, and do nothing
+    /// List the names of hosts and requests, and exit
     #[arg(long)]
     list: bool,
 }

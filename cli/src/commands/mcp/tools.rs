@@ -61,7 +61,7 @@ pub(super) fn tools_of(app: &App) -> Vec<Tool> {
             json!({
                 "index": index(app),
                 "pattern": text("Only fields whose names match; `*` stands for any text. Example: `http.*`."),
-                "max_fields": number(&format!("Most fields to list; {DEFAULT_MAX_FIELDS} if absent."), 1, Some(1_000)),
+                "max_fields": number(&format!("Maximum number of fields to list; {DEFAULT_MAX_FIELDS} if absent."), 1, Some(1_000)),
             }),
             &["index"],
             app,
@@ -69,7 +69,7 @@ pub(super) fn tools_of(app: &App) -> Vec<Tool> {
         tool(
             SEARCH,
             "Search documents",
-            "Documents that match a query, newest first, and how many match (`num_hits`).",
+            "Returns the documents that match a query, newest first, and their number (`num_hits`).",
             merged([selection(app), hits(app), fields()]),
             &["index", "query"],
             app,
@@ -77,8 +77,8 @@ pub(super) fn tools_of(app: &App) -> Vec<Tool> {
         tool(
             AGGREGATE,
             "Aggregate documents",
-            "Counts, histograms, top values and statistics over all documents that match a query, as Elasticsearch's \
-             aggregations. Much cheaper than reading hits.",
+            "Computes counts, histograms, top values and statistics over all documents that match a query, with \
+             Elasticsearch's aggregations. Much cheaper than reading hits.",
             merged([
                 selection(app),
                 json!({"aggs": {"type": "object", "description": AGGS}}),
@@ -92,8 +92,8 @@ pub(super) fn tools_of(app: &App) -> Vec<Tool> {
         tools.push(tool(
             EXPLAIN_COST,
             "Explain what a search would cost",
-            "What a search or an aggregation would read at least, in requests, bytes and waves (round trips), and what that \
-             costs, without running it; also which splits it leaves out, and why. Reads the index's manifest, and \
+            "Plans a search or an aggregation without running it: the least that it would read, in requests, bytes and waves \
+             (round trips), its price, and the splits that it leaves out, with the reasons. Reads the index's manifest, and \
              dictionaries only where they decide.",
             merged([selection(app), hits(app), aggs]),
             &["index", "query"],
@@ -154,7 +154,7 @@ fn index(app: &App) -> Value {
     text(&format!("The index: {}.", listed(&app.indexes)))
 }
 
-/// Which documents are meant.
+/// The arguments that select documents.
 fn selection(app: &App) -> Value {
     json!({
         "index": index(app),
@@ -165,7 +165,7 @@ fn selection(app: &App) -> Value {
             "type": "array",
             "items": {"type": "string"},
             "maxItems": 100,
-            "description": "Fields in which words without a field are looked for, instead of the index's own.",
+            "description": "Fields to search for words without a field, instead of the index's own.",
         },
     })
 }
@@ -174,12 +174,12 @@ fn hits(app: &App) -> Value {
     let most_offset = app.limits.guest.get("max_hits").and_then(Value::as_u64);
     let default = DEFAULT_MAX_HITS.min(app.max_hits);
     json!({
-        "max_hits": number(&format!("Most hits to show; {default} if absent."), 0, Some(app.max_hits)),
-        "start_offset": number("Hits to skip before those.", 0, Some(most_offset.unwrap_or(10_000))),
+        "max_hits": number(&format!("Maximum number of hits to return; {default} if absent."), 0, Some(app.max_hits)),
+        "start_offset": number("Number of hits to skip first.", 0, Some(most_offset.unwrap_or(10_000))),
         "sort_by": text(SORT_BY),
         "count_up_to": number(
-            "Count so many hits at least; all if absent. A search in the order of time then reads no more than it needs for \
-             the hits it shows.",
+            "Minimum number of hits to count; all if absent. A search in the order of time then reads only what the returned \
+             hits need.",
             0,
             None,
         ),
@@ -192,34 +192,34 @@ fn fields() -> Value {
             "type": "array",
             "items": {"type": "string"},
             "maxItems": 100,
-            "description": "The fields to show of each hit, all if absent; `*` stands for any text. Example: [\"timestamp\", \
+            "description": "Fields to return for each hit, all if absent; `*` stands for any text. Example: [\"timestamp\", \
                             \"http.*\"].",
         },
     })
 }
 
-/// What a call may take, and how much that is if it does not say. Under a forced filter what is left out would tell of
-/// documents that it hides.
+/// The limits of a call, and their defaults. Under a forced filter most are left out, because they would reveal hidden
+/// documents.
 fn budget(app: &App) -> Value {
     let limits = &app.limits;
     let mut properties = json!({
-        "deadline_ms": number(&of_server("Most milliseconds", Some(limits.deadline_ms)), 1, Some(limits.deadline_ms)),
+        "deadline_ms": number(&of_server("Time limit in milliseconds", Some(limits.deadline_ms)), 1, Some(limits.deadline_ms)),
     });
     if !app.is_filtered() {
         for (name, what, max) in [
             (
                 "max_requests",
-                "Most requests to the store",
+                "Maximum number of requests to the store",
                 limits.budget.max_requests,
             ),
             (
                 "max_bytes",
-                "Most bytes from the store",
+                "Maximum number of bytes from the store",
                 limits.budget.max_bytes,
             ),
             (
                 "max_waves",
-                "Most waves, which are round trips to the store",
+                "Maximum number of waves, which are round trips to the store",
                 limits.budget.max_waves,
             ),
         ] {
@@ -228,8 +228,7 @@ fn budget(app: &App) -> Value {
     }
     json!({
         "type": "object",
-        "description": "What this call may take at most. When it is used up, the answer has what was read until then, and \
-                        says so.",
+        "description": "Limits of this call. When one is reached, the answer covers the data read so far, and says so.",
         "properties": properties,
         "additionalProperties": false,
     })
