@@ -59,7 +59,9 @@ impl TryFrom<f64> for Amount {
     fn try_from(value: f64) -> Result<Self, String> {
         match value.is_finite() && value >= 0.0 {
             true => Ok(Self(value)),
-            false => Err(format!("{value} is no price or quantity: give 0 or more")),
+            false => Err(format!(
+                "{value} is not a price or quantity: give 0 or more"
+            )),
         }
     }
 }

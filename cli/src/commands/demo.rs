@@ -100,8 +100,8 @@ pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
         cpu: args.simulate_cpu,
     };
     say(&format!(
-        "The queries run on the folder, and again as if it were a store far away:\n\
-         {}, on a clock that waits for nobody.",
+        "The queries run on the folder, and again on a simulated remote store:\n\
+         {}, in virtual time.",
         args.simulate
     ))?;
     let mut charts = Vec::new();

@@ -120,7 +120,7 @@ pub(crate) fn run(args: &DoctorArgs, screen: &Screen) -> Result<()> {
 fn origin_of(text: &str) -> Result<String> {
     let wrong = || {
         WrongUse(format!(
-            "`{text}` is no origin: write it as https://example.org"
+            "`{text}` is not an origin: write it as https://example.org"
         ))
     };
     let url = Url::parse(text).map_err(|_| wrong())?;
@@ -135,7 +135,7 @@ fn candidates(text: &str) -> Result<Vec<Url>> {
     let url = Url::parse(text)
         .ok()
         .filter(|url| url.has_host())
-        .ok_or_else(|| WrongUse(format!("`{text}` is no web address")))?;
+        .ok_or_else(|| WrongUse(format!("`{text}` is not a web address")))?;
     let mut manifest = url.clone();
     if let Ok(mut segments) = manifest.path_segments_mut() {
         segments.pop_if_empty().push(MANIFEST_OBJECT);

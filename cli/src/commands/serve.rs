@@ -118,18 +118,18 @@ fn check_public(
     match (&app.gate, is_tls) {
         (None, _) if args.access.insecure => {
             warn(format_args!(
-                "{address} can be reached from other machines, and whoever reaches it can search"
+                "{address} can be reached from other machines, and every client that reaches it can search"
             ));
             Ok(())
         }
         (None, _) => Err(WrongUse(format!(
-            "{address} can be reached from other machines: ask for tokens with --api-keys or --jwks, or let \
-             whoever reaches it search with --insecure"
+            "{address} can be reached from other machines: require tokens with --api-keys or --jwks, or \
+             accept every client with --insecure"
         ))),
         (Some(_), false) => {
             warn(format_args!(
-                "tokens come to {address} unencrypted: give it a certificate with --tls-cert, unless what stands \
-                 before it has one"
+                "tokens are sent to {address} unencrypted: give it a certificate with --tls-cert, unless a proxy in \
+                 front has one"
             ));
             Ok(())
         }

@@ -118,8 +118,8 @@ fn wrong_use_is_told_from_a_bad_server() {
     let (_, stderr) = doctor(&server, &["ftp://host/x"], 2);
     assert!(stderr.contains("s3://"), "{stderr}");
     let (_, stderr) = doctor(&server, &["https://", "--format", "json"], 2);
-    assert!(stderr.contains("no web address"), "{stderr}");
+    assert!(stderr.contains("not a web address"), "{stderr}");
     let (_, stderr) = doctor(&server, &[&index(&server), "--origin", "here"], 2);
-    assert!(stderr.contains("no origin"), "{stderr}");
+    assert!(stderr.contains("not an origin"), "{stderr}");
     doctor(&server, &["http://127.0.0.1:1/x"], 1);
 }

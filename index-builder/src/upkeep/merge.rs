@@ -22,9 +22,9 @@ use crate::storage::IndexStore;
 /// How to merge an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeIndexOptions {
-    /// At most so many merges; all that are due without it.
+    /// Maximum number of merges; all that are due if absent.
     pub max_merges: Option<u64>,
-    /// At most so many bytes of splits: a merge for which that is too little is left out. No limit without it.
+    /// Maximum size of all splits that are merged: merges that would exceed it are skipped. No limit if absent.
     pub max_bytes: Option<u64>,
     /// Plan only.
     pub dry_run: bool,

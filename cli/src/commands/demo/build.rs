@@ -29,7 +29,7 @@ pub(super) fn folder(args: &DemoArgs) -> Result<PathBuf> {
             "there is an index in `{shown}` already: give --keep to query it, or another folder"
         ))),
         (false, true) => bail!(WrongUse(format!(
-            "there is no index in `{shown}` to keep: leave out --keep to build one"
+            "no index in `{shown}` to keep: omit --keep to build one"
         ))),
         _ => Ok(folder.clone()),
     }

@@ -224,12 +224,12 @@ fn text_of(args: &GcArgs, report: &GcReport) -> String {
     ));
     if report.num_checkpoints > 0 {
         line(
-            "an ingest is under way, or was interrupted in the last week: what it has uploaded stays"
+            "an ingest is running, or was interrupted in the last week: its uploads are kept"
                 .to_owned(),
         );
     }
     for name in &report.unknown {
-        line(format!("none of the index's own, left alone: {name}"));
+        line(format!("not part of the index, left alone: {name}"));
     }
     if args.dry_run {
         for name in &report.deleted {

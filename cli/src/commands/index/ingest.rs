@@ -129,7 +129,7 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", default_value_t = 4, requires = "merge", value_parser = clap::value_parser!(u64).range(1..))]
     max_merges: u64,
 
-    /// Maximum size of the splits to merge, such as 256MiB; larger merges are left to `canter index merge` [default:
+    /// Maximum total size of the splits to merge, such as 256MiB; larger merges are left to `canter index merge` [default:
     /// 1GiB].
     #[arg(long, value_name = "BYTES", requires = "merge", value_parser = parse_some_bytes)]
     max_merge_bytes: Option<u64>,

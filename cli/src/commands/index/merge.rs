@@ -153,7 +153,7 @@ fn text_of(args: &MergeArgs, report: &MergeReport, elapsed: Duration) -> String 
     }
     if !report.merges.is_empty() {
         text.push_str(&format!(
-            "what was merged is still in the store: canter index gc --index {}\n",
+            "the merged splits are still in the store: canter index gc --index {}\n",
             args.index
         ));
     }

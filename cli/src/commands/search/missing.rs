@@ -53,7 +53,7 @@ fn limit_message(response: &Value) -> Option<String> {
     let skipped = splits(response, "skipped_splits");
     if skipped.is_empty() {
         return Some(format!(
-            "{what} was reached, and the answer may lack something; {advice}"
+            "{what} was reached, and the answer may be incomplete; {advice}"
         ));
     }
     let ids = skipped

@@ -213,7 +213,7 @@ async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Bod
     let heeds_filter = matches!(change, Change::Documents(Write::DeleteByQuery(_)));
     if caller.forced_filter.is_some() && !heeds_filter {
         let message =
-            "who has a filter can search and delete what it lets through, and add nothing";
+            "a client with a filter can search and delete matching documents, but not add any";
         return api.last_refusal(StatusCode::FORBIDDEN, message);
     }
     let request = WriteRequest {

@@ -209,7 +209,7 @@ impl Bodies {
             ),
             Unread::Damaged(error) => api.refusal(
                 StatusCode::BAD_REQUEST,
-                &format!("the body could not be read: it is not what its content-encoding says, or not whole ({error})"),
+                &format!("the body could not be read: it does not match its content-encoding, or is incomplete ({error})"),
             ),
             Unread::Encoded(encoding) => api.last_refusal(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -67,13 +67,12 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
     let inputs = listed(&args.ingest.reading.input)?;
     if of > 1 && inputs.is_empty() {
         bail!(WrongUse(
-            "--part divides inputs: name them with --input, or in a file with --input @LIST".into()
+            "--part needs inputs to divide: name them with --input, or in a file with --input @LIST".into()
         ));
     }
     if args.ingest.dry_run.is_some() {
         bail!(WrongUse(
-            "a part has no --dry-run: `canter index ingest --dry-run` shows what documents become"
-                .into()
+            "--dry-run is not available for a part: use `canter index ingest --dry-run`".into()
         ));
     }
     if args.ingest.merge {
