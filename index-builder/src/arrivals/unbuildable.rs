@@ -27,7 +27,7 @@ pub fn unbuildable(config: &IndexConfig, documents: &[&[u8]]) -> Result<Vec<usiz
 /// The places of what fails, from halves of halves.
 fn fail_alone(num: usize, fails: &mut dyn FnMut(std::ops::Range<usize>) -> bool) -> Vec<usize> {
     let mut bad = Vec::new();
-    let mut ranges = vec![0..num];
+    let mut ranges: Vec<_> = std::iter::once(0..num).collect();
     let mut num_trials = 0;
     while let Some(range) = ranges.pop() {
         num_trials += 1;

@@ -185,7 +185,7 @@ impl IndexStore {
     }
 
     /// The index's URI as it was given, without credentials: for logs and reports. Messages call the index by
-    /// [`IndexStore::name`].
+    /// `name`.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
