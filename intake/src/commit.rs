@@ -37,11 +37,14 @@ pub(crate) struct Committer {
     builder: Builder,
 }
 
+/// Finds the places of the documents with which building fails.
+type FindUnbuildable = fn(&IndexStore, &[&[u8]]) -> Result<Vec<usize>, BuildError>;
+
 /// How documents are published, and how it is found which of them fail. Tests have others.
 #[derive(Clone, Copy)]
 struct Builder {
     ingest: fn(&IndexStore, &IngestOptions, Vec<Source>) -> Result<IngestReport, BuildError>,
-    unbuildable: fn(&IndexStore, &[&[u8]]) -> Result<Vec<usize>, BuildError>,
+    unbuildable: FindUnbuildable,
 }
 
 impl Default for Builder {

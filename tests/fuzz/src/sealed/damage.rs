@@ -127,7 +127,7 @@ fn damage(parts: &mut Parts, target: &str, draw: &mut Draw<'_>) -> Option<()> {
                 None => parts.file(name)?,
             };
             match bytes.first() {
-                Some(b'{') if draw.byte() % 4 != 0 => number(bytes, draw),
+                Some(b'{') if !draw.byte().is_multiple_of(4) => number(bytes, draw),
                 _ => edit(bytes, draw),
             }
             Some(())
