@@ -109,10 +109,10 @@ impl<'a> Judged<'a> {
 
     /// A name that no other call of the same build has.
     fn name(&self) -> PathBuf {
-        let extra = self.args.iter().filter_map(|arg| arg.to_str());
-        let extra = extra.filter_map(|arg| arg.strip_prefix("extra-filename="));
+        let args = self.args.iter().rev().filter_map(|arg| arg.to_str());
+        let mut extra = args.filter_map(|arg| arg.strip_prefix("extra-filename="));
         let mut name = self.crate_name.to_owned();
-        name.push(extra.last().unwrap_or_default());
+        name.push(extra.next().unwrap_or_default());
         name.into()
     }
 
