@@ -22,7 +22,7 @@ pub mod tokenizers;
 
 pub use classes::check_classes;
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
-pub use datetime::{infer_rfc3339, parse_datetime_literal};
+pub use datetime::{DateInput, infer_date, infer_rfc3339, parse_datetime_literal};
 pub use doc_error::{DocError, DocErrorReason};
 pub use encoded::{DocShape, EncodedDoc, EncodedDocs};
 pub use field_path::{escape_segment, split_path};

@@ -32,6 +32,7 @@ pub use field::{
     Normalizer, NumericKind, TextKind, TextVariant,
 };
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
+pub use read_field::check_field_name;
 pub use settings::{
     DEFAULT_DOCSTORE_BLOCKSIZE, IndexingResources, IndexingSettings, IngestSettings, MergePolicy,
     OnError, RetentionPolicy, TermLimits,

@@ -52,7 +52,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     let keys: Vec<&str> = entries.iter().map(|e| e.key.as_str()).collect();
     let map = MapReader::new(node, path, "a field mapping", &keys)?;
     let name = map.required_str("name", "a field mapping")?;
-    check_name(&name).map_err(|message| map.error("name", message))?;
+    check_field_name(&name).map_err(|message| map.error("name", message))?;
     let what = format!("field mapping {name:?}");
     let type_id = map.required_str("type", &what)?;
     let inner = type_id
@@ -312,7 +312,10 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
 }
 
 /// Quickwit's rule: `^[@$_\-a-zA-Z][@$_/\.\-a-zA-Z0-9]{0,254}$`, and not a reserved name.
-fn check_name(name: &str) -> std::result::Result<(), String> {
+///
+/// # Errors
+/// What is wrong with the name.
+pub fn check_field_name(name: &str) -> std::result::Result<(), String> {
     if RESERVED_NAMES.contains(&name) {
         return Err(format!(
             "field name {name:?} is reserved, as are {}",

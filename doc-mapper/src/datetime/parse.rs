@@ -61,6 +61,12 @@ impl DateInput {
         })
     }
 
+    /// Whether a text is of the format, and a date that fields can hold.
+    #[must_use]
+    pub fn reads(&self, text: &str) -> bool {
+        parse_str(text, std::slice::from_ref(self)).is_ok()
+    }
+
     /// The name in a config, or the pattern.
     pub fn as_str(&self) -> &str {
         match self {

@@ -8,9 +8,22 @@
 
 use super::parse::DateParseError;
 
+/// Which of the ways to write the end of a time are taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strictness {
+    /// RFC 3339's.
+    Rfc3339,
+    /// Also `,123`, `+0200`, and no offset, which is UTC.
+    AsWritten,
+}
+
 /// Nanoseconds since the epoch. A space may stand for the `T`; digits beyond nanoseconds are cut; the
 /// leap second `:60` is the last nanosecond before it.
 pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
+    parse_as(text, Strictness::Rfc3339)
+}
+
+fn parse_as(text: &[u8], strictness: Strictness) -> Result<i64, DateParseError> {
     let (head, tail) = text
         .split_first_chunk::<19>()
         .ok_or(DateParseError::Format)?;
@@ -47,8 +60,14 @@ pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
     if hour > 23 || minute > 59 || second > 60 {
         return Err(DateParseError::Format);
     }
-    let (mut nanos, tail) = fraction(tail)?;
-    let offset_secs = offset(tail)?;
+    let (mut nanos, tail) = fraction(tail, strictness)?;
+    let offset_secs = match (strictness, tail) {
+        (Strictness::AsWritten, []) => 0,
+        (Strictness::AsWritten, [sign, h1, h2, m1, m2]) => {
+            offset(&[*sign, *h1, *h2, b':', *m1, *m2])?
+        }
+        _ => offset(tail)?,
+    };
     let mut second = i64::from(second);
     if second == 60 {
         (second, nanos) = (59, 999_999_999);
@@ -63,7 +82,21 @@ pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
         .ok_or(DateParseError::Range)
 }
 
-/// A date in a JSON field: only the strict form with `T`, so that fewer texts are taken for dates.
+/// A date in a JSON field: a day and a time of day to the second at least, as RFC 3339 or a program that is told
+/// nothing of zones writes them. Without an offset it is in UTC. Everything else is text.
+///
+/// `2024-05-01T10:00:00Z`, `2024-05-01T10:00:00`, `2024-05-01 10:00:00,123`, `2024-05-01T10:00:00.5+0200`.
+pub fn infer_date(text: &str) -> Option<tantivy::DateTime> {
+    let bytes = text.as_bytes();
+    if !bytes.first()?.is_ascii_digit() || !matches!(bytes.get(10)?, b'T' | b' ') {
+        return None;
+    }
+    parse_as(bytes, Strictness::AsWritten)
+        .ok()
+        .map(tantivy::DateTime::from_timestamp_nanos)
+}
+
+/// A date as an answer writes it: only the strict form with `T`.
 pub fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
     let bytes = text.as_bytes();
     if !bytes.first()?.is_ascii_digit() || *bytes.get(10)? != b'T' {
@@ -83,9 +116,11 @@ fn pair(tens: u8, ones: u8) -> Result<u32, DateParseError> {
 }
 
 /// The nanoseconds of `.123`, and what follows.
-fn fraction(tail: &[u8]) -> Result<(i64, &[u8]), DateParseError> {
-    let Some((b'.', rest)) = tail.split_first() else {
-        return Ok((0, tail));
+fn fraction(tail: &[u8], strictness: Strictness) -> Result<(i64, &[u8]), DateParseError> {
+    let rest = match tail.split_first() {
+        Some((b'.', rest)) => rest,
+        Some((b',', rest)) if strictness == Strictness::AsWritten => rest,
+        _ => return Ok((0, tail)),
     };
     let num_digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     let (digits, rest) = rest

@@ -68,6 +68,36 @@ fn every_input_format_reads_its_dates() {
 }
 
 #[test]
+fn texts_without_a_type_are_dates_if_they_say_a_day_and_a_time() {
+    let check = |text: &str, expect: Option<i64>| {
+        let got = super::infer_date(text).map(tantivy::DateTime::into_timestamp_nanos);
+        assert_eq!(got, expect, "{text}");
+    };
+    check("2012-05-21T12:09:14Z", Some(NANOS));
+    check("2012-05-21T12:09:14", Some(NANOS));
+    check("2012-05-21 12:09:14", Some(NANOS));
+    check("2012-05-21T14:09:14+0200", Some(NANOS));
+    check("2012-05-21 14:09:14.5+02:00", Some(NANOS + 500_000_000));
+    check("2012-05-21 12:09:14,123", Some(NANOS + 123_000_000));
+    check("2012-05-21T12:09:14.000001", Some(NANOS + 1_000));
+    for text in [
+        "",
+        "2012-05-21",
+        "2012-05-21T12:09",
+        "2012-05-21T12:09:14 Z",
+        "2012-05-21T12:09:14+02",
+        "2012-05-21x12:09:14",
+        "2012-05-21T12:09:14 done",
+        "2012-05-21T12:09:14.",
+        "1337602154",
+        "2012-13-21T12:09:14",
+        "20120521T120914",
+    ] {
+        check(text, None);
+    }
+}
+
+#[test]
 fn formats_are_tried_in_their_order() {
     let formats = ["rfc3339", "%d/%m/%Y", "%m/%d/%Y", "unix_timestamp"];
     assert_eq!(

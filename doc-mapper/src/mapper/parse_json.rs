@@ -103,12 +103,12 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<JsonValue<'de>, E> {
-        Ok(datetime::infer_rfc3339(value)
+        Ok(datetime::infer_date(value)
             .map_or(JsonValue::Str(Cow::Borrowed(value)), JsonValue::Date))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<JsonValue<'de>, E> {
-        Ok(datetime::infer_rfc3339(value).map_or_else(
+        Ok(datetime::infer_date(value).map_or_else(
             || JsonValue::Str(Cow::Owned(value.to_string())),
             JsonValue::Date,
         ))

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use canter_doc_mapper::config::{BytesFormat, JsonKind};
-use canter_doc_mapper::{FieldKind, ResolvedField};
+use canter_doc_mapper::{FieldKind, ResolvedField, infer_date};
 use tantivy::Term;
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
-use tantivy::schema::IntoIpv6Addr;
+use tantivy::schema::{DATE_TIME_PRECISION_INDEXED, IntoIpv6Addr};
 
 /// The term of a typed literal, for an exact match.
 ///
@@ -133,7 +133,14 @@ pub(super) fn json_value_term(
     json: &JsonKind,
     text: &str,
 ) -> Option<Term> {
-    convert_to_fast_value_and_append_to_json_term(&json_base_term(field, json), text, true)
+    let base = json_base_term(field, json);
+    convert_to_fast_value_and_append_to_json_term(&base, text, true).or_else(|| {
+        // tantivy knows RFC 3339's dates only.
+        let date = infer_date(text)?.truncate(DATE_TIME_PRECISION_INDEXED);
+        let mut term = base.clone();
+        term.append_type_and_fast_value(date);
+        Some(term)
+    })
 }
 
 fn decode_hex(text: &str) -> Option<Vec<u8>> {
