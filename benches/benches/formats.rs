@@ -14,7 +14,7 @@ use canter_benches::process_cpu_seconds;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::preset_of;
 use canter_formats::samples::{LAYOUTS, sample};
-use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout, Recognised};
+use canter_formats::{Cut, Cutter, Directive, Failure, Format, Hints, Layout, Recognised};
 use canter_index_builder::{IngestOptions, Source, Transform, create_index, ingest};
 
 /// The programs of `examples/transforms`.
@@ -127,11 +127,12 @@ fn reading(format: Format, bytes: &[u8]) -> Result<(f64, u64)> {
 }
 
 fn read_once(format: Format, bytes: &[u8]) -> u64 {
-    let recognised = Recognised::forced(format, &bytes[..bytes.len().min(65_536)], false);
+    let beginning = &bytes[..bytes.len().min(65_536)];
+    let recognised = Recognised::forced(format, beginning, false);
     let mut cutter = Cutter::new(format, recognised.delimiter);
-    let mut layout = Layout::new(format, recognised.delimiter, Arc::new(Hints::default()));
+    let mut layout = Layout::of(recognised, beginning, false, Arc::new(Hints::default()));
     let (mut start, mut place, mut num_docs) = (0, 0, 0);
-    let mut scratch = Vec::new();
+    let (mut scratch, mut lines) = (Vec::new(), Vec::new());
     while place < bytes.len() {
         match cutter.cut(&bytes[place..]) {
             Cut::Drop(len) => {
@@ -147,8 +148,23 @@ fn read_once(format: Format, bytes: &[u8]) -> u64 {
         if layout.may_be_directive(record) && layout.take_directive(record) == Directive::Taken {
             continue;
         }
-        layout.parse(record, &mut scratch, &mut |parsed| {
-            num_docs += u64::from(parsed.is_ok());
+        let mut count = |parsed: Result<&[u8], Failure>| num_docs += u64::from(parsed.is_ok());
+        if !layout.has_continuations() {
+            layout.parse(record, &mut scratch, &mut count);
+            continue;
+        }
+        if !lines.is_empty() && !layout.continues(&lines, record) {
+            layout.parse(&lines, &mut scratch, &mut count);
+            lines.clear();
+        }
+        if !lines.is_empty() {
+            lines.push(b'\n');
+        }
+        lines.extend_from_slice(record);
+    }
+    if !lines.is_empty() {
+        layout.parse(&lines, &mut scratch, &mut |parsed| {
+            num_docs += u64::from(parsed.is_ok())
         });
     }
     num_docs

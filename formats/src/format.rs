@@ -36,6 +36,10 @@ pub enum Format {
     Syslog,
     /// `key=value key="another value"`.
     Logfmt,
+    /// Lines with a time near their beginning; those without one belong to the line before.
+    Log,
+    /// Lines of containers, as CRI and Docker's json-file write them.
+    Container,
     /// Lines with nothing known about them.
     Plain,
     /// Parquet, a document each row. Whoever reads it makes a JSON object a line of it: only those are seen here.
@@ -44,7 +48,7 @@ pub enum Format {
 
 impl Format {
     /// All of them, Parquet last.
-    pub const ALL: [Format; 16] = [
+    pub const ALL: [Format; 18] = [
         Format::Ndjson,
         Format::Json,
         Format::JsonArray,
@@ -59,6 +63,8 @@ impl Format {
         Format::VpcFlow,
         Format::Syslog,
         Format::Logfmt,
+        Format::Log,
+        Format::Container,
         Format::Plain,
         Format::Parquet,
     ];
@@ -81,6 +87,8 @@ impl Format {
             Format::VpcFlow => "vpc-flow",
             Format::Syslog => "syslog",
             Format::Logfmt => "logfmt",
+            Format::Log => "log",
+            Format::Container => "container",
             Format::Parquet => "parquet",
             Format::Plain => "plain",
         }
@@ -100,6 +108,8 @@ impl Format {
                 | Format::VpcFlow
                 | Format::Syslog
                 | Format::Logfmt
+                | Format::Log
+                | Format::Container
                 | Format::Plain
         )
     }

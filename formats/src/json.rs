@@ -61,6 +61,13 @@ impl<'o> Object<'o> {
         Object::begin(self.out)
     }
 
+    /// Members that `append` writes; it is told whether they are the first.
+    pub(crate) fn members(&mut self, append: impl FnOnce(bool, &mut Vec<u8>)) {
+        let len = self.out.len();
+        append(self.is_empty, self.out);
+        self.is_empty &= self.out.len() == len;
+    }
+
     /// The key alone; the caller writes a value after it.
     pub(crate) fn value(&mut self, name: &str) -> &mut Vec<u8> {
         self.key(name);

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::container::Container;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::log_line::time::Reference;
+use crate::log_line::{self, LineLayout};
 use crate::parse;
+use crate::recognise::{Recognised, recognise, sample_lines};
 
 /// What somebody who knows better says about a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,20 @@ pub struct Hints {
     pub columns: Option<Vec<String>>,
     /// When the source ended: the year of times that have none (RFC 3164) follows from it.
     pub ended: Option<MonthDay>,
+    /// The year of times that have none, whenever the source ended.
+    pub year: Option<u16>,
+    /// The zone of times that name none, in minutes east of Greenwich.
+    pub zone_minutes: i16,
+}
+
+impl Hints {
+    pub(crate) fn reference(&self) -> Reference {
+        Reference {
+            year: self.year,
+            ended: self.ended,
+            zone_minutes: self.zone_minutes,
+        }
+    }
 }
 
 /// What becomes of a value that is written without a type.
@@ -67,9 +85,42 @@ pub struct Layout {
     pub(crate) delimiter: u8,
     pub(crate) columns: Vec<Column>,
     pub(crate) hints: Arc<Hints>,
+    learned: Learned,
+}
+
+/// What the beginning of a source says of its lines.
+#[derive(Clone, Debug)]
+enum Learned {
+    Nothing,
+    Lines(Arc<LineLayout>),
+    Container(Arc<Container>),
 }
 
 impl Layout {
+    /// The layout of a source that begins so; `is_whole` says that there is no more of it.
+    #[must_use]
+    pub fn of(
+        recognised: Recognised,
+        beginning: &[u8],
+        is_whole: bool,
+        hints: Arc<Hints>,
+    ) -> Layout {
+        let mut layout = Layout::new(recognised.format, recognised.delimiter, hints);
+        let lines = match recognised.format {
+            Format::Log | Format::Container => sample_lines(beginning, is_whole),
+            _ => return layout,
+        };
+        layout.learned = match recognised.format {
+            Format::Container => {
+                let hints = Arc::clone(&layout.hints);
+                let inner = |text: &str| inner_layout(text.as_bytes(), hints);
+                Learned::Container(Arc::new(Container::learn(&lines, inner)))
+            }
+            _ => Learned::Lines(Arc::new(log_line::learn_from(&lines).unwrap_or_default())),
+        };
+        layout
+    }
+
     /// The layout of a source of which nothing was read yet.
     #[must_use]
     pub fn new(format: Format, delimiter: u8, hints: Arc<Hints>) -> Layout {
@@ -83,7 +134,43 @@ impl Layout {
             delimiter,
             columns: columns.unwrap_or_default(),
             hints,
+            learned: Learned::Nothing,
         }
+    }
+
+    /// What was learned of lines with times.
+    pub(crate) fn lines(&self) -> Option<&LineLayout> {
+        match &self.learned {
+            Learned::Lines(lines) => Some(lines),
+            Learned::Nothing | Learned::Container(_) => None,
+        }
+    }
+
+    /// Whether lines may belong to the record before them, so that [`Layout::continues`] is to be asked.
+    #[must_use]
+    #[inline]
+    pub fn has_continuations(&self) -> bool {
+        !matches!(self.learned, Learned::Nothing)
+    }
+
+    /// Whether a line belongs to the record before it, of which `record` is what was read so far.
+    #[must_use]
+    pub fn continues(&self, record: &[u8], line: &[u8]) -> bool {
+        match &self.learned {
+            Learned::Nothing => false,
+            Learned::Lines(lines) => !lines.is_empty() && !lines.begins_record(line),
+            Learned::Container(container) => container.continues(record, line),
+        }
+    }
+
+    /// What is to be known of its times, in a sentence without an end; nothing if they say everything themselves.
+    #[must_use]
+    pub fn times(&self) -> Option<String> {
+        let lines = match &self.learned {
+            Learned::Lines(lines) => lines,
+            Learned::Nothing | Learned::Container(_) => return None,
+        };
+        lines.times(&self.hints)
     }
 
     /// The format.
@@ -154,7 +241,21 @@ impl Layout {
             Format::W3c => parse::w3c::parse(text, self, out),
             Format::CloudFrontJson => parse::w3c::parse_json(text, &self.hints, out),
             Format::VpcFlow => parse::vpc_flow::parse(text, self, out),
-            Format::Syslog => parse::syslog::parse(text, self.hints.ended, out),
+            Format::Syslog => parse::syslog::parse(text, &self.hints.reference(), out),
+            Format::Log => {
+                match &self.learned {
+                    Learned::Lines(lines) => lines.parse(text, &self.hints.reference(), out),
+                    Learned::Nothing | Learned::Container(_) => parse::plain(text, out),
+                }
+                Ok(())
+            }
+            Format::Container => match &self.learned {
+                Learned::Container(container) => container.parse(text, out),
+                Learned::Nothing | Learned::Lines(_) => {
+                    let plain = Layout::new(Format::Plain, b',', Arc::clone(&self.hints));
+                    Container::of(plain).parse(text, out)
+                }
+            },
             Format::Logfmt => parse::logfmt::parse(text, &self.hints, out),
             Format::Plain => {
                 parse::plain(text, out);
@@ -168,6 +269,29 @@ impl Layout {
             | Format::OtlpJson => Ok(()),
         }
     }
+}
+
+/// The layout of what is in envelopes.
+fn inner_layout(text: &[u8], hints: Arc<Hints>) -> Layout {
+    let recognised = recognise(text, false);
+    let format = match recognised.format {
+        Format::Json | Format::CloudFrontJson => Format::Ndjson,
+        format @ (Format::Ndjson
+        | Format::AccessLog
+        | Format::Syslog
+        | Format::Logfmt
+        | Format::Log) => format,
+        _ => Format::Plain,
+    };
+    Layout::of(
+        Recognised {
+            format,
+            ..recognised
+        },
+        text,
+        false,
+        hints,
+    )
 }
 
 /// Columns by their names. A name that was there already gets a number, so that no value is lost.

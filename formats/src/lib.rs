@@ -23,11 +23,13 @@
     )
 )]
 
+mod container;
 mod cut;
 mod failure;
 mod format;
 mod json;
 mod layout;
+mod log_line;
 mod nesting;
 mod parse;
 pub mod presets;
@@ -41,5 +43,6 @@ pub use cut::{Cut, Cutter};
 pub use failure::Failure;
 pub use format::Format;
 pub use layout::{Directive, Hints, Layout, MonthDay, Sink, ValueKind};
+pub use log_line::time::zone_minutes;
 pub use nesting::JsonNesting;
 pub use recognise::{BEGINNING_LEN, Recognised, recognise};

@@ -27,7 +27,7 @@ macro_rules! preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 10] = [
+pub const PRESETS: [Preset; 12] = [
     preset!(
         "access-log",
         "Apache and Nginx, common and combined",
@@ -44,6 +44,16 @@ pub const PRESETS: [Preset; 10] = [
     preset!("otel-logs", "OpenTelemetry logs in OTLP's JSON", [OtlpJson]),
     preset!("syslog", "syslog, RFC 5424 and RFC 3164", [Syslog]),
     preset!("logfmt", "key=value pairs", [Logfmt]),
+    preset!(
+        "log",
+        "lines with a time: what programs log, in any layout",
+        [Log]
+    ),
+    preset!(
+        "container",
+        "lines of containers: CRI (Kubernetes), Docker's json-file",
+        [Container]
+    ),
     preset!("plain", "lines of text", [Plain]),
     preset!(
         "any",

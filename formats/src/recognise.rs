@@ -6,14 +6,18 @@
 use serde_json::Value;
 use serde_json::error::Category;
 
+use crate::container;
 use crate::format::Format;
 use crate::layout::Hints;
+use crate::log_line;
 use crate::parse;
 use crate::{Cut, Cutter};
 
 /// So much of a stream is looked at.
 pub const BEGINNING_LEN: usize = 64 * 1024;
 const MAX_LINES: usize = 50;
+/// Of lines that belong to each other, more are looked at.
+const MAX_SAMPLE_LINES: usize = 400;
 
 /// A format, and what stands between its values where that may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +90,11 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     if most(&|line| parse::access_log::parse(line, &mut Vec::new()).is_ok()) {
         return of(Format::AccessLog);
     }
-    if most(&|line| parse::syslog::parse(line, None, &mut Vec::new()).is_ok()) {
+    if most(&container::is_cri) {
+        return of(Format::Container);
+    }
+    let num_tagged = lines.iter().filter(|line| parse::syslog::has_tag(line));
+    if most(&parse::syslog::is_line) && num_tagged.count() * 2 > lines.len() {
         return of(Format::Syslog);
     }
     for (format, delimiter) in [
@@ -101,11 +109,23 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     if most(&|line| is_logfmt(line, &hints)) {
         return of(Format::Logfmt);
     }
-    of(Format::Plain)
+    match log_line::learn_from(&sample_lines(beginning, is_whole)) {
+        Some(_) => of(Format::Log),
+        None => of(Format::Plain),
+    }
 }
 
 /// The first lines that are whole and not blank.
 fn lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
+    first_lines(beginning, is_whole, MAX_LINES)
+}
+
+/// The same, and more of them.
+pub(crate) fn sample_lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
+    first_lines(beginning, is_whole, MAX_SAMPLE_LINES)
+}
+
+fn first_lines(beginning: &[u8], is_whole: bool, max_lines: usize) -> Vec<String> {
     let mut lines: Vec<&[u8]> = beginning.split(|byte| *byte == b'\n').collect();
     if !is_whole && lines.len() > 1 {
         lines.pop();
@@ -113,7 +133,7 @@ fn lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
     lines
         .into_iter()
         .filter(|line| !line.trim_ascii().is_empty())
-        .take(MAX_LINES)
+        .take(max_lines)
         .map(|line| {
             let text = String::from_utf8_lossy(line);
             text.strip_suffix('\r').unwrap_or(&text).to_string()
@@ -132,6 +152,12 @@ fn of_objects(text: &[u8]) -> Format {
         if has_list(text, name) {
             return format;
         }
+    }
+    if lines(text, false)
+        .first()
+        .is_some_and(|line| container::is_json_file(line))
+    {
+        return Format::Container;
     }
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
     let first = values.next();
@@ -255,6 +281,10 @@ fn is_name(name: &str) -> bool {
 
 /// Two pairs at least, and pairs before anything else.
 fn is_logfmt(line: &str, hints: &Hints) -> bool {
+    let mut pairs = parse::logfmt::Pairs::new(line);
+    if !matches!(pairs.next(), Some(Ok(pair)) if pair.value.is_some()) {
+        return false;
+    }
     let num_words = parse::logfmt::Pairs::new(line).count();
     let num_pairs = parse::logfmt::Pairs::new(line)
         .filter(|pair| matches!(pair, Ok(pair) if pair.value.is_some()))

@@ -72,12 +72,13 @@ pub(crate) fn read(
     hints: &Arc<Hints>,
     piece_len: usize,
 ) -> Read {
-    let mut layout = Layout::new(recognised.format, recognised.delimiter, Arc::clone(hints));
+    let beginning = &bytes[..BEGINNING_LEN.min(bytes.len())];
+    let is_whole = beginning.len() == bytes.len();
+    let mut layout = Layout::of(recognised, beginning, is_whole, Arc::clone(hints));
     let mut read = Vec::new();
     let mut scratch = Vec::new();
-    for record in cut_all(bytes, recognised, piece_len) {
-        let record = record.strip_suffix(b"\n").unwrap_or(&record);
-        let record = record.strip_suffix(b"\r").unwrap_or(record);
+    for record in joined(cut_all(bytes, recognised, piece_len), &layout) {
+        let record = record.as_slice();
         if layout.take_directive(record) == Directive::Taken {
             continue;
         }
@@ -89,6 +90,23 @@ pub(crate) fn read(
         });
     }
     read
+}
+
+/// Records without their ends, those together that a layout says are one.
+pub(crate) fn joined(cut: Vec<Vec<u8>>, layout: &Layout) -> Vec<Vec<u8>> {
+    let mut records: Vec<Vec<u8>> = Vec::new();
+    for record in cut {
+        let record = record.strip_suffix(b"\n").unwrap_or(&record);
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        match records.last_mut() {
+            Some(before) if layout.continues(before, record) => {
+                before.push(b'\n');
+                before.extend_from_slice(record);
+            }
+            _ => records.push(record.to_vec()),
+        }
+    }
+    records
 }
 
 #[test]
@@ -131,7 +149,7 @@ fn beginnings_are_told_apart() {
     check("{\n  \"a\": 1\n}\n", Format::Json);
     check("[{\"a\":1},\n{\"a\":2}]", Format::JsonArray);
     check("[]", Format::JsonArray);
-    check("[2024-05-01 10:00:00] a line\n", Format::Plain);
+    check("[2024-05-01 10:00:00] a line\n", Format::Log);
     check("[1]\n", Format::Plain);
     check("{\"Records\":[]}", Format::CloudTrail);
     check("{ \"resourceLogs\" : [ ] }", Format::OtlpJson);
@@ -142,7 +160,7 @@ fn beginnings_are_told_apart() {
     check("Dear all,\nthis is, as you see, a letter,\n", Format::Plain);
     check(
         "2024-05-01 10:00:00,123 INFO one\n2024-05-01 10:00:00,124 INFO two\n",
-        Format::Plain,
+        Format::Log,
     );
     check("level=info msg=\"a b\"\nlevel=warn msg=c\n", Format::Logfmt);
     check("a text with x=1 in it\n", Format::Plain);
@@ -195,6 +213,14 @@ pub(crate) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
         "{\"a\":1}",
         "\"a b\"",
         "\u{feff}",
+        "2024-05-01 10:00:00,123 INFO [main] a.B - ",
+        "2024-05-01T10:00:00.123Z stdout P ",
+        "2024-05-01T10:00:00.123Z stderr F ",
+        "{\"log\":\"a\\n\",\"stream\":\"stdout\",\"time\":\"2024-05-01T10:00:00Z\"}",
+        "I0501 10:00:00.123456 7 a.go:1] ",
+        "\u{1b}[2m",
+        "1714557600.123 ",
+        "May  1 10:00:00 ",
     ]);
     let word = prop_oneof![
         9 => word.prop_map(|word| word.as_bytes().to_vec()),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use canter_formats::Format;
-use canter_formats::samples::sample;
+use canter_formats::samples::{families, sample};
 use proptest::prelude::*;
 
 #[expect(unreachable_pub, reason = "it is a crate of its own, too")]
@@ -76,5 +76,14 @@ fn the_seeds_are_written() {
             let seed = [&[u8::try_from(choice).unwrap()], bytes.as_slice()].concat();
             std::fs::write(folder().join(format!("{format}{name}")), seed).unwrap();
         }
+    }
+    let recognised = u8::try_from(Format::ALL.len()).unwrap();
+    for (place, family) in families().enumerate().step_by(9) {
+        let mut seed = vec![recognised];
+        for record in family.records(4, 1) {
+            seed.extend_from_slice(record.text.as_bytes());
+            seed.push(b'\n');
+        }
+        std::fs::write(folder().join(format!("log-family-{place}")), seed).unwrap();
     }
 }

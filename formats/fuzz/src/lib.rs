@@ -28,10 +28,9 @@ pub fn one(recognised: Recognised, stream: &[u8]) {
         whole,
         "pieces make a difference"
     );
-    let mut layout = Layout::new(recognised.format, recognised.delimiter, Arc::new(hints()));
+    let mut layout = Layout::of(recognised, stream, true, Arc::new(hints()));
     let mut scratch = Vec::new();
-    for record in whole {
-        let record = record.strip_suffix(b"\n").unwrap_or(&record);
+    for record in &joined(whole, &layout) {
         if layout.take_directive(record) == Directive::Taken {
             continue;
         }
@@ -49,6 +48,22 @@ pub fn one(recognised: Recognised, stream: &[u8]) {
         });
         assert!(num > 0, "a record became nothing");
     }
+}
+
+/// Lines together that are one record.
+fn joined(cut: Vec<Vec<u8>>, layout: &Layout) -> Vec<Vec<u8>> {
+    let mut records: Vec<Vec<u8>> = Vec::new();
+    for record in cut {
+        let record = record.strip_suffix(b"\n").unwrap_or(&record);
+        match records.last_mut() {
+            Some(before) if layout.continues(before, record) => {
+                before.push(b'\n');
+                before.extend_from_slice(record);
+            }
+            _ => records.push(record.to_vec()),
+        }
+    }
+    records
 }
 
 fn hints() -> Hints {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::failure::Failure;
 use crate::json::Object;
-use crate::layout::MonthDay;
+use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
 use crate::time;
 
 const FACILITIES: [&str; 24] = [
@@ -23,7 +23,43 @@ const SEVERITIES: [&str; 8] = [
     "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug",
 ];
 
-pub(crate) fn parse(text: &str, ended: Option<MonthDay>, out: &mut Vec<u8>) -> Result<(), Failure> {
+/// Whether a line is syslog by its header.
+pub(crate) fn is_line(line: &str) -> bool {
+    parse(line, &Reference::default(), &mut Vec::new()).is_ok()
+}
+
+/// Whether it says so itself: with a priority, or with a host and a tag behind its time. A time and anything else is
+/// what every program writes.
+pub(crate) fn has_tag(line: &str) -> bool {
+    if line.starts_with('<') {
+        return true;
+    }
+    let Some((_, rest)) = old_header(line, &Reference::default()) else {
+        return false;
+    };
+    let Some((hostname, rest)) = rest.split_once(' ') else {
+        return false;
+    };
+    let is_host = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_' | ':');
+    let tag = rest.split([':', '[']).next().unwrap_or_default();
+    let is_tag = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '(' | ')');
+    let after = rest.get(tag.len()..).unwrap_or_default();
+    let after = match after
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
+        Some((_, after)) => after,
+        None => after,
+    };
+    hostname.chars().all(is_host)
+        && !crate::log_line::is_level(hostname)
+        && !matches!(hostname, "stdout" | "stderr" | "START" | "END" | "REPORT")
+        && !tag.is_empty()
+        && tag.chars().all(is_tag)
+        && after.starts_with(':')
+}
+
+pub(crate) fn parse(text: &str, reference: &Reference, out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut object = Object::begin(out);
     let (priority, rest) = priority(text)?;
     if let Some(priority) = priority {
@@ -36,7 +72,7 @@ pub(crate) fn parse(text: &str, ended: Option<MonthDay>, out: &mut Vec<u8>) -> R
     }
     match rest.strip_prefix("1 ") {
         Some(rest) if priority.is_some() => rfc5424(rest, &mut object)?,
-        _ => rfc3164(rest, ended, &mut object)?,
+        _ => rfc3164(rest, reference, &mut object)?,
     }
     object.end();
     Ok(())
@@ -193,19 +229,10 @@ fn value(text: &str) -> Option<(Cow<'_, str>, &str)> {
     Some((value, rest))
 }
 
-fn rfc3164(text: &str, ended: Option<MonthDay>, object: &mut Object<'_>) -> Result<(), Failure> {
+fn rfc3164(text: &str, reference: &Reference, object: &mut Object<'_>) -> Result<(), Failure> {
     let expected = || Failure::format("expected a time such as `Oct 11 22:14:15` before the host");
-    let rest = match text.split_once(' ') {
-        Some((timestamp, rest)) if time::is_rfc3339(timestamp) => {
-            object.string("timestamp", timestamp);
-            rest
-        }
-        _ => {
-            let (timestamp, rest) = old_time(text, ended).ok_or_else(expected)?;
-            object.string("timestamp", &timestamp);
-            rest
-        }
-    };
+    let (timestamp, rest) = old_header(text, reference).ok_or_else(expected)?;
+    object.string("timestamp", &timestamp);
     let (hostname, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     if hostname.is_empty() {
         return Err(Failure::format("the record has no host after its time"));
@@ -238,35 +265,21 @@ fn rfc3164(text: &str, ended: Option<MonthDay>, object: &mut Object<'_>) -> Resu
     Ok(())
 }
 
-/// `Oct 11 22:14:15`, with the latest year in which that was not after the end of the source. Without a
-/// known end the year is 1970, which nobody takes for a real one.
-fn old_time(text: &str, ended: Option<MonthDay>) -> Option<(String, &str)> {
-    let month = time::month(text.get(..3)?)?;
-    let day_text = text.get(3..6)?.strip_prefix(' ')?;
-    let day: u8 = day_text.trim_start().parse().ok()?;
-    if day_text.starts_with('+') || day == 0 {
-        return None;
+/// The time of a header, and what follows it: `Oct 11 22:14:15` with its year, or RFC 3339.
+fn old_header<'t>(text: &'t str, reference: &Reference) -> Option<(Cow<'t, str>, &'t str)> {
+    if let Some((timestamp, rest)) = text.split_once(' ')
+        && time::is_rfc3339(timestamp)
+    {
+        return Some((Cow::Borrowed(timestamp), rest));
     }
-    let clock = text.get(7..15)?;
-    time::check_time(clock)?;
-    let rest = match text.get(6..7)? {
-        " " => text.get(15..)?.strip_prefix(' ')?,
-        _ => return None,
+    let head = text.get(..15)?;
+    let form = TimeForm::Dated(DateForm::NameDay);
+    let (Reading::Time(stamp), 15) = read(form, head.as_bytes(), 0)? else {
+        return None;
     };
-    let year = match ended {
-        None => 1970,
-        Some(end) => {
-            // A day of grace: clocks and time zones differ.
-            let is_later = (month, day) > (end.month, end.day.saturating_add(1));
-            match is_later {
-                true => end.year.saturating_sub(1),
-                false => end.year,
-            }
-        }
-    };
-    // The 29th of February is only in leap years.
-    let year = (0..8)
-        .filter_map(|back| year.checked_sub(back))
-        .find(|year| day <= time::days_in(*year, month))?;
-    Some((format!("{year:04}-{month:02}-{day:02}T{clock}Z"), rest))
+    let rest = text.get(15..)?.strip_prefix(' ')?;
+    let mut timestamp = Vec::with_capacity(20);
+    stamp.write(reference, &mut timestamp)?;
+    let timestamp = String::from_utf8(timestamp).ok()?;
+    Some((Cow::Owned(timestamp), rest))
 }

@@ -2,13 +2,16 @@
 //! they mean. For tests and benches; no part of the data path.
 
 mod aws;
+mod families;
 mod json;
+mod lines;
 mod rng;
 mod text;
 
 use serde_json::Value;
 
 use crate::format::Format;
+pub use families::{Family, FamilyRecord, families};
 use rng::Rng;
 
 /// A file of some format, and what is in it.
@@ -23,7 +26,7 @@ pub struct Sample {
 }
 
 /// The formats that are recognised by their text.
-pub const LAYOUTS: [Format; 15] = {
+pub const LAYOUTS: [Format; 17] = {
     let [layouts @ .., _] = Format::ALL;
     layouts
 };
@@ -48,6 +51,8 @@ pub fn sample(format: Format, num_docs: u64, seed: u64) -> Sample {
         Format::AccessLog => text::access_log(&mut rng, num_docs),
         Format::Syslog => text::syslog(&mut rng, num_docs),
         Format::Logfmt => text::logfmt(&mut rng, num_docs),
+        Format::Log => lines::log(&mut rng, num_docs),
+        Format::Container => lines::container(&mut rng, num_docs),
         Format::Plain => text::plain(&mut rng, num_docs),
     };
     Sample {

@@ -339,6 +339,7 @@ fn name_of(
         format,
         columns,
         year,
+        zone_minutes,
         multiline_start,
         transform,
         max_line_num_bytes,
@@ -357,6 +358,7 @@ fn name_of(
             format.map(|format| format.name()),
             columns,
             year,
+            zone_minutes,
             multiline_start,
         ),
     );

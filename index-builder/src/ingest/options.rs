@@ -23,8 +23,11 @@ pub struct IngestOptions {
     pub format: Option<Format>,
     /// The names of the values of CSV, TSV and flow logs whose first line does not have them.
     pub columns: Option<Vec<String>>,
-    /// The year of times that have none (RFC 3164). Without it that in which a file was last changed.
+    /// The year of times that have none (RFC 3164). Without it the latest in which they are no more than a day after
+    /// the last change of their file, or after [`IngestOptions::ingested_at_ms`] if that is not known.
     pub year: Option<u16>,
+    /// The zone of times that name none, in minutes east of Greenwich (0).
+    pub zone_minutes: i16,
     /// A regular expression for the first line of a record, where records have several lines. Without it
     /// `ingest_settings.multiline_start` of the index config counts.
     pub multiline_start: Option<String>,
@@ -66,6 +69,7 @@ impl Default for IngestOptions {
             format: None,
             columns: None,
             year: None,
+            zone_minutes: 0,
             multiline_start: None,
             transform: None,
             max_line_num_bytes: 1 << 20,

@@ -69,6 +69,9 @@ pub struct InputReport {
     pub name: String,
     /// What it was recognised as, or said to be.
     pub format: &'static str,
+    /// What its times do not say themselves, and where that was taken from: their year, their zone, their day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<String>,
     /// Documents it became.
     pub num_docs: u64,
     /// Records of it that were rejected.
@@ -85,6 +88,7 @@ impl InputReport {
         InputReport {
             name: input.name,
             format: input.format.name(),
+            times: input.times,
             num_docs: input.num_docs,
             num_rejected_docs: input.num_rejects,
             num_dropped_docs: input.num_dropped,

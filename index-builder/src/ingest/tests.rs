@@ -555,3 +555,23 @@ fn a_split_ends_before_its_terms_take_too_much_memory() {
     check_adds_up(&again, 30_000);
     assert_eq!((again.num_ingested_docs, again.num_known_docs), (0, 30_000));
 }
+
+#[test]
+fn a_stack_trace_that_was_being_written_stops_no_later_ingest() {
+    let config = "{version: 0.8, index_id: lines, doc_mapping: {mode: dynamic}}";
+    let (_folder, store) = new_index(config);
+    let before = "2024-05-01 10:00:00 INFO a\n2024-05-01 10:00:01 ERROR b\n\tat x\n";
+    let after = format!("{before}\tat y\n\tat z\n2024-05-01 10:00:02 INFO c\n");
+    let first = run(&store, &options(10, None), input(before));
+    assert_eq!((first.num_lines, first.num_ingested_docs), (2, 2));
+    for num_new in [1, 0] {
+        let report = run(&store, &options(10, None), input(after.clone()));
+        assert_eq!((report.num_lines, report.num_ingested_docs), (3, num_new));
+        let names: Vec<&str> = report.warnings.iter().map(|w| w.name).collect();
+        assert_eq!(names, vec!["late_lines"; usize::from(num_new == 1)]);
+    }
+    // Another record in its place is another source.
+    let other = after.replace("ERROR b", "ERROR c");
+    let error = ingest(&store, &options(10, None), vec![input(other)], &()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+}

@@ -32,11 +32,13 @@ pub(super) fn warnings_of(
         rejected_before(num_rejected_before),
     ];
     let broken = inputs.iter().filter_map(broken_off);
+    let late = inputs.iter().filter_map(late_lines);
     let gone = gone.iter().filter_map(|name| gone_input(name));
     found
         .into_iter()
         .flatten()
         .chain(broken)
+        .chain(late)
         .chain(gone)
         .collect()
 }
@@ -56,6 +58,19 @@ fn warning(name: &'static str, message: String) -> Option<IngestWarning> {
 
 fn broken_off(input: &ReadInput) -> Option<IngestWarning> {
     warning("broken_off", input.broken_off.clone()?)
+}
+
+fn late_lines(input: &ReadInput) -> Option<IngestWarning> {
+    if input.num_late_lines == 0 {
+        return None;
+    }
+    warning(
+        "late_lines",
+        format!(
+            "`{}`: {} lines belong to a record that was ingested before they were written, and are in no document",
+            input.name, input.num_late_lines
+        ),
+    )
 }
 
 fn rejected_before(num_lines: u64) -> Option<IngestWarning> {

@@ -63,11 +63,15 @@ pub(crate) struct Built {
 pub(crate) struct ReadInput {
     pub(crate) name: String,
     pub(crate) format: Format,
+    /// What its times do not say themselves.
+    pub(crate) times: Option<String>,
     pub(crate) num_docs: u64,
     pub(crate) num_rejects: u64,
     pub(crate) num_dropped: u64,
     /// What is wrong with it, if it broke off.
     pub(crate) broken_off: Option<String>,
+    /// Lines that came to its last known record after that was ingested.
+    pub(crate) num_late_lines: u64,
 }
 
 /// Builds and uploads the splits of `sources`, from where an interrupted run came to. Nothing if the input is not what
@@ -147,7 +151,7 @@ pub(crate) fn run(
         let (mut inputs, mut gone) = (Vec::with_capacity(read.len()), Vec::new());
         let sources = names.into_iter().zip(kept).zip(read);
         for (((name, kept), came), count) in sources.zip(collected.counts) {
-            let Came::Read(format, read) = came else {
+            let Came::Read(said, read) = came else {
                 gone.push(name);
                 continue;
             };
@@ -161,7 +165,9 @@ pub(crate) fn run(
             }
             inputs.push(ReadInput {
                 name,
-                format,
+                format: said.format,
+                times: said.times,
+                num_late_lines: said.num_late_lines,
                 num_docs: count.num_docs,
                 num_rejects: count.num_rejects,
                 num_dropped: count.num_dropped,
@@ -198,8 +204,15 @@ impl Kept {
 
 /// What became of a source when it was to be read.
 enum Came {
-    Read(Format, Option<SourceRead>),
+    Read(Said, Option<SourceRead>),
     Gone,
+}
+
+/// What its reader says of a source.
+struct Said {
+    format: Format,
+    times: Option<String>,
+    num_late_lines: u64,
 }
 
 type Channels<T> = (Vec<SyncSender<T>>, Vec<Receiver<T>>);
@@ -246,7 +259,6 @@ fn read(
         let input = source.open_with(object, num_stored_bytes, plan.settings)?;
         let (settings, lookup) = (plan.settings, plan.lookup);
         let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
-        let format = records.format();
         loop {
             let so_far = records.so_far();
             let Some(batch) = records.next_batch()? else {
@@ -268,7 +280,12 @@ fn read(
             }
         }
         before = fingerprint(before, records.so_far());
-        all_read.push(Came::Read(format, records.finish()?));
+        let said = Said {
+            format: records.format(),
+            times: records.times(),
+            num_late_lines: records.num_late_lines(),
+        };
+        all_read.push(Came::Read(said, records.finish()?));
         plan.meter.add(&plan.meter.tally.num_inputs, 1);
     }
     Ok(resume_at.is_none().then_some(all_read))

@@ -17,6 +17,8 @@ pub struct Preview {
     pub name: String,
     /// What it was recognised as, or said to be.
     pub format: Format,
+    /// What its times do not say themselves: their year, their zone, their day.
+    pub times: Option<String>,
     /// In their order.
     pub records: Vec<PreviewRecord>,
 }
@@ -80,6 +82,7 @@ fn preview_here(
     let mut preview = Preview {
         name,
         format: reader.format(),
+        times: reader.times(),
         records: Vec::new(),
     };
     let mut looker = Looker {

@@ -5,6 +5,7 @@ mod shape;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use first_records::{Preview, PreviewDoc, PreviewRecord, preview};
 pub use suggest::suggest;

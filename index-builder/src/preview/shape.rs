@@ -1,6 +1,6 @@
 //! What the values of a field look like, over many documents.
 
-use canter_doc_mapper::infer_rfc3339;
+use super::times::Times;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -27,10 +27,9 @@ pub(super) struct Shape {
     pub(super) num_objects: u64,
     pub(super) num_strings: u64,
     /// Of the strings.
-    pub(super) num_dates: u64,
     pub(super) num_ips: u64,
-    /// Integers that are seconds, or parts of them, of our days.
-    pub(super) num_unix_times: u64,
+    /// How far strings and numbers look like times.
+    pub(super) times: Times,
     /// Lists of anything above: values are counted one by one.
     pub(super) num_lists: u64,
     /// Lists of lists, numbers that fit no type.
@@ -72,6 +71,13 @@ impl Shapes {
         self.order.iter().filter_map(shape)
     }
 
+    /// How many values a field has, as far as they were counted.
+    pub(super) fn num_distinct(&self, name: &str) -> usize {
+        self.by_name
+            .get(name)
+            .map_or(0, |shape| shape.distinct.len())
+    }
+
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
@@ -96,20 +102,20 @@ impl Shape {
         match value {
             Value::Null => {}
             Value::Bool(_) => self.num_booleans += 1,
-            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-                (Some(number), _) => {
-                    self.num_integers += 1;
-                    self.num_unix_times += u64::from(is_unix_time(number));
+            Value::Number(number) => {
+                self.times.add_number(number);
+                match (number.as_u64(), number.as_i64()) {
+                    (Some(_), _) => self.num_integers += 1,
+                    (None, Some(_)) => {
+                        self.num_integers += 1;
+                        self.num_negative += 1;
+                    }
+                    (None, None) => self.num_fractions += 1,
                 }
-                (None, Some(_)) => {
-                    self.num_integers += 1;
-                    self.num_negative += 1;
-                }
-                (None, None) => self.num_fractions += 1,
-            },
+            }
             Value::String(text) => {
                 self.num_strings += 1;
-                self.num_dates += u64::from(infer_rfc3339(text).is_some());
+                self.times.add_text(text);
                 self.num_ips += u64::from(text.parse::<IpAddr>().is_ok());
                 self.num_spaces += memchr::memchr_iter(b' ', text.as_bytes()).count() as u64;
                 self.max_len = self.max_len.max(text.len());
@@ -124,11 +130,4 @@ impl Shape {
             Value::Array(_) => self.num_others += 1,
         }
     }
-}
-
-/// From 2001 to 2100, in seconds, milliseconds, microseconds or nanoseconds.
-fn is_unix_time(number: u64) -> bool {
-    const SECONDS: std::ops::Range<u64> = 978_307_200..4_102_444_800;
-    let units = [1, 1_000, 1_000_000, 1_000_000_000_u64];
-    units.iter().any(|unit| SECONDS.contains(&(number / unit)))
 }

@@ -2,17 +2,22 @@
 
 use super::first_records::Preview;
 use super::shape::{Shape, Shapes};
+use canter_doc_mapper::config::check_field_name;
 use canter_doc_mapper::escape_segment;
+use canter_formats::Format;
 use std::fmt::Write;
 
 /// More fields in an object are its keys' own business: it is mapped as a whole.
 const MAX_INSIDE: usize = 30;
-const TIME_NAMES: [&str; 8] = [
+const TIME_NAMES: [&str; 11] = [
     "timestamp",
     "@timestamp",
+    "__REALTIME_TIMESTAMP",
+    "epochSecond",
     "time",
     "ts",
     "eventTime",
+    "event_time",
     "datetime",
     "date",
     "created_at",
@@ -31,7 +36,9 @@ struct Field {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Date,
+    /// Texts, with the forms that read them.
+    Date(&'static str),
+    /// Numbers, or texts of digits.
     UnixTime,
     Ip,
     Bool,
@@ -39,7 +46,18 @@ enum Kind {
     I64,
     F64,
     Words,
-    Word { is_tag: bool, is_needle: bool },
+    Word {
+        is_tag: bool,
+        is_needle: bool,
+    },
+    /// How grave a line of a log is.
+    Level {
+        is_tag: bool,
+    },
+    /// What stands before the message of a line: words, of which the order says nothing.
+    Head,
+    /// Shown, and found by other fields.
+    Shown,
     Object,
     Json,
     Mixed,
@@ -61,7 +79,12 @@ pub fn suggest(preview: &Preview, index_id: &str) -> String {
             None => num_refused += 1,
         }
     }
-    let fields = fields_of(&shapes, &[], num_docs, 0);
+    let mut fields = fields_of(&shapes, &[], num_docs, 0);
+    if matches!(preview.format, Format::Log | Format::Container) {
+        for field in &mut fields {
+            field.kind = kind_in_lines(field, &shapes);
+        }
+    }
     let timestamp = timestamp_field(&fields);
     let mut yaml = format!(
         "# Suggested after {num_docs} documents of {name}, which is {format}",
@@ -73,6 +96,9 @@ pub fn suggest(preview: &Preview, index_id: &str) -> String {
         0 => writeln!(yaml, "."),
         num => writeln!(yaml, "; {num} records were none."),
     };
+    if let Some(times) = &preview.times {
+        let _ = writeln!(yaml, "# Note: {times}.");
+    }
     let _ = write!(
         yaml,
         "# Look at what is said of each field: a type cannot be changed later.\n\
@@ -90,12 +116,7 @@ pub fn suggest(preview: &Preview, index_id: &str) -> String {
             "  # No field has a time in every document: name one in timestamp_field if you know better.\n",
         ),
     }
-    let tags: Vec<String> = leaves(&fields)
-        .into_iter()
-        .filter(|field| matches!(field.kind, Kind::Word { is_tag: true, .. }) && !field.is_list)
-        .map(|field| quoted(&joined(&field.path)))
-        .take(3)
-        .collect();
+    let tags = tags_of(&fields);
     if !tags.is_empty() {
         let _ = writeln!(
             yaml,
@@ -110,11 +131,7 @@ pub fn suggest(preview: &Preview, index_id: &str) -> String {
     for field in &fields {
         write_field(&mut yaml, field, 4, timestamp.as_deref());
     }
-    let words: Vec<String> = leaves(&fields)
-        .into_iter()
-        .filter(|field| field.kind == Kind::Words)
-        .map(|field| quoted(&joined(&field.path)))
-        .collect();
+    let words = words_of(&fields);
     let _ = writeln!(
         yaml,
         "search_settings:\n  default_search_fields: [{}]\nindexing_settings:\n  # At most so many \
@@ -123,6 +140,24 @@ pub fn suggest(preview: &Preview, index_id: &str) -> String {
         words.join(", ")
     );
     yaml
+}
+
+/// Three fields with few values; what is a level for sure comes first.
+fn tags_of(fields: &[Field]) -> Vec<String> {
+    let mut tags = leaves(fields);
+    tags.retain(|field| field.kind.is_tag() && !field.is_list);
+    tags.sort_by_key(|field| !matches!(field.kind, Kind::Level { .. }));
+    let names = tags.into_iter().map(|field| quoted(&joined(&field.path)));
+    names.take(3).collect()
+}
+
+/// The fields in which words are looked for; what stands before messages comes last.
+fn words_of(fields: &[Field]) -> Vec<String> {
+    let mut words = leaves(fields);
+    words.retain(|field| matches!(field.kind, Kind::Words | Kind::Head));
+    words.sort_by_key(|field| field.kind == Kind::Head);
+    let names = words.into_iter().map(|field| quoted(&joined(&field.path)));
+    names.collect()
 }
 
 fn quoted(text: &str) -> String {
@@ -158,24 +193,44 @@ fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64, depth: usize) ->
         .collect()
 }
 
+impl Kind {
+    fn is_tag(self) -> bool {
+        matches!(
+            self,
+            Kind::Word { is_tag: true, .. } | Kind::Level { is_tag: true }
+        )
+    }
+}
+
+/// What the fields are for that the reader of lines makes; others are what they look like.
+fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
+    let Some(name) = field.path.last() else {
+        return field.kind;
+    };
+    match (name.as_str(), field.kind) {
+        ("message", Kind::Words | Kind::Word { .. }) => Kind::Words,
+        ("head", Kind::Words | Kind::Word { .. }) => Kind::Head,
+        ("original", Kind::Words | Kind::Word { .. }) => Kind::Shown,
+        ("level", Kind::Word { .. }) => Kind::Level {
+            is_tag: field.is_everywhere && shapes.num_distinct(name) <= 20,
+        },
+        (_, kind) => kind,
+    }
+}
+
 /// Names that a mapping may have; others are left to the dynamic mode.
 fn is_mappable(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= 255
-        && !name.starts_with('_')
-        && !name.chars().any(char::is_control)
+    check_field_name(name).is_ok()
 }
 
 fn kind_of(name: &str, shape: &Shape, num_docs: u64, depth: usize) -> Kind {
     let all = |num: u64| num > 0 && num == shape.num_values();
-    let lower = name.to_lowercase();
-    let is_time_name = ["time", "date", "ts", "_at"]
-        .iter()
-        .any(|part| lower.contains(part));
-    if all(shape.num_dates) {
-        return Kind::Date;
+    if all(shape.num_strings)
+        && let Some(forms) = shape.times.forms_of(shape.num_strings)
+    {
+        return Kind::Date(forms);
     }
-    if all(shape.num_unix_times) && is_time_name {
+    if shape.times.are_unix(shape.num_values(), name) {
         return Kind::UnixTime;
     }
     if all(shape.num_integers) {
@@ -276,7 +331,9 @@ fn leaves<'f>(fields: &'f [Field]) -> Vec<&'f Field> {
 fn timestamp_field(fields: &[Field]) -> Option<Vec<String>> {
     let leaves = leaves(fields);
     let times = leaves.iter().filter(|field| {
-        matches!(field.kind, Kind::Date | Kind::UnixTime) && field.is_everywhere && !field.is_list
+        matches!(field.kind, Kind::Date(_) | Kind::UnixTime)
+            && field.is_everywhere
+            && !field.is_list
     });
     let rank = |field: &&&Field| {
         let name = field.path.last().map_or("", String::as_str);
@@ -288,18 +345,25 @@ fn timestamp_field(fields: &[Field]) -> Option<Vec<String>> {
 
 fn write_field(yaml: &mut String, field: &Field, indent: usize, timestamp: Option<&[String]>) {
     let name = field.path.last().map_or("", String::as_str);
+    let dates;
     let (kind, options) = match field.kind {
-        Kind::Date => ("datetime", "input_formats: [rfc3339], fast: true"),
-        Kind::UnixTime => (
-            "datetime",
-            "input_formats: [unix_timestamp, rfc3339], fast: true",
-        ),
+        Kind::Date(_) | Kind::UnixTime => {
+            let forms = match field.kind {
+                Kind::Date(forms) => forms,
+                _ => "[unix_timestamp, rfc3339]",
+            };
+            dates = format!("input_formats: {forms}, fast: true");
+            ("datetime", dates.as_str())
+        }
         Kind::Ip => ("ip", "fast: true"),
         Kind::Bool => ("bool", "fast: true"),
         Kind::U64 => ("u64", "fast: true"),
         Kind::I64 => ("i64", "fast: true"),
         Kind::F64 => ("f64", "fast: true"),
         Kind::Words => ("text", "record: position"),
+        Kind::Head => ("text", "record: basic"),
+        Kind::Shown => ("text", "indexed: false"),
+        Kind::Level { .. } => ("text", "tokenizer: raw, fast: true"),
         Kind::Word {
             is_needle: true, ..
         } => ("text", "tokenizer: raw, fast: true, needle: true"),

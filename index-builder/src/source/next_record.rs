@@ -13,10 +13,11 @@ impl RecordReader {
         if self.end.is_some() && self.next_line.is_none() {
             return Ok(None);
         }
-        match (self.cutter.is_of_lines(), &self.settings.multiline_start) {
-            (true, None) => self.read_line(bytes),
-            (true, Some(_)) => self.read_lines(bytes),
-            (false, _) => self.cut_record(bytes),
+        let has_rule = self.settings.multiline_start.is_some();
+        match self.cutter.is_of_lines() {
+            true if has_rule || self.layout.has_continuations() => self.read_lines(bytes),
+            true => self.read_line(bytes),
+            false => self.cut_record(bytes),
         }
     }
 
@@ -115,10 +116,13 @@ impl RecordReader {
     /// Appends lines up to the next one with which a record begins.
     fn read_lines(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
         let start = bytes.len();
+        // Room for the line that is looked at, used again and again.
+        let mut line = Vec::new();
         let mut record = match self.next_line.take() {
-            Some((line, mut span)) => {
-                bytes.extend_from_slice(&line);
+            Some((next, mut span)) => {
+                bytes.extend_from_slice(&next);
                 span.range = start..bytes.len();
+                line = next;
                 span
             }
             None => match self.read_line(bytes)? {
@@ -126,12 +130,12 @@ impl RecordReader {
                 None => return Ok(None),
             },
         };
-        let begins = self.begins_record(&bytes[record.range.clone()]);
+        let begins = self.begins_record(&[], &bytes[record.range.clone()]);
         if self.is_continued && !begins {
             record.extent = Extent::Part;
         }
         while record.extent == Extent::Whole {
-            let mut line = Vec::new();
+            line.clear();
             let span = match self.read_line(&mut line) {
                 Ok(Some(span)) => span,
                 Ok(None) => break,
@@ -139,10 +143,10 @@ impl RecordReader {
                     // The lines so far are a record, and what came of the next one breaks off.
                     let broken = self.broken_off(error, &mut line, 0);
                     self.next_line = broken.map(|span| (line, span));
-                    break;
+                    return Ok(Some(self.end_record(record, bytes)));
                 }
             };
-            let begins = self.begins_record(&line);
+            let begins = self.begins_record(&bytes[record.range.clone()], &line);
             let is_too_long = record.range.len() + 1 + line.len() > self.max_num_bytes;
             let is_part = span.extent == Extent::Part;
             if begins || is_part || (is_too_long && self.settings.keeps_all) {
@@ -151,7 +155,7 @@ impl RecordReader {
                     record.extent = Extent::Part;
                 }
                 self.next_line = Some((line, span));
-                break;
+                return Ok(Some(self.end_record(record, bytes)));
             }
             record.raw_num_bytes += span.raw_num_bytes;
             if is_too_long || span.extent == Extent::Shortened {
@@ -163,23 +167,30 @@ impl RecordReader {
             bytes.extend_from_slice(&line);
             record.range.end = bytes.len();
         }
+        Ok(Some(self.end_record(record, bytes)))
+    }
+
+    fn end_record(&mut self, mut record: RecordSpan, bytes: &mut Vec<u8>) -> RecordSpan {
         bytes.truncate(record.range.end);
         self.is_continued = record.extent == Extent::Part;
         // Only the line that begins the next one ends a record.
         record.is_ended = self.next_line.is_some();
-        Ok(Some(record))
+        record
     }
 
-    fn begins_record(&self, line: &[u8]) -> bool {
-        let rule = self.settings.multiline_start.as_ref();
-        rule.is_some_and(|rule| rule.is_match(line))
+    /// Whether a line begins a record, and does not go on with the one of which `record` is what was read so far.
+    fn begins_record(&self, record: &[u8], line: &[u8]) -> bool {
+        match &self.settings.multiline_start {
+            Some(rule) => rule.is_match(line),
+            None => !self.layout.continues(record, line),
+        }
     }
 
     /// Goes past the other lines of a record that is too long.
     fn skip_to_next(&mut self, record: &mut RecordSpan) -> io::Result<()> {
         let mut line = Vec::new();
         while let Some(span) = self.read_line(&mut line)? {
-            if self.begins_record(&line) {
+            if self.begins_record(&[], &line) {
                 self.next_line = Some((line, span));
                 break;
             }

@@ -44,7 +44,7 @@ pub(crate) struct RecordReader {
     pub(super) input: Input,
     source_ord: usize,
     source_id: SourceId,
-    layout: Arc<Layout>,
+    pub(super) layout: Arc<Layout>,
     path_fields: Arc<PathFields>,
     left_out: Arc<BTreeSet<u64>>,
     pub(super) cutter: Cutter,
@@ -61,6 +61,8 @@ pub(crate) struct RecordReader {
     pub(super) end: Option<Result<(), BuildError>>,
     /// What is wrong with the source, if it breaks off.
     damage: Option<String>,
+    /// Lines that came to a record after it was ingested.
+    num_late_lines: u64,
 }
 
 impl RecordReader {
@@ -90,7 +92,7 @@ impl RecordReader {
             )));
         }
         let hints = Arc::new(settings.hints(&input));
-        let layout = Layout::new(format, recognised.delimiter, hints);
+        let layout = Layout::of(recognised, beginning, is_whole, hints);
         let cutter = Cutter::new(format, recognised.delimiter);
         let max_num_bytes = match format.holds_many() {
             true => settings.max_record_num_bytes.max(MANY_DOCS_NUM_BYTES),
@@ -125,12 +127,18 @@ impl RecordReader {
             line_num: 1,
             end: None,
             damage: None,
+            num_late_lines: 0,
         })
     }
 
     /// What the source was recognised as, or said to be.
     pub(crate) fn format(&self) -> Format {
         self.layout.format()
+    }
+
+    /// What its times do not say themselves: see [`Layout::times`].
+    pub(crate) fn times(&self) -> Option<String> {
+        self.layout.times()
     }
 
     /// Which source it is, how much of it was known, and what its records come to so far.
@@ -223,6 +231,10 @@ impl RecordReader {
         self.hash_before_open_record = (!span.is_ended).then_some(before);
         match self.known {
             Some(known) if known.num_lines == self.num_records && known.hash != self.hash => {
+                if let Some(num) = self.late_lines(record, before, known.hash) {
+                    self.num_late_lines = num;
+                    return Ok(());
+                }
                 Err(self.is_another(&format!(
                     "its first {} records are not those that were ingested before",
                     known.num_lines
@@ -230,6 +242,22 @@ impl RecordReader {
             }
             _ => Ok(()),
         }
+    }
+
+    /// How many lines the last record that is known has got since then: a stack trace that was being written. Nothing
+    /// if it is another record.
+    fn late_lines(&self, record: &[u8], before: LinesHash, known: LinesHash) -> Option<u64> {
+        if !self.layout.has_continuations() {
+            return None;
+        }
+        let mut ends = memchr::memchr_iter(b'\n', record);
+        let end = ends.find(|end| before.with(&record[..*end], *end as u64) == known)?;
+        Some(memchr::memchr_iter(b'\n', &record[end..]).count() as u64)
+    }
+
+    /// Lines that came to a record after it was ingested, and are of no document.
+    pub(crate) fn num_late_lines(&self) -> u64 {
+        self.num_late_lines
     }
 
     fn is_another(&self, problem: &str) -> BuildError {

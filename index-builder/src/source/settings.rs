@@ -1,6 +1,6 @@
 //! How sources are read: what an ingest and its index say about them.
 
-use super::opened::Input;
+use super::opened::{Input, day_of};
 #[cfg(feature = "parquet")]
 use super::parquet::Wanted;
 use super::path_fields::{PathFields, PathKind};
@@ -11,6 +11,7 @@ use canter_doc_mapper::{FieldKind, IndexConfig, Mode};
 use canter_formats::{Format, Hints, MonthDay, ValueKind};
 use regex::bytes::Regex;
 use std::collections::BTreeMap;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// How the records of every source of an ingest are found and read.
 #[derive(Clone, Debug)]
@@ -31,6 +32,12 @@ pub(crate) struct ReadSettings {
     /// Fields that paths may give: with a kind, those of the mapping; others in dynamic mode only.
     mapped: BTreeMap<String, PathKind>,
     takes_others: bool,
+}
+
+/// The day of an ingest, if that is said: what has no last change of its own ends with it.
+fn day_of_ingest(options: &IngestOptions) -> Option<MonthDay> {
+    let since = Duration::from_millis(options.ingested_at_ms);
+    (!since.is_zero()).then(|| day_of(UNIX_EPOCH + since))?
 }
 
 impl ReadSettings {
@@ -80,11 +87,9 @@ impl ReadSettings {
             hints: Hints {
                 fields: fields.collect(),
                 columns: options.columns.clone(),
-                ended: options.year.map(|year| MonthDay {
-                    year,
-                    month: 12,
-                    day: 31,
-                }),
+                ended: day_of_ingest(options),
+                year: options.year,
+                zone_minutes: options.zone_minutes,
             },
         })
     }
@@ -104,7 +109,7 @@ impl ReadSettings {
     /// The hints for one source.
     pub(super) fn hints(&self, input: &Input) -> Hints {
         Hints {
-            ended: self.hints.ended.or(input.ended),
+            ended: input.ended.or(self.hints.ended),
             ..self.hints.clone()
         }
     }

@@ -110,6 +110,8 @@ fn the_first_search_needs_no_more_than_a_word() {
         (Format::OtlpJson, "connection"),
         (Format::Syslog, "upstream"),
         (Format::Logfmt, "peer"),
+        (Format::Log, "upstream"),
+        (Format::Container, "peer"),
         (Format::Plain, "warning"),
         (Format::Ndjson, "timeout"),
     ] {

@@ -4,6 +4,8 @@
 
 mod access_logs;
 mod formats;
+mod json_times;
+mod log_lines;
 mod pipelines;
 mod quickwit_settings;
 mod transforms;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use canter_doc_mapper::IndexConfig;
-use canter_formats::Format;
+use canter_formats::{Format, zone_minutes};
 use canter_index_builder::{FindOptions, FoundInputs, IngestOptions, Transform, find_inputs};
 use clap::Args;
 use jiff::Timestamp;
@@ -52,7 +52,8 @@ pub(crate) struct ReadArgs {
     max_inputs: u32,
 
     /// Format of every input: ndjson, json, json-array, cloudtrail, otlp-json, csv, tsv, access-log, alb, w3c,
-    /// cloudfront-json, vpc-flow, syslog, logfmt or plain [default: detected from the beginning of each input].
+    /// cloudfront-json, vpc-flow, syslog, logfmt, log, container or plain [default: detected from the beginning of
+    /// each input].
     #[arg(long, value_name = "NAME")]
     input_format: Option<Format>,
 
@@ -65,8 +66,8 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "REGEX")]
     multiline_start: Option<String>,
 
-    /// Year of times that have none (syslog, RFC 3164) [default: the year of the file's last modification; the
-    /// current year for standard input].
+    /// Year of times that have none (syslog, glog, logcat) [default: the latest year in which they are at most a day
+    /// after the file's last modification, or after now for standard input].
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(u16).range(1970..=2261))]
     year: Option<u16>,
 
@@ -74,6 +75,11 @@ pub(crate) struct ReadArgs {
     /// page may take a quarter of it. A file that needs more is read up to that point [default: 512MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     max_parquet_bytes: Option<u64>,
+
+    /// Zone of log times that name none, as an offset: +02:00, -0730, UTC.
+    #[arg(long, value_name = "OFFSET", default_value = "UTC", value_parser = parse_zone)]
+    #[arg(allow_hyphen_values = true)]
+    time_zone: i16,
 
     /// Program in VRL, Vector's language, that is run on every document before indexing. It can change, drop or
     /// reject a document, or turn it into several. See docs/transforms.md.
@@ -92,12 +98,12 @@ impl ReadArgs {
                 .unwrap_or(defaults.max_parquet_num_bytes),
             multiline_start: self.multiline_start.clone(),
             transform: self.transform.as_deref().map(read_transform).transpose()?,
-            year: self.year.or_else(|| {
-                let is_stdin =
-                    self.input.is_empty() || self.input.iter().any(|path| is_stdin(path));
-                let today = Timestamp::now().to_zoned(TimeZone::UTC);
-                is_stdin.then(|| today.year().try_into().ok())?
-            }),
+            year: self.year,
+            zone_minutes: self.time_zone,
+            ingested_at_ms: match defaults.ingested_at_ms {
+                0 => Timestamp::now().as_millisecond().try_into().unwrap_or(0),
+                said => said,
+            },
             ..defaults
         })
     }
@@ -130,6 +136,13 @@ impl ReadArgs {
         };
         Ok(find_inputs(inputs, &options)?)
     }
+}
+
+/// Minutes east of Greenwich.
+fn parse_zone(text: &str) -> Result<i16, String> {
+    zone_minutes(text).ok_or_else(|| {
+        "write an offset such as +02:00, or UTC: rules of daylight saving time are not known here".to_owned()
+    })
 }
 
 /// A day, which begins at midnight, or a time; in seconds since 1970.

@@ -47,6 +47,9 @@ pub(super) fn text_of(
     for text in of_inputs.iter().flatten() {
         line(format_args!("{text}"));
     }
+    for text in texts_of_times(report) {
+        line(format_args!("{text}"));
+    }
     if report.num_kept_docs > 0 {
         let reasons = counted_reasons(&report.kept_by_reason);
         line(format_args!(
@@ -147,6 +150,25 @@ fn text_of_found(report: &IngestReport, left_out: &LeftOut) -> Option<String> {
         .collect();
     let found = numbers::counted(num_others + num_read, "input");
     Some(format!("{found} found: {}", parts.join(", ")))
+}
+
+/// What the times of inputs do not say themselves: each sentence once, with the first input of which it is true.
+fn texts_of_times(report: &IngestReport) -> Vec<String> {
+    let mut by_text: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+    for input in &report.inputs {
+        if let Some(times) = &input.times {
+            by_text.entry(times).or_insert((&input.name, 0)).1 += 1;
+        }
+    }
+    let texts = by_text.into_iter().map(|(times, (name, num))| match num {
+        1 => format!("{}: {times}", clean_text(name)),
+        num => format!(
+            "{} and {} more: {times}",
+            clean_text(name),
+            numbers::count(num - 1)
+        ),
+    });
+    texts.collect()
 }
 
 fn text_of_formats(report: &IngestReport) -> Option<String> {

@@ -1,0 +1,145 @@
+//! Envelopes of one record → a JSON object.
+
+use std::borrow::Cow;
+
+use super::envelope::{Opened, is_part, open};
+use super::splice::append_members;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::json::Object;
+use crate::layout::Layout;
+use crate::log_line::without_colours;
+
+/// How what is in the envelopes is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Container {
+    inner: Layout,
+}
+
+/// Names that the envelope gives.
+const TAKEN: [&str; 5] = ["timestamp", "stream", "attrs", "head", "original"];
+
+impl Container {
+    pub(crate) fn of(inner: Layout) -> Container {
+        Container { inner }
+    }
+
+    /// Learns from lines in their envelopes what is in them.
+    pub(crate) fn learn(lines: &[String], inner: impl FnOnce(&str) -> Layout) -> Container {
+        let mut text = String::new();
+        for line in lines {
+            if let Some(opened) = open(line) {
+                text.push_str(&opened.text);
+                if !opened.is_part {
+                    text.push('\n');
+                }
+            }
+        }
+        Container {
+            inner: inner(&text),
+        }
+    }
+
+    /// Whether a line goes on with the record before it.
+    pub(crate) fn continues(&self, record: &[u8], line: &[u8]) -> bool {
+        let last = memchr::memrchr(b'\n', record).map_or(0, |at| at + 1);
+        if is_part(record.get(last..).unwrap_or_default()) {
+            return true;
+        }
+        if self.inner.format() != Format::Log {
+            return false;
+        }
+        let opened = std::str::from_utf8(line).ok().and_then(open);
+        opened.is_some_and(|opened| self.inner.continues(b"", opened.text.as_bytes()))
+    }
+
+    pub(crate) fn parse(&self, record: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut lines = record
+            .split('\n')
+            .map(|line| open(line.trim_end_matches('\r')));
+        let expected = || {
+            Failure::format(
+                "expected a line of a container: `TIME stdout F text`, or an object with \"log\" and \"time\"",
+            )
+        };
+        let first = lines.next().flatten().ok_or_else(expected)?;
+        let (mut text, mut is_part, mut num_lines) = (first.text.clone(), first.is_part, 1);
+        for line in lines {
+            let line = line.ok_or_else(expected)?;
+            let text = text.to_mut();
+            if !is_part {
+                text.push('\n');
+            }
+            text.push_str(&line.text);
+            is_part = line.is_part;
+            num_lines += 1;
+        }
+        let mut object = Object::begin(out);
+        object.string("timestamp", &first.time);
+        if !first.stream.is_empty() {
+            object.string("stream", &first.stream);
+        }
+        if let Some(attrs) = &first.attrs {
+            object.json("attrs", &attrs.to_string());
+        }
+        self.add_inside(&text, &first, record, num_lines, &mut object);
+        object.end();
+        Ok(())
+    }
+
+    fn add_inside(
+        &self,
+        text: &str,
+        first: &Opened<'_>,
+        record: &str,
+        num_lines: usize,
+        object: &mut Object<'_>,
+    ) {
+        let plain = without_colours(text);
+        let mut head = String::new();
+        // The text stands in the record as it is, behind its envelope.
+        let envelope = first.text_start.filter(|_| num_lines == 1);
+        if let Some(start) = envelope {
+            head.push_str(record.get(..start).unwrap_or_default());
+        }
+        let is_coloured = matches!(plain, Cow::Owned(_));
+        match self.inner.lines() {
+            Some(lines) => head.push_str(lines.add_members(&plain, object)),
+            None if self.add_spliced(text, object) => {}
+            None => object.string("message", text),
+        }
+        let is_changed = is_coloured && self.inner.lines().is_some();
+        match first.text_start {
+            Some(_) if envelope.is_none() || is_changed => object.string("original", record),
+            Some(_) => object.string("head", &head),
+            // Docker's text is escaped in the record: `message` is what was written.
+            None if is_changed => object.string("original", text),
+            None if !head.is_empty() => object.string("head", &head),
+            None => {}
+        }
+    }
+
+    /// Adds what an inner format makes of the text. False if it is not of the format.
+    fn add_spliced(&self, text: &str, object: &mut Object<'_>) -> bool {
+        if self.inner.format().is_json() {
+            let is_object = text.trim_start().starts_with('{')
+                && serde_json::from_str::<serde_json::Value>(text).is_ok();
+            if is_object {
+                object.members(|is_first, out| append_members(text, &TAKEN, is_first, out));
+            }
+            return is_object;
+        }
+        let (mut made, mut is_made) = (Vec::new(), false);
+        self.inner
+            .parse(text.as_bytes(), &mut Vec::new(), &mut |parsed| {
+                if let Ok(json) = parsed {
+                    made.extend_from_slice(json);
+                    is_made = true;
+                }
+            });
+        if let (true, Ok(made)) = (is_made, std::str::from_utf8(&made)) {
+            object.members(|is_first, out| append_members(made, &TAKEN, is_first, out));
+        }
+        is_made
+    }
+}

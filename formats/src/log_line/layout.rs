@@ -1,0 +1,169 @@
+//! What was learned of the lines of a source: where the time stands and how it is written, and what the parts beside
+//! it are.
+
+use super::element::{after_space, element};
+use super::lambda;
+use super::parse::{ESCAPE, without_colours};
+use super::step::{Found, Step, take};
+use super::time::{Reading, TimeForm, read};
+use crate::layout::Hints;
+
+/// How the lines of a source are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LineLayout {
+    /// The ways in which records begin, the commonest first.
+    pub(super) variants: Vec<Variant>,
+    /// The first time in the source, for what stands before it.
+    pub(super) first: Option<Reading>,
+}
+
+/// One way in which a record begins.
+#[derive(Clone, Debug)]
+pub(super) struct Variant {
+    /// The parts before the time.
+    pub(super) before: Vec<Step>,
+    pub(super) form: TimeForm,
+    /// The parts behind it that are of the head, too.
+    pub(super) after: Vec<Step>,
+    /// Whether lines end with the name of a logger in parentheses.
+    pub(super) has_logger_at_end: bool,
+}
+
+/// The head of a record.
+pub(super) struct Head {
+    pub(super) reading: Reading,
+    pub(super) found: Found,
+    /// Where the message begins.
+    pub(super) end: usize,
+    pub(super) has_logger_at_end: bool,
+}
+
+impl LineLayout {
+    /// Whether a line begins a record: it has a time where lines have it.
+    pub(crate) fn begins_record(&self, line: &[u8]) -> bool {
+        let plain;
+        let line = match memchr::memchr(ESCAPE, line) {
+            Some(_) => {
+                plain = without_colours(&String::from_utf8_lossy(line)).into_owned();
+                plain.as_bytes()
+            }
+            None => line,
+        };
+        let has_time = |variant: &Variant| variant.time(line, &mut Found::default()).is_some();
+        self.variants.iter().any(has_time)
+    }
+
+    /// Whether nothing was learned.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.variants.is_empty()
+    }
+
+    /// What its times do not say themselves, and where that is taken from.
+    pub(crate) fn times(&self, hints: &Hints) -> Option<String> {
+        let reading = self.first?;
+        let Reading::Time(stamp) = reading else {
+            return Some(
+                "its times are seconds since the start, without a day: no timestamp".into(),
+            );
+        };
+        let Some(date) = stamp.date else {
+            return Some("its lines say a time of day, but no day: no timestamp".into());
+        };
+        let year = match (date.year, hints.year, hints.ended) {
+            (Some(_), _, _) => None,
+            (None, Some(year), _) => Some(format!("its times have no year: {year} was said")),
+            (None, None, Some(end)) => Some(format!(
+                "its times have no year: the latest before its last change, {:04}-{:02}-{:02}",
+                end.year, end.month, end.day
+            )),
+            (None, None, None) => {
+                Some("its times have no year, and 1970 is none: say --year".into())
+            }
+        };
+        let zone = match (stamp.zone, hints.zone_minutes) {
+            (Some(_), _) => None,
+            (None, 0) => Some("its times name no zone: UTC".to_string()),
+            (None, minutes) => Some(format!("its times name no zone: {}", zone_name(minutes))),
+        };
+        let said: Vec<String> = year.into_iter().chain(zone).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// Whether its times have a day.
+    pub(crate) fn is_dated(&self) -> bool {
+        self.variants
+            .first()
+            .is_some_and(|variant| !matches!(variant.form, TimeForm::Clock | TimeForm::Uptime))
+    }
+
+    pub(super) fn head(&self, record: &[u8]) -> Option<Head> {
+        self.variants
+            .iter()
+            .find_map(|variant| variant.head(record))
+    }
+}
+
+impl Variant {
+    /// The time, and where it ends.
+    pub(super) fn time(&self, line: &[u8], found: &mut Found) -> Option<(Reading, usize)> {
+        let mut place = after_space(line, 0);
+        for step in &self.before {
+            place = take(*step, line, place, found)?;
+        }
+        time_at(self.form, line, place)
+    }
+
+    fn head(&self, record: &[u8]) -> Option<Head> {
+        let mut found = Found::default();
+        let (reading, end) = self.time(record, &mut found)?;
+        if self.form == TimeForm::Glog {
+            let letter = element(record, after_space(record, 0)).map(|e| e.inside.start);
+            let letter = letter.and_then(|place| record.get(place).copied());
+            found.level = letter.and_then(super::level::of_letter);
+        }
+        let mut place = after_time(record, end);
+        let is_invocation = lambda::is_invocation(record, place);
+        for step in self.after.iter().filter(|_| !is_invocation) {
+            if let Some(next) = take(*step, record, place, &mut found) {
+                place = next;
+            }
+        }
+        Some(Head {
+            reading,
+            found,
+            end: place,
+            has_logger_at_end: self.has_logger_at_end,
+        })
+    }
+}
+
+/// A time at a place, or behind a bracket or quote that stands there.
+pub(super) fn time_at(form: TimeForm, line: &[u8], place: usize) -> Option<(Reading, usize)> {
+    let opens = matches!(
+        line.get(place),
+        Some(b'[' | b'(' | b'"' | b'\'' | b'<' | b'{')
+    );
+    match opens && form != TimeForm::Uptime {
+        true => read(form, line, place + 1),
+        false => read(form, line, place),
+    }
+}
+
+/// Passes what closes a time, and the space behind it.
+pub(super) fn after_time(line: &[u8], place: usize) -> usize {
+    let rest = line.get(place..).unwrap_or_default();
+    let closes = |byte: &&u8| {
+        matches!(
+            byte,
+            b']' | b')' | b'"' | b'\'' | b'>' | b'}' | b',' | b';' | b':' | b'|'
+        )
+    };
+    after_space(line, place + rest.iter().take_while(closes).count())
+}
+
+/// `+02:00`.
+fn zone_name(minutes: i16) -> String {
+    let sign = if minutes < 0 { '-' } else { '+' };
+    let minutes = minutes.unsigned_abs();
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}

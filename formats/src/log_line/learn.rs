@@ -1,0 +1,324 @@
+//! From a sample of lines to a layout: where most of them have a time.
+
+use std::collections::BTreeMap;
+
+use super::element::{after_space, element};
+use super::layout::{LineLayout, Variant, after_time, time_at};
+use super::parse::without_colours;
+use super::step::Found;
+use super::time::{DateForm, Reading, TimeForm, days_of};
+use super::votes;
+
+/// More parts do not stand before a time.
+const MAX_BEFORE: usize = 6;
+/// Nor more bytes.
+const MAX_BEFORE_LEN: usize = 120;
+const MAX_VARIANTS: usize = 3;
+/// So many lines of a record are looked at.
+const MAX_RECORD_LINES: usize = 3;
+
+/// Where a time stands: behind how many parts, and how it is written.
+type Place = (usize, TimeForm);
+
+/// What these lines have in common, their colours left out.
+pub(crate) fn learn_from(lines: &[String]) -> Option<LineLayout> {
+    let plain: Vec<_> = lines.iter().map(|line| without_colours(line)).collect();
+    let plain: Vec<&[u8]> = plain.iter().map(|line| line.as_bytes()).collect();
+    learn(&plain)
+}
+
+/// What these lines, none of them blank, have in common; nothing if most have no time in one place.
+fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
+    let places: Vec<Vec<Place>> = lines.iter().map(|line| places(line)).collect();
+    let place = best(lines, &places, &|_| true)?;
+    is_enough(place, lines, &places).then_some(())?;
+    let mut layout = LineLayout {
+        variants: vec![variant(place, lines)],
+        first: None,
+    };
+    layout.first = lines
+        .iter()
+        .find_map(|line| layout.head(line))
+        .map(|head| head.reading);
+    while layout.variants.len() < MAX_VARIANTS
+        && let Some(variant) = another(&layout, lines, &places)
+    {
+        layout.variants.push(variant);
+    }
+    Some(layout)
+}
+
+/// Every place of a line where a time stands, in every form that fits.
+fn places(line: &[u8]) -> Vec<Place> {
+    let mut found = Vec::new();
+    let mut place = after_space(line, 0);
+    // Behind what was found: the time of day within a time is none of its own.
+    let mut behind = 0;
+    for num_before in 0..=MAX_BEFORE {
+        let first = line.get(place).copied().unwrap_or_default();
+        let mut last = 0;
+        let inner = line.get(place + 1).copied().unwrap_or_default();
+        for form in TimeForm::all() {
+            let may =
+                form.may_begin(first) || (!first.is_ascii_alphanumeric() && form.may_begin(inner));
+            let is_near = num_before <= 1 || !matches!(form, TimeForm::Clock | TimeForm::Uptime);
+            if !may || !is_near || place < behind {
+                continue;
+            }
+            if let Some((_, end)) = time_at(form, line, place) {
+                found.push((num_before, form));
+                last = last.max(end);
+            }
+        }
+        behind = behind.max(last);
+        match element(line, place) {
+            Some(element) if element.next > place && element.next < MAX_BEFORE_LEN => {
+                place = element.next;
+            }
+            _ => break,
+        }
+    }
+    found
+}
+
+/// How much a form says: a day with its year, one without, none.
+fn rank(form: TimeForm) -> u8 {
+    match form {
+        TimeForm::Epoch => 0,
+        TimeForm::Dated(DateForm::NameDay | DateForm::MonthDay(_)) | TimeForm::Glog => 2,
+        TimeForm::Dated(_) => 1,
+        TimeForm::Uptime => 3,
+        TimeForm::Clock => 4,
+    }
+}
+
+/// The place where most lines of a kind have their time.
+fn best(lines: &[&[u8]], places: &[Vec<Place>], is_of: &dyn Fn(usize) -> bool) -> Option<Place> {
+    let mut counts: BTreeMap<Place, usize> = BTreeMap::new();
+    for (_, places) in places.iter().enumerate().filter(|(place, _)| is_of(*place)) {
+        for place in places {
+            *counts.entry(*place).or_default() += 1;
+        }
+    }
+    counts.retain(|place, _| place.1 != TimeForm::Epoch || are_times(*place, lines));
+    let most = counts.values().copied().max()?;
+    let common = counts.iter().filter(|(_, num)| **num * 10 >= most * 9);
+    // Of places that as good as all have: the one that says most, the first of equals.
+    let (num_before, wanted) = common
+        .map(|((num_before, form), _)| (*num_before, rank(*form)))
+        .min_by_key(|(num_before, rank)| (*rank, *num_before))?;
+    let forms = counts
+        .iter()
+        .filter(|((place, form), _)| *place == num_before && rank(*form) == wanted);
+    // Day and month, if they can be taken for each other: as most lines allow, then as they lie nearest together.
+    let best = forms.min_by_key(|((place, form), num)| {
+        let order = TimeForm::all().position(|other| other == *form);
+        (usize::MAX - **num, span((*place, *form), lines), order)
+    });
+    best.map(|(place, _)| *place)
+}
+
+fn readings<'l>(place: Place, lines: &'l [&'l [u8]]) -> impl Iterator<Item = Reading> + 'l {
+    let variant = bare(place);
+    lines
+        .iter()
+        .filter_map(move |line| Some(variant.time(line, &mut Found::default())?.0))
+}
+
+/// Days from the first to the last time.
+fn span(place: Place, lines: &[&[u8]]) -> i64 {
+    let days: Vec<i64> = readings(place, lines).filter_map(days_of).collect();
+    match (days.iter().min(), days.iter().max()) {
+        (Some(first), Some(last)) => last - first,
+        _ => 0,
+    }
+}
+
+/// Numbers that grow, or are of a few years, may be times; others are numbers.
+fn are_times(place: Place, lines: &[&[u8]]) -> bool {
+    const FEW_YEARS: i64 = 5 * 366;
+    let days: Vec<i64> = readings(place, lines).filter_map(days_of).collect();
+    let num_pairs = days.windows(2).count();
+    let pairs = days.windows(2).filter(|pair| match pair {
+        [before, after] => (0..400).contains(&(after - before)),
+        _ => false,
+    });
+    let are_in_order = pairs.count() * 10 >= num_pairs * 8;
+    !days.is_empty() && (are_in_order || span(place, lines) < FEW_YEARS)
+}
+
+/// A variant of which only the time is known.
+fn bare((num_before, form): Place) -> Variant {
+    Variant {
+        before: votes::unknown(num_before),
+        form,
+        after: Vec::new(),
+        has_logger_at_end: false,
+    }
+}
+
+/// Whether so many lines have their time there that the others belong to those.
+fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
+    let (mut num, mut num_others) = (0, 0);
+    for (line, places) in lines.iter().zip(places) {
+        match places.contains(&place) {
+            true => num += 1,
+            false => num_others += usize::from(!is_continuation(line)),
+        }
+    }
+    let is = |percent: usize| num * 100 >= (num + num_others) * percent;
+    let (num_before, form) = place;
+    let is_full = rank(form) == 1;
+    let begins = lines.first().zip(places.first());
+    let is_first = begins.is_some_and(|(_, places)| places.contains(&place));
+    let is_anchored = lines.iter().zip(places).all(|(line, places)| {
+        !places.contains(&place) || matches!(line.first(), Some(b'#' | b'='))
+    });
+    match form {
+        _ if num == 0 => false,
+        // A line that says itself that a record begins.
+        TimeForm::Dated(_) if num_before > 0 && is_anchored => is(10) && is_first,
+        TimeForm::Dated(_) if num_before == 0 && is_full => {
+            is(50) || (num >= 3 && is(20) && is_first)
+        }
+        TimeForm::Dated(_) | TimeForm::Glog | TimeForm::Uptime => {
+            is(60) && (num >= 2 || lines.len() == 1)
+        }
+        TimeForm::Epoch => is(80) && num >= 2,
+        TimeForm::Clock => is(70) && num >= 2,
+    }
+}
+
+/// Whether a line goes on with the one before, by its looks.
+fn is_continuation(line: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 18] = [
+        b"at ",
+        b"Caused by",
+        b"Suppressed",
+        b"...",
+        b"Traceback",
+        b"goroutine ",
+        b"panic:",
+        b"File \"",
+        b"--- ",
+        b"#",
+        b"SET ",
+        b"use ",
+        b"}",
+        b")",
+        b"]",
+        b"During handling",
+        b"The above exception",
+        b"stack backtrace",
+    ];
+    let Some(first) = line.first() else {
+        return true;
+    };
+    if first.is_ascii_whitespace() || BEGINNINGS.iter().any(|text| line.starts_with(text)) {
+        return true;
+    }
+    // `java.lang.IllegalStateException: text`.
+    let word = line.split(|byte| matches!(byte, b':' | b' ')).next();
+    word.is_some_and(|word| {
+        [&b"Exception"[..], b"Error", b"Throwable"]
+            .iter()
+            .any(|end| word.ends_with(end))
+    })
+}
+
+/// A variant with its parts.
+fn variant(place: Place, lines: &[&[u8]]) -> Variant {
+    let mut variant = bare(place);
+    let records = records(&variant, lines);
+    let texts: Vec<&[u8]> = records.iter().map(|(text, _)| text.as_slice()).collect();
+    variant.before = votes::before(&texts, place.0);
+    let behind: Vec<(&[u8], usize)> = records
+        .iter()
+        .map(|(text, end)| (text.as_slice(), after_time(text, *end)))
+        .collect();
+    // A line that has nothing but its time is no head of what follows it.
+    let num_alone = records.iter().filter(|(text, end)| is_alone(text, *end));
+    if num_alone.count() * 2 < records.len() {
+        variant.after = votes::steps(&behind);
+    }
+    let has_logger = |text: &&[u8]| {
+        let line = text.split(|byte| *byte == b'\n').next();
+        line.is_some_and(|line| logger_at_end(line).is_some())
+    };
+    let num_loggers = texts.iter().filter(|text| has_logger(text)).count();
+    let names = |step: &super::step::Step| step.meaning == super::step::Meaning::Logger;
+    variant.has_logger_at_end =
+        num_loggers * 10 >= texts.len() * 8 && !variant.after.iter().any(names);
+    variant
+}
+
+/// Whether a day stands in a line: it may begin a record of another kind.
+fn has_day(line: &[u8]) -> bool {
+    places(line).iter().any(|(_, form)| rank(*form) < 3)
+}
+
+/// Whether the line ends where its time does.
+fn is_alone(text: &[u8], end: usize) -> bool {
+    let line_end = text.iter().position(|byte| *byte == b'\n');
+    line_end.is_some_and(|line_end| after_time(text, end) > line_end)
+}
+
+/// Records, each with the place where its time ends.
+fn records(variant: &Variant, lines: &[&[u8]]) -> Vec<(Vec<u8>, usize)> {
+    let mut records: Vec<(Vec<u8>, usize)> = Vec::new();
+    let mut num_lines = 0;
+    for line in lines {
+        match (
+            variant.time(line, &mut Found::default()),
+            records.last_mut(),
+        ) {
+            (Some((_, end)), _) => {
+                records.push((line.to_vec(), end));
+                num_lines = 1;
+            }
+            (None, Some((record, _))) if num_lines < MAX_RECORD_LINES && !has_day(line) => {
+                record.push(b'\n');
+                record.extend_from_slice(line);
+                num_lines += 1;
+            }
+            _ => {}
+        }
+    }
+    records
+}
+
+/// `text (kafka.server.KafkaServer)`: where the name stands.
+pub(super) fn logger_at_end(line: &[u8]) -> Option<std::ops::Range<usize>> {
+    let before = line.strip_suffix(b")")?;
+    let open = before.iter().rposition(|byte| *byte == b'(')?;
+    let name = before.get(open + 1..)?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$');
+    let is_it = name.contains(&b'.')
+        && name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(is_name);
+    is_it.then_some(open + 1..before.len())
+}
+
+/// Another way in which records begin: most of the lines that are of none yet have a time in one place.
+fn another(layout: &LineLayout, lines: &[&[u8]], places: &[Vec<Place>]) -> Option<Variant> {
+    let is_open = |place: usize| {
+        lines
+            .get(place)
+            .is_some_and(|line| !layout.begins_record(line) && !is_continuation(line))
+    };
+    let num_open = (0..lines.len()).filter(|place| is_open(*place)).count();
+    let place = best(lines, places, &is_open)?;
+    let is_it =
+        |line: &usize| is_open(*line) && places.get(*line).is_some_and(|p| p.contains(&place));
+    let num = (0..lines.len()).filter(is_it).count();
+    let is_dated = rank(place.1) < 3;
+    let is_common = num * 2 >= num_open && num * 20 >= lines.len() && num >= 2;
+    if !is_common || is_dated != layout.is_dated() {
+        return None;
+    }
+    let open: Vec<&[u8]> = (0..lines.len())
+        .filter(is_it)
+        .filter_map(|line| lines.get(line).copied())
+        .collect();
+    Some(variant(place, &open))
+}

@@ -1,0 +1,30 @@
+//! Lines that begin with a time, or have one near their beginning: most of what programs log.
+//!
+//! ```text
+//! 2024-05-01 10:00:00,123 INFO  [main] c.a.X - text of the line
+//! └─────────time────────┘ level thread logger └───message─────┘
+//! └──────────────────head────────────────────┘
+//! ```
+//!
+//! There is no list of programs here. [`learn_from`] looks at a sample: behind how many parts do most lines have a time,
+//! how is it written ([`time`]), and which parts follow it in most of them ([`votes`], [`naming`])? What it finds is a
+//! [`LineLayout`], by which [`LineLayout::parse`] goes over each record once. A line without a time there belongs to
+//! the record before.
+
+mod element;
+mod lambda;
+mod layout;
+mod learn;
+mod level;
+mod naming;
+mod parse;
+mod step;
+#[cfg(test)]
+mod tests;
+pub(crate) mod time;
+mod votes;
+
+pub(crate) use layout::LineLayout;
+pub(crate) use learn::learn_from;
+pub(crate) use level::is_level;
+pub(crate) use parse::without_colours;

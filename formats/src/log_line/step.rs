@@ -1,0 +1,264 @@
+//! What a layout says of a line's parts, and taking them one after another.
+
+use std::ops::Range;
+
+use super::element::{
+    Element, element, is_letter, is_level, is_number, is_source, is_word, named_level,
+};
+use super::level;
+
+/// A part of a line: what it looks like, and what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) shape: Shape,
+    pub(super) meaning: Meaning,
+}
+
+/// Which elements a step takes; others are left to the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Level,
+    /// `PHP Warning: `.
+    PhpLevel,
+    Letter,
+    Group,
+    Mark,
+    Number,
+    /// A word with a colon behind it.
+    Tag,
+    /// `Main.java:12`.
+    Source,
+    /// Any word.
+    Word,
+    /// Any element whatever.
+    Any,
+}
+
+/// What a part is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Meaning {
+    Nothing,
+    Level,
+    /// A sign of Redis.
+    Sign,
+    Logger,
+    /// `sshd[42]`: a logger and a process.
+    LoggerAndProcess,
+    Thread,
+    ProcessId,
+    /// `1234#5678`, `pid 1234:tid 5678`.
+    Ids,
+    ThreadId,
+    RequestId,
+    Trace,
+    Source,
+    Code,
+    /// `client 10.0.0.1:50000`.
+    Client,
+}
+
+/// Fields of documents, in the order in which they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Level,
+    Logger,
+    Thread,
+    ProcessId,
+    ThreadId,
+    RequestId,
+    TraceId,
+    SpanId,
+    Source,
+    Code,
+    Client,
+}
+
+impl Field {
+    pub(super) const ALL: [(Field, &'static str); 11] = [
+        (Field::Level, "level"),
+        (Field::Logger, "logger"),
+        (Field::Thread, "thread"),
+        (Field::ProcessId, "process_id"),
+        (Field::ThreadId, "thread_id"),
+        (Field::RequestId, "request_id"),
+        (Field::TraceId, "trace_id"),
+        (Field::SpanId, "span_id"),
+        (Field::Source, "source"),
+        (Field::Code, "code"),
+        (Field::Client, "client"),
+    ];
+}
+
+/// What was found in a line: where values stand, and a level that is not written out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    places: [Option<(usize, usize)>; Field::ALL.len()],
+    pub(super) level: Option<&'static str>,
+}
+
+impl Found {
+    pub(super) fn set(&mut self, field: Field, range: Range<usize>) {
+        if range.start < range.end
+            && let Some(place) = self.places.get_mut(field as usize)
+        {
+            *place = Some((range.start, range.end));
+        }
+    }
+
+    pub(super) fn get(&self, field: Field) -> Option<Range<usize>> {
+        let (start, end) = (*self.places.get(field as usize)?)?;
+        Some(start..end)
+    }
+}
+
+/// Takes an element if it is of the step's shape. Notes what it says, and gives back where the next one begins.
+pub(super) fn take(step: Step, text: &[u8], place: usize, found: &mut Found) -> Option<usize> {
+    if step.shape == Shape::PhpLevel {
+        let (inside, next) = php_level(text, place)?;
+        found.set(Field::Level, inside);
+        return Some(next);
+    }
+    let element = element(text, place)?;
+    fits(step.shape, text, &element).then_some(())?;
+    note(step.meaning, text, &element, found);
+    Some(element.next)
+}
+
+fn fits(shape: Shape, text: &[u8], element: &Element) -> bool {
+    let word = text.get(element.inside.clone()).unwrap_or_default();
+    let is_bare = element.open.is_none();
+    match shape {
+        Shape::Any => true,
+        Shape::Group => !is_bare,
+        Shape::Word => is_bare && is_word(word),
+        Shape::Level => is_level(word, element),
+        Shape::Letter => is_bare && is_letter(word),
+        Shape::Mark => is_bare && !is_word(word) && word.len() <= 4,
+        Shape::Number => is_bare && is_number(word),
+        Shape::Tag => is_bare && element.tail == Some(b':'),
+        Shape::Source => is_source(word),
+        Shape::PhpLevel => false,
+    }
+}
+
+/// `PHP Warning:  text`: `Warning`, and where the text begins.
+pub(super) fn php_level(text: &[u8], place: usize) -> Option<(Range<usize>, usize)> {
+    let rest = text.get(place..)?.strip_prefix(b"PHP ")?;
+    let end = rest.iter().take(30).position(|byte| *byte == b':')?;
+    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b' ';
+    rest.get(..end)?.iter().all(is_name).then_some(())?;
+    let start = place + 4;
+    let next = super::element::after_space(text, start + end + 1);
+    Some((start..start + end, next))
+}
+
+fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
+    let inside = element.inside.clone();
+    let word = text.get(inside.clone()).unwrap_or_default();
+    let within = |range: Range<usize>| inside.start + range.start..inside.start + range.end;
+    match meaning {
+        Meaning::Nothing => {}
+        Meaning::Level => note_level(word, inside, found),
+        Meaning::Sign => found.level = word.first().and_then(|sign| level::of_sign(*sign)),
+        Meaning::Logger => found.set(Field::Logger, inside),
+        Meaning::LoggerAndProcess => {
+            let (name, process) = tagged(word);
+            found.set(Field::Logger, within(name));
+            found.set(Field::ProcessId, within(process));
+        }
+        Meaning::Thread => found.set(Field::Thread, inside),
+        Meaning::ProcessId => {
+            let skip = usize::from(word.first() == Some(&b'#'));
+            found.set(Field::ProcessId, inside.start + skip..inside.end);
+        }
+        Meaning::ThreadId => found.set(Field::ThreadId, inside),
+        Meaning::Ids => {
+            let (process, thread) = ids(word);
+            found.set(Field::ProcessId, within(process));
+            found.set(Field::ThreadId, within(thread));
+        }
+        Meaning::RequestId => {
+            let len = word.iter().take_while(|byte| !byte.is_ascii_whitespace());
+            let len = len.count();
+            // `-` is none.
+            if len > 1 {
+                found.set(Field::RequestId, inside.start..inside.start + len);
+            }
+        }
+        Meaning::Trace => {
+            let (trace, span) = trace(word);
+            found.set(Field::TraceId, within(trace));
+            found.set(Field::SpanId, within(span));
+        }
+        Meaning::Source => found.set(Field::Source, inside),
+        Meaning::Code => found.set(Field::Code, inside),
+        Meaning::Client => {
+            let skip = word.len() - word.strip_prefix(b"client ").unwrap_or(word).len();
+            found.set(Field::Client, inside.start + skip..inside.end);
+        }
+    }
+}
+
+fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
+    if let [letter] = word {
+        found.level = level::of_letter(*letter);
+        return;
+    }
+    found.level = None;
+    match named_level(word) {
+        Some((level, name)) => {
+            found.set(
+                Field::Level,
+                inside.start + level.start..inside.start + level.end,
+            );
+            found.set(
+                Field::Logger,
+                inside.start + name.start..inside.start + name.end,
+            );
+        }
+        None => found.set(Field::Level, inside),
+    }
+}
+
+/// `sshd[42]` → where the name and the number stand.
+pub(super) fn tagged(word: &[u8]) -> (Range<usize>, Range<usize>) {
+    let open = word.iter().rposition(|byte| *byte == b'[');
+    match (open, word.last()) {
+        (Some(open), Some(b']')) if open > 0 => (0..open, open + 1..word.len() - 1),
+        _ => (0..word.len(), 0..0),
+    }
+}
+
+/// `1234#5678`, `pid 1234:tid 5678`, `pid 1234`, `1:M`.
+fn ids(word: &[u8]) -> (Range<usize>, Range<usize>) {
+    let mut numbers = [(0, 0); 2];
+    let mut place = 0;
+    for number in &mut numbers {
+        let rest = word.get(place..).unwrap_or_default();
+        let Some(skip) = rest.iter().position(u8::is_ascii_digit) else {
+            break;
+        };
+        let digits = rest.get(skip..).unwrap_or_default();
+        let len = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+        *number = (place + skip, place + skip + len);
+        place += skip + len;
+    }
+    let [process, thread] = numbers;
+    (process.0..process.1, thread.0..thread.1)
+}
+
+/// `app,463ac35c9f6413ad48485a3953bb6124,a2fb4a1d1a96d312`, `463a…-a2fb…`.
+pub(super) fn trace(word: &[u8]) -> (Range<usize>, Range<usize>) {
+    let mut found = [(0, 0); 2];
+    let mut ids = found.iter_mut();
+    let mut start = 0;
+    for part in word.split(|byte| matches!(byte, b',' | b'-' | b' ')) {
+        let is_id = matches!(part.len(), 16 | 32) && part.iter().all(u8::is_ascii_hexdigit);
+        if is_id && let Some(id) = ids.next() {
+            *id = (start, start + part.len());
+        }
+        start += part.len() + 1;
+    }
+    let [trace, span] = found;
+    (trace.0..trace.1, span.0..span.1)
+}

@@ -1,0 +1,220 @@
+//! Times of day and their zones as logs write them.
+
+use super::digits::{at, number, one_or_two, run, two};
+
+/// A time of day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Clock {
+    pub(crate) hour: u8,
+    pub(crate) minute: u8,
+    /// Up to 60, which is a leap second.
+    pub(crate) second: u8,
+    /// Whether seconds are written at all.
+    pub(crate) has_seconds: bool,
+    pub(crate) nanos: u32,
+    /// How many digits of the fraction count: up to 9.
+    pub(crate) num_digits: u8,
+}
+
+/// Reads `10:00:00.123`, `10:00`, `8:05:09 PM`; `10.00.00` and `100000` only behind a day, with `is_dated` and
+/// `is_compact`.
+pub(super) fn read(
+    text: &[u8],
+    place: usize,
+    is_dated: bool,
+    is_compact: bool,
+) -> Option<(Clock, usize)> {
+    if is_compact && run(text, place) >= 6 {
+        return compact(text, place);
+    }
+    let (hour, place) = one_or_two(text, place)?;
+    let sep = at(text, place).filter(|sep| *sep == b':' || (*sep == b'.' && is_dated))?;
+    let (minute, place) = part(text, place + 1, is_dated)?;
+    let second = match at(text, place) == Some(sep) {
+        true => part(text, place + 1, is_dated),
+        false => None,
+    };
+    let (second, after) = match second {
+        Some((second, after)) => (Some(second), after),
+        None => (None, place),
+    };
+    let mut clock = Clock {
+        hour,
+        minute,
+        second: second.unwrap_or(0),
+        has_seconds: second.is_some(),
+        nanos: 0,
+        num_digits: 0,
+    };
+    let mut end = place;
+    if second.is_some() {
+        end = fraction(text, after, &mut clock);
+    } else if sep == b'.' || at(text, place) == Some(b':') || run(text, place) > 0 {
+        return None;
+    }
+    let end = half_day(text, end, &mut clock)?;
+    is_clock(&clock).then_some((clock, end))
+}
+
+/// Minutes or seconds: two digits, or one behind a day, as in `20171224-0:0:1:12`.
+fn part(text: &[u8], place: usize, is_dated: bool) -> Option<(u8, usize)> {
+    match two(text, place) {
+        Some(number) => Some((number, place + 2)),
+        None if is_dated && run(text, place) == 1 => one_or_two(text, place),
+        None => None,
+    }
+}
+
+fn is_clock(clock: &Clock) -> bool {
+    clock.hour < 24 && clock.minute < 60 && clock.second <= 60
+}
+
+/// `203615`, `203615123`, `203615.123`.
+fn compact(text: &[u8], place: usize) -> Option<(Clock, usize)> {
+    let mut clock = Clock {
+        hour: two(text, place)?,
+        minute: two(text, place + 2)?,
+        second: two(text, place + 4)?,
+        has_seconds: true,
+        nanos: 0,
+        num_digits: 0,
+    };
+    let end = match run(text, place) {
+        6 => fraction(text, place + 6, &mut clock),
+        9 | 12 => digits(text, place + 6, &mut clock),
+        _ => return None,
+    };
+    is_clock(&clock).then_some((clock, end))
+}
+
+/// `.123`, `,123`, `:123`.
+fn fraction(text: &[u8], place: usize, clock: &mut Clock) -> usize {
+    let mark = at(text, place).filter(|mark| matches!(mark, b'.' | b',' | b':'));
+    match (mark, run(text, place + 1)) {
+        (None, _) | (_, 0) => place,
+        // Milliseconds without zeros before them: `0:0:1:12`.
+        (Some(b':'), len @ (1 | 2)) => {
+            let millis = number(text, place + 1, len).unwrap_or(0);
+            clock.nanos = u32::try_from(millis * 1_000_000).unwrap_or(0);
+            clock.num_digits = 3;
+            place + 1 + len
+        }
+        _ => digits(text, place + 1, clock),
+    }
+}
+
+/// Nine digits count, the others are passed.
+fn digits(text: &[u8], place: usize, clock: &mut Clock) -> usize {
+    let len = run(text, place);
+    let kept = len.min(9);
+    let missing = u32::try_from(9 - kept).unwrap_or(0);
+    let nanos = number(text, place, kept).map_or(0, |n| n * 10_u64.pow(missing));
+    clock.nanos = u32::try_from(nanos).unwrap_or(0);
+    clock.num_digits = u8::try_from(kept).unwrap_or(0);
+    place + len
+}
+
+/// `AM`, `p.m.`, with a space before or not. Nothing if twelve hours are too few.
+fn half_day(text: &[u8], place: usize, clock: &mut Clock) -> Option<usize> {
+    let start = place + usize::from(at(text, place) == Some(b' '));
+    let half = match at(text, start) {
+        Some(b'A' | b'a') => 0,
+        Some(b'P' | b'p') => 12,
+        _ => return Some(place),
+    };
+    let dot = usize::from(at(text, start + 1) == Some(b'.'));
+    if !matches!(at(text, start + 1 + dot), Some(b'M' | b'm')) {
+        return Some(place);
+    }
+    let end = start + 2 + dot;
+    let end = end + usize::from(dot == 1 && at(text, end) == Some(b'.'));
+    if at(text, end).is_some_and(|byte| byte.is_ascii_alphanumeric()) {
+        return Some(place);
+    }
+    (1..=12).contains(&clock.hour).then_some(())?;
+    clock.hour = clock.hour % 12 + half;
+    Some(end)
+}
+
+/// Zones by the names that RFC 2822 and `date` write, in minutes east of Greenwich. A name that several zones
+/// share (IST, CST in China) is left out, or that of RFC 2822.
+const ZONES: [(&str, i16); 24] = [
+    ("UTC", 0),
+    ("GMT", 0),
+    ("UT", 0),
+    ("EST", -300),
+    ("EDT", -240),
+    ("CST", -360),
+    ("CDT", -300),
+    ("MST", -420),
+    ("MDT", -360),
+    ("PST", -480),
+    ("PDT", -420),
+    ("WET", 0),
+    ("WEST", 60),
+    ("BST", 60),
+    ("CET", 60),
+    ("CEST", 120),
+    ("MEZ", 60),
+    ("MESZ", 120),
+    ("EET", 120),
+    ("EEST", 180),
+    ("MSK", 180),
+    ("JST", 540),
+    ("AEST", 600),
+    ("AEDT", 660),
+];
+
+/// Reads `Z`, `+02:00`, `+0200`, `+02`, ` UTC`, ` +0200`, and a name in brackets behind those. Minutes east of
+/// Greenwich; without a zone nothing, and the place it was.
+pub(super) fn zone(text: &[u8], place: usize) -> (Option<i16>, usize) {
+    let is_spaced = at(text, place) == Some(b' ');
+    let start = place + usize::from(is_spaced);
+    let found = match at(text, start) {
+        Some(b'Z' | b'z') if !is_spaced => Some((0, start + 1)),
+        Some(sign @ (b'+' | b'-')) => offset(text, start + 1, is_spaced)
+            .map(|(minutes, end)| (if sign == b'-' { -minutes } else { minutes }, end)),
+        Some(b'A'..=b'Z') => named(text, start),
+        _ => None,
+    };
+    let is_end = |end: usize| !at(text, end).is_some_and(|byte| byte.is_ascii_alphanumeric());
+    match found.filter(|(_, end)| is_end(*end)) {
+        Some((minutes, end)) => (Some(minutes), after_name(text, end)),
+        None => (None, place),
+    }
+}
+
+fn offset(text: &[u8], place: usize, is_spaced: bool) -> Option<(i16, usize)> {
+    let hours = two(text, place)?;
+    let colon = usize::from(at(text, place + 2) == Some(b':'));
+    let (minutes, end) = match two(text, place + 2 + colon) {
+        Some(minutes) => (minutes, place + 4 + colon),
+        None if is_spaced || colon == 1 => return None,
+        None => (0, place + 2),
+    };
+    let is_offset = hours < 24 && minutes < 60;
+    is_offset.then_some((i16::from(hours) * 60 + i16::from(minutes), end))
+}
+
+fn named(text: &[u8], place: usize) -> Option<(i16, usize)> {
+    let word = text.get(place..)?;
+    let len = word.iter().take_while(|b| b.is_ascii_uppercase()).count();
+    let word = word.get(..len)?;
+    let zone = ZONES.iter().find(|(name, _)| name.as_bytes() == word)?;
+    Some((zone.1, place + len))
+}
+
+/// `2024-05-01T10:00:00+02:00[Europe/Berlin]`, as Java writes it.
+fn after_name(text: &[u8], place: usize) -> usize {
+    if at(text, place) != Some(b'[') {
+        return place;
+    }
+    let inside = text.get(place + 1..).unwrap_or_default();
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-');
+    let len = inside.iter().take_while(is_name).count();
+    let is_whole = inside.get(len) == Some(&b']');
+    match is_whole && inside.first().is_some_and(u8::is_ascii_uppercase) {
+        true => place + len + 2,
+        false => place,
+    }
+}

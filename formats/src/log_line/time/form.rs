@@ -1,0 +1,238 @@
+//! How a time is written, and reading one that is written so.
+
+use super::calendar::{day_of, days_since_1970};
+use super::clock::{self, Clock};
+use super::date::{self, Date, DateForm};
+use super::digits::{at, number, run, two};
+use super::stamp::Stamp;
+use crate::layout::MonthDay;
+
+/// How a time is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TimeForm {
+    /// A day, and a time of day behind it.
+    Dated(DateForm),
+    /// `I0501 10:00:00.123456`, `I240501 …`, `I20240501 …`: glog, with the level's letter.
+    Glog,
+    /// Seconds, milliseconds, microseconds or nanoseconds since 1970, by the number of digits; or seconds with a
+    /// fraction.
+    Epoch,
+    /// `[    0.000000]`: seconds since the machine was started.
+    Uptime,
+    /// A time of day alone.
+    Clock,
+}
+
+/// What a time says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Time(Stamp),
+    /// Seconds since the start: where their digits stand.
+    Uptime {
+        start: usize,
+        end: usize,
+    },
+}
+
+impl TimeForm {
+    /// What is tried, likelier ones first.
+    pub(crate) fn all() -> impl Iterator<Item = TimeForm> {
+        let dated = DateForm::ALL.into_iter().map(TimeForm::Dated);
+        dated.chain([
+            TimeForm::Glog,
+            TimeForm::Epoch,
+            TimeForm::Uptime,
+            TimeForm::Clock,
+        ])
+    }
+
+    /// Whether a text that begins with this byte may be of the form: spares most attempts.
+    pub(crate) fn may_begin(self, first: u8) -> bool {
+        match self {
+            TimeForm::Dated(DateForm::NameDay | DateForm::NameDayYear) => {
+                first.is_ascii_alphabetic()
+            }
+            TimeForm::Dated(DateForm::DayNameYear) => first.is_ascii_alphanumeric(),
+            TimeForm::Glog => matches!(first, b'I' | b'W' | b'E' | b'F'),
+            TimeForm::Uptime => first == b'[',
+            TimeForm::Dated(_) | TimeForm::Epoch | TimeForm::Clock => first.is_ascii_digit(),
+        }
+    }
+}
+
+/// Reads a time at a place, and says where it ends.
+pub(crate) fn read(form: TimeForm, text: &[u8], place: usize) -> Option<(Reading, usize)> {
+    let (reading, end) = match form {
+        TimeForm::Dated(form) => dated(form, text, place)?,
+        TimeForm::Glog => glog(text, place)?,
+        TimeForm::Epoch => epoch(text, place)?,
+        TimeForm::Uptime => return uptime(text, place),
+        TimeForm::Clock => {
+            let (clock, end) = clock::read(text, place, false, false)?;
+            let has_half = end.checked_sub(1).and_then(|last| at(text, last));
+            let is_sure = clock.has_seconds || matches!(has_half, Some(b'M' | b'm' | b'.'));
+            is_sure.then_some(())?;
+            let (zone, end) = clock::zone(text, end);
+            let date = None;
+            (Stamp { date, clock, zone }, end)
+        }
+    };
+    // `10:00:00abc` is something else.
+    let goes_on = at(text, end).is_some_and(|byte| byte.is_ascii_alphanumeric());
+    (!goes_on).then_some((Reading::Time(reading), end))
+}
+
+fn dated(form: DateForm, text: &[u8], place: usize) -> Option<(Stamp, usize)> {
+    let (mut date, end) = date::read(form, text, place)?;
+    let place = gap(form, text, end)?;
+    let (clock, end) = clock::read(text, place, true, form.is_compact())?;
+    let (mut zone, mut end) = clock::zone(text, end);
+    if form == DateForm::NameDay
+        && let Some((year, after)) = year_behind(text, end)
+    {
+        date = Date::new(Some(year), date.month, date.day)?;
+        end = after;
+        if zone.is_none() {
+            (zone, end) = clock::zone(text, end);
+        }
+    }
+    // `May 28 11:35` is what `ls` says of a file.
+    (date.year.is_some() || clock.has_seconds).then_some(())?;
+    let date = Some(date);
+    Some((Stamp { date, clock, zone }, end))
+}
+
+/// Passes what stands between a day and a time of day.
+fn gap(form: DateForm, text: &[u8], place: usize) -> Option<usize> {
+    let one = match at(text, place)? {
+        b'T' | b't' | b'_' | b'-' => place + 1,
+        b':' => place + 1 + usize::from(at(text, place + 1) == Some(b':')),
+        b',' if at(text, place + 1) == Some(b' ') => place + 2,
+        b' ' => match text.get(place + 1..place + 4) {
+            // `Jan 01, 2024 at 10:00:00`.
+            Some(b"at ") => place + 4,
+            _ if at(text, place + 1) == Some(b' ') => {
+                // A day behind a space is an hour of one digit.
+                place
+                    + 1
+                    + usize::from(at(text, place + 2) != Some(b' ') && run(text, place + 2) != 1)
+            }
+            _ => place + 1,
+        },
+        b'0'..=b'9' if form == DateForm::Compact => place,
+        _ => return None,
+    };
+    Some(one)
+}
+
+/// The year of `Sun Dec 04 04:47:44 2005`.
+fn year_behind(text: &[u8], place: usize) -> Option<(u16, usize)> {
+    let is_it = at(text, place) == Some(b' ') && run(text, place + 1) == 4;
+    let year = number(text, place + 1, 4).filter(|_| is_it)?;
+    let year = u16::try_from(year).ok()?;
+    let ends = !matches!(at(text, place + 5), Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'.' | b'-' | b'/'));
+    ((1970..2200).contains(&year) && ends).then_some((year, place + 5))
+}
+
+fn glog(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
+    matches!(at(text, place)?, b'I' | b'W' | b'E' | b'F').then_some(())?;
+    let (date, end) = match run(text, place + 1) {
+        4 => {
+            let (month, day) = (two(text, place + 1)?, two(text, place + 3)?);
+            (Date::new(None, month, day)?, place + 5)
+        }
+        6 => date::read(DateForm::ShortCompact, text, place + 1)?,
+        8 => date::read(DateForm::Compact, text, place + 1)?,
+        _ => return None,
+    };
+    (at(text, end)? == b' ').then_some(())?;
+    let (clock, end) = clock::read(text, end + 1, true, false)?;
+    clock.has_seconds.then_some(())?;
+    let date = Some(date);
+    let zone = None;
+    Some((Stamp { date, clock, zone }, end))
+}
+
+/// 2001 to 2100: what is outside is no time of a log.
+const EPOCH_SECONDS: std::ops::Range<u64> = 978_307_200..4_102_444_800;
+
+fn epoch(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
+    let len = run(text, place);
+    let (seconds, nanos, num_digits, end) = match len {
+        10 => {
+            let seconds = number(text, place, 10)?;
+            let has_fraction = at(text, place + 10) == Some(b'.') && run(text, place + 11) > 0;
+            match has_fraction {
+                true => {
+                    let len = run(text, place + 11);
+                    let kept = len.min(9);
+                    let missing = u32::try_from(9 - kept).ok()?;
+                    let nanos = number(text, place + 11, kept)? * 10_u64.pow(missing);
+                    (seconds, nanos, kept, place + 11 + len)
+                }
+                false => (seconds, 0, 0, place + 10),
+            }
+        }
+        13 | 16 | 19 => {
+            let unit = 10_u64.pow(u32::try_from(len - 10).ok()?);
+            let whole = number(text, place, len)?;
+            let nanos = (whole % unit) * (1_000_000_000 / unit);
+            (whole / unit, nanos, len - 10, place + len)
+        }
+        _ => return None,
+    };
+    EPOCH_SECONDS.contains(&seconds).then_some(())?;
+    // An address, a version, a number with another unit.
+    let goes_on = matches!(at(text, end), Some(b'.' | b'-' | b'/' | b'@' | b'%'));
+    (!goes_on).then_some(())?;
+    let day = day_of(i64::try_from(seconds / 86_400).ok()?)?;
+    let part = |seconds: u64| u8::try_from(seconds).ok();
+    let clock = Clock {
+        hour: part(seconds / 3_600 % 24)?,
+        minute: part(seconds / 60 % 60)?,
+        second: part(seconds % 60)?,
+        has_seconds: true,
+        nanos: u32::try_from(nanos).ok()?,
+        num_digits: u8::try_from(num_digits).ok()?,
+    };
+    let date = Date::new(Some(day.year), day.month, day.day);
+    let zone = Some(0);
+    Some((Stamp { date, clock, zone }, end))
+}
+
+fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
+    (at(text, place)? == b'[').then_some(())?;
+    let inside = text.get(place + 1..)?;
+    let num_spaces = inside.iter().take_while(|byte| **byte == b' ').count();
+    let start = place + 1 + num_spaces;
+    let whole = run(text, start);
+    let fraction = run(text, start + whole + 1);
+    let end = start + whole + 1 + fraction;
+    let is_it = (1..=9).contains(&whole)
+        && at(text, start + whole) == Some(b'.')
+        && fraction == 6
+        && at(text, end) == Some(b']');
+    is_it.then_some((Reading::Uptime { start, end }, end + 1))
+}
+
+/// Minutes east of Greenwich of `+02:00`, `-0730`, `UTC`, `Z`; nothing for other names.
+#[must_use]
+pub fn zone_minutes(text: &str) -> Option<i16> {
+    let (zone, end) = clock::zone(text.as_bytes(), 0);
+    zone.filter(|_| end == text.len() && !text.starts_with(' '))
+}
+
+/// The day of a time, from 1970-01-01 on: within a year that is not said, of 2000.
+pub(crate) fn days_of(reading: Reading) -> Option<i64> {
+    let Reading::Time(Stamp {
+        date: Some(date), ..
+    }) = reading
+    else {
+        return None;
+    };
+    Some(days_since_1970(MonthDay {
+        year: date.year.unwrap_or(2000),
+        month: date.month,
+        day: date.day,
+    }))
+}

@@ -1,0 +1,29 @@
+//! Levels as many families write them, each with what is read.
+
+type Levels = &'static [(&'static str, &'static str)];
+
+pub(super) const WORDS: Levels = &[
+    ("INFO", "INFO"),
+    ("WARN", "WARN"),
+    ("ERROR", "ERROR"),
+    ("DEBUG", "DEBUG"),
+];
+pub(super) const LOWER: Levels = &[
+    ("info", "info"),
+    ("warn", "warn"),
+    ("error", "error"),
+    ("debug", "debug"),
+];
+pub(super) const LONG: Levels = &[
+    ("INFO", "INFO"),
+    ("WARNING", "WARNING"),
+    ("ERROR", "ERROR"),
+    ("CRITICAL", "CRITICAL"),
+];
+pub(super) const LETTERS: Levels = &[("I", "INFO"), ("W", "WARN"), ("E", "ERROR")];
+pub(super) const THREE: Levels = &[
+    ("INF", "INF"),
+    ("WRN", "WRN"),
+    ("ERR", "ERR"),
+    ("DBG", "DBG"),
+];

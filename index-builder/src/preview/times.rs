@@ -1,0 +1,260 @@
+//! Whether values are times, by what all of them look like; the name of their field counts only where that leaves it open.
+
+use canter_doc_mapper::DateInput;
+use serde_json::Number;
+
+/// What the values of a field have in common with times.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    /// Texts that each form reads: those of [`FORMS`].
+    num_texts: [u64; FORMS.len()],
+    /// Numbers, or texts of digits, that are seconds of our days, or parts of them.
+    num_unix: u64,
+    /// Of those, the ones with a fraction of a second.
+    num_fractions: u64,
+    /// Of neighbours, those that are in order, and those that differ by one, as running numbers do.
+    num_in_order: u64,
+    num_running: u64,
+    num_pairs: u64,
+    /// Seconds since 1970.
+    last_s: Option<f64>,
+    first_s: Option<f64>,
+    min_s: Option<f64>,
+    max_s: Option<f64>,
+}
+
+/// The forms in which a text may be a time, likelier ones first.
+const FORMS: [DateInput; 3] = [DateInput::Rfc3339, DateInput::Iso8601, DateInput::Rfc2822];
+/// The shortest text of a day.
+const MIN_TEXT_LEN: usize = 10;
+/// 2001 to 2038: what lies outside is no time of a record.
+const SECONDS: std::ops::Range<f64> = 978_307_200.0..2_147_483_648.0;
+const YEAR_S: f64 = 366.0 * 86_400.0;
+
+impl Times {
+    pub(super) fn add_text(&mut self, text: &str) {
+        if text.len() <= 20
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        {
+            if let Ok(number) = text.parse::<f64>() {
+                self.add(number);
+            }
+            return;
+        }
+        if text.len() < MIN_TEXT_LEN {
+            return;
+        }
+        for (num, form) in self.num_texts.iter_mut().zip(&FORMS) {
+            *num += u64::from(form.reads(text));
+        }
+    }
+
+    pub(super) fn add_number(&mut self, number: &Number) {
+        if let Some(number) = number.as_f64() {
+            self.add(number);
+        }
+    }
+
+    fn add(&mut self, number: f64) {
+        // Nanoseconds, microseconds, milliseconds, seconds.
+        let units = [1e9, 1e6, 1e3, 1.0];
+        let seconds = units.iter().map(|unit| number / unit);
+        let Some(seconds) = seconds
+            .into_iter()
+            .find(|seconds| SECONDS.contains(seconds))
+        else {
+            return;
+        };
+        self.num_unix += 1;
+        let is_whole = number.fract() == 0.0;
+        self.num_fractions += u64::from(!is_whole || number > 1e12);
+        if let Some(last) = self.last_s {
+            self.num_pairs += 1;
+            self.num_in_order += u64::from(seconds >= last);
+            self.num_running += u64::from((seconds - last).abs() == 1.0);
+        }
+        self.first_s = self.first_s.or(Some(seconds));
+        self.last_s = Some(seconds);
+        self.min_s = Some(self.min_s.map_or(seconds, |min| min.min(seconds)));
+        self.max_s = Some(self.max_s.map_or(seconds, |max| max.max(seconds)));
+    }
+
+    /// The forms that together read all of so many texts: the first alone, if it does.
+    pub(super) fn forms_of(&self, num_texts: u64) -> Option<&'static str> {
+        let all = |form: usize| num_texts > 0 && self.num_texts.get(form) == Some(&num_texts);
+        match () {
+            () if all(0) => Some("[rfc3339]"),
+            () if all(1) => Some("[rfc3339, iso8601]"),
+            () if all(2) => Some("[rfc2822]"),
+            () => None,
+        }
+    }
+
+    /// Whether so many values, all there are, are Unix times.
+    pub(super) fn are_unix(&self, num_values: u64, name: &str) -> bool {
+        if num_values == 0 || self.num_unix != num_values {
+            return false;
+        }
+        let (Some(min), Some(max)) = (self.min_s, self.max_s) else {
+            return false;
+        };
+        match what_name_says(name) {
+            Some(is_time) => is_time,
+            // Of a few years, with parts of a second, or in order and no running number.
+            None => {
+                let are_in_order = self.num_pairs >= 3
+                    && self.num_in_order * 10 >= self.num_pairs * 9
+                    && self.num_running * 2 < self.num_pairs;
+                let are_precise = self.num_fractions * 10 >= num_values * 9;
+                max - min < 2.0 * YEAR_S && (are_precise || are_in_order) && num_values >= 3
+            }
+        }
+    }
+}
+
+/// Whether a name says that its values are times, or that they are something else. A name is its words: `accounts_id`
+/// has no `ts` in it.
+fn what_name_says(name: &str) -> Option<bool> {
+    const OTHERS: [&str; 22] = [
+        "id", "ids", "uid", "pid", "key", "hash", "code", "count", "num", "number", "no", "total",
+        "size", "len", "length", "bytes", "packets", "port", "phone", "account", "serial",
+        "offset",
+    ];
+    const TIMES: [&str; 26] = [
+        "time",
+        "timestamp",
+        "times",
+        "ts",
+        "date",
+        "datetime",
+        "at",
+        "epoch",
+        "when",
+        "start",
+        "started",
+        "begin",
+        "end",
+        "ended",
+        "stop",
+        "created",
+        "updated",
+        "modified",
+        "expires",
+        "expiry",
+        "exp",
+        "iat",
+        "nbf",
+        "seen",
+        "instant",
+        "day",
+    ];
+    let words = words(name);
+    // The last word is what a value is: `time_id` is an id.
+    let last = words.last().map(String::as_str).unwrap_or_default();
+    if OTHERS.contains(&last) {
+        return Some(false);
+    }
+    let is_time = |word: &String| {
+        TIMES.contains(&word.as_str()) || word.ends_with("time") || word.ends_with("timestamp")
+    };
+    if words.iter().any(is_time) {
+        return Some(true);
+    }
+    words
+        .iter()
+        .any(|word| OTHERS.contains(&word.as_str()))
+        .then_some(false)
+}
+
+/// `createdAt`, `created_at`, `CREATED-AT` → `created`, `at`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        let begins = !c.is_alphanumeric() || (c.is_uppercase() && was_lower);
+        if begins && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        was_lower = c.is_lowercase() || c.is_ascii_digit();
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_their_words_say() {
+        for (name, expect) in [
+            ("timestamp", Some(true)),
+            ("@timestamp", Some(true)),
+            ("createdAt", Some(true)),
+            ("eventTime", Some(true)),
+            ("__REALTIME_TIMESTAMP", Some(true)),
+            ("epochSecond", Some(true)),
+            ("updated_at", Some(true)),
+            ("accounts_id", Some(false)),
+            ("packets", Some(false)),
+            ("timeId", Some(false)),
+            ("bytes_out", Some(false)),
+            ("statistics", None),
+            ("value", None),
+            ("", None),
+        ] {
+            assert_eq!(what_name_says(name), expect, "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_times_by_what_all_of_them_look_like() {
+        let check = |numbers: &[&str], name: &str, expect: bool| {
+            let mut times = Times::default();
+            for number in numbers {
+                times.add_text(number);
+            }
+            let num = numbers.len() as u64;
+            assert_eq!(times.are_unix(num, name), expect, "{name} {numbers:?}");
+        };
+        let seconds = ["1714557600", "1714557607", "1714557707", "1714558000"];
+        check(&seconds, "value", true);
+        check(&seconds, "value_id", false);
+        check(&["1714557600"], "ts", true);
+        check(&["1714557600"], "value", false);
+        check(
+            &["1714557600.52", "1714557600.1", "1714557601.0"],
+            "value",
+            false,
+        );
+        check(
+            &["1714557600.52", "1714557600.1", "1714557601.7"],
+            "value",
+            true,
+        );
+        check(
+            &["1234567890", "1234567891", "1234567892", "1234567893"],
+            "value",
+            false,
+        );
+        check(
+            &["1934567890", "1034567891", "2034567892", "1134567893"],
+            "value",
+            false,
+        );
+        check(
+            &["1714557600123456", "1714557600123000", "1714557600999999"],
+            "x",
+            true,
+        );
+        check(&["1714557600", "12"], "ts", false);
+        check(&["9914557600", "9914557601"], "ts", false);
+    }
+}
