@@ -42,6 +42,49 @@ fn one_command_makes_an_index_of_a_log_and_the_first_search_needs_no_options() {
 }
 
 #[test]
+fn the_report_says_what_times_leave_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lines = "2024-05-01 10:00:00 INFO one\n\tof two lines\n2024-05-01 10:00:01 WARN two\n";
+    write(folder, "app.log", lines);
+    let ingest = |zone: &str, code: i32| {
+        let args = [
+            "index",
+            "ingest",
+            "--index",
+            "index",
+            "--preset",
+            "log",
+            "--input",
+            "app.log",
+            "--time-zone",
+            zone,
+        ];
+        run(folder, &args, code)
+    };
+    let (_, stderr) = ingest("Europe/Berlin", 2);
+    assert!(
+        stderr.contains("write an offset such as +02:00"),
+        "{stderr}"
+    );
+    let (stdout, _) = ingest("+02:00", 0);
+    assert!(stdout.contains("lines read: 2 + 0 = 2"), "{stdout}");
+    assert!(stdout.contains("1 input, read as log\n"), "{stdout}");
+    assert!(
+        stdout.contains("app.log: its times name no zone: +02:00\n"),
+        "{stdout}"
+    );
+    let answer = search(
+        folder,
+        &[
+            "--query",
+            "timestamp:\"2024-05-01T08:00:00Z\" AND level:INFO AND lines",
+        ],
+    );
+    assert_eq!(answer["num_hits"], 1);
+}
+
+#[test]
 fn presets_are_listed_printed_and_made() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// A batch is full when it holds this many bytes.
 const BATCH_NUM_BYTES: usize = 256 * 1024;
+/// A record that is known to have so many lines at the most may have got others since.
+const MAX_LATE_LINES: usize = 1_000;
 /// A record that holds many documents may have so many bytes, if no more are allowed for each.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
 
@@ -250,7 +252,8 @@ impl RecordReader {
         if !self.layout.has_continuations() {
             return None;
         }
-        let mut ends = memchr::memchr_iter(b'\n', record);
+        // Each is hashed from the beginning: more are not tried.
+        let mut ends = memchr::memchr_iter(b'\n', record).take(MAX_LATE_LINES);
         let end = ends.find(|end| before.with(&record[..*end], *end as u64) == known)?;
         Some(memchr::memchr_iter(b'\n', &record[end..]).count() as u64)
     }
