@@ -18,6 +18,10 @@ use crate::FormatError;
 use crate::codec::{Reader, put_varint};
 use crate::version::DOCUMENTS_NAME;
 
+/// Documents that are kept at once, for going back, have this many bytes. Blocks are a tenth of that; one that comes to more
+/// is begun again instead, since a few bytes of a block can call long templates any number of times.
+const MAX_KEPT_NUM_BYTES: usize = 16 << 20;
+
 /// The documents of a block. They are put together when they are asked for: who wants one of some hundred should not pay
 /// for all. Going forward costs no more than all at once.
 #[derive(Clone, Debug)]
@@ -72,7 +76,7 @@ impl DocumentsBlock {
             ));
         }
         if self.all.is_none() && place < self.next.saturating_sub(1) {
-            self.put_all()?;
+            self.go_back()?;
         }
         let document = match &self.all {
             Some(all) => all
@@ -86,6 +90,11 @@ impl DocumentsBlock {
             }
         };
         document.ok_or_else(damaged)
+    }
+
+    #[cfg(test)]
+    pub(super) fn kept_num_bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     fn put_one(&mut self, place: usize) -> Result<(), FormatError> {
@@ -103,14 +112,20 @@ impl DocumentsBlock {
         Ok(())
     }
 
-    fn put_all(&mut self) -> Result<(), FormatError> {
-        let mut columns = Columns::read(&self.content, self.num_docs, &self.templates)?;
+    /// Puts all documents together, or begins anew if they are too long to be kept.
+    fn go_back(&mut self) -> Result<(), FormatError> {
+        let beginning = Columns::read(&self.content, self.num_docs, &self.templates)?;
+        let mut columns = beginning.clone();
         // There are no more documents than bytes of content: each has a shape.
         let (mut bytes, mut all) = (Vec::new(), Vec::with_capacity(self.num_docs));
         for _ in 0..self.num_docs {
             let start = bytes.len();
             columns.put_document(&self.content, &self.templates, self.max_len, &mut bytes)?;
             all.push(start..bytes.len());
+            if bytes.len() > MAX_KEPT_NUM_BYTES {
+                (self.columns, self.next) = (Some(beginning), 0);
+                return Ok(());
+            }
         }
         (self.bytes, self.all) = (bytes, Some(all));
         Ok(())

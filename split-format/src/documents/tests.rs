@@ -219,6 +219,29 @@ fn a_longest_block_that_cannot_be_is_refused_before_anything_is_allocated() {
 }
 
 #[test]
+fn documents_that_are_too_long_to_be_kept_come_back_in_any_order() {
+    // Ten bytes of a block come to 40 MiB.
+    let literal = vec![b'x'; 4 << 20];
+    let parts = [Part::Literal(&literal)];
+    let templates = Templates {
+        shapes: vec![shape_of(&parts)],
+        ..Templates::default()
+    };
+    let mut writer = BlockWriter::new(templates.clone());
+    for _ in 0..10 {
+        writer.add(&literal, &parts);
+    }
+    let content = writer.finish();
+    assert!(content.len() < 100, "{}", content.len());
+    let templates = Arc::new(templates);
+    let mut block = DocumentsBlock::open(content, 10, &templates, 8 << 20).unwrap();
+    for place in [9, 0, 5, 4, 9, 1] {
+        assert!(block.get(place).unwrap() == literal, "{place}");
+        assert_eq!(block.kept_num_bytes(), literal.len());
+    }
+}
+
+#[test]
 fn a_frame_gets_no_more_memory_than_its_bytes_can_come_to() {
     let check = |frame_len: usize, content_len: u64, most: usize, is_given: bool| {
         let buffer = reserve_for_frame(frame_len, content_len, most);
