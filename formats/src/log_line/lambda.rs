@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! START RequestId: 8f507cfc-… Version: $LATEST
-//! REPORT RequestId: 8f507cfc-…	Duration: 12.34 ms	Billed Duration: 13 ms	Memory Size: 128 MB	Max Memory Used: 66 MB
+//! REPORT RequestId: 8f507cfc-…  Duration: 12.34 ms  Billed Duration: 13 ms  Memory Size: 128 MB  Max Memory Used: 66 MB
 //! ```
 
 use crate::json::Object;

@@ -169,7 +169,7 @@ fn is_thread(value: &[u8]) -> bool {
     }
     let lower = value.to_ascii_lowercase();
     let has = |part: &&[u8]| lower.windows(part.len()).any(|window| window == *part);
-    THREADS.iter().any(|part| has(part))
+    THREADS.iter().any(has)
 }
 
 /// `MY-010116`, `AH00001`.

@@ -18,7 +18,6 @@ pub(super) struct Times {
     num_pairs: u64,
     /// Seconds since 1970.
     last_s: Option<f64>,
-    first_s: Option<f64>,
     min_s: Option<f64>,
     max_s: Option<f64>,
 }
@@ -60,11 +59,8 @@ impl Times {
     fn add(&mut self, number: f64) {
         // Nanoseconds, microseconds, milliseconds, seconds.
         let units = [1e9, 1e6, 1e3, 1.0];
-        let seconds = units.iter().map(|unit| number / unit);
-        let Some(seconds) = seconds
-            .into_iter()
-            .find(|seconds| SECONDS.contains(seconds))
-        else {
+        let mut seconds = units.iter().map(|unit| number / unit);
+        let Some(seconds) = seconds.find(|seconds| SECONDS.contains(seconds)) else {
             return;
         };
         self.num_unix += 1;
@@ -75,7 +71,6 @@ impl Times {
             self.num_in_order += u64::from(seconds >= last);
             self.num_running += u64::from((seconds - last).abs() == 1.0);
         }
-        self.first_s = self.first_s.or(Some(seconds));
         self.last_s = Some(seconds);
         self.min_s = Some(self.min_s.map_or(seconds, |min| min.min(seconds)));
         self.max_s = Some(self.max_s.map_or(seconds, |max| max.max(seconds)));

@@ -20,8 +20,11 @@ pub(super) fn hints() -> Arc<Hints> {
     })
 }
 
-/// What records of a text become, each with its text.
-pub(super) fn read(text: &str) -> (Format, Vec<(String, Result<Value, String>)>) {
+/// The text of a record, and what becomes of it.
+type ReadRecord = (String, Result<Value, String>);
+
+/// What records of a text become.
+pub(super) fn read(text: &str) -> (Format, Vec<ReadRecord>) {
     let bytes = text.as_bytes();
     let beginning = &bytes[..crate::BEGINNING_LEN.min(bytes.len())];
     let is_whole = beginning.len() == bytes.len();

@@ -38,8 +38,8 @@ pub(crate) fn day_of(days: i64) -> Option<MonthDay> {
 /// The 29th of February is in leap years only.
 pub(crate) fn latest_year(month: u8, day: u8, end: MonthDay) -> Option<u16> {
     let last = days_since_1970(end).checked_add(1)?;
-    let years = (0..=9).filter_map(|back| end.year.checked_add(1)?.checked_sub(back));
-    years.into_iter().find(|year| {
+    let mut years = (0..=9).filter_map(|back| end.year.checked_add(1)?.checked_sub(back));
+    years.find(|year| {
         let date = MonthDay {
             year: *year,
             month,

@@ -226,11 +226,11 @@ fn month_name(text: &[u8], place: usize) -> Option<(u8, usize)> {
     let word = text.get(place..)?;
     let len = word.iter().take_while(|b| b.is_ascii_alphabetic()).count();
     let word = word.get(..len).filter(|_| (3..=9).contains(&len))?;
-    let is_it = |month: &&str| {
+    let is_it = |month: &str| {
         let whole = month.as_bytes();
         whole.eq_ignore_ascii_case(word)
             || (len == 3 && whole.get(..3).is_some_and(|m| m.eq_ignore_ascii_case(word)))
     };
-    let month = MONTHS.iter().position(|month| is_it(&month))?;
+    let month = MONTHS.iter().position(|month| is_it(month))?;
     Some((u8::try_from(month + 1).ok()?, place + len))
 }
