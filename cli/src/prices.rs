@@ -217,7 +217,7 @@ mod tests {
         );
         check(
             format!("{head}per_gb_read = -1"),
-            &["line 7", "per_gb_read", "-1 is no price"],
+            &["line 7", "per_gb_read", "-1 is not a price"],
         );
         check(
             format!("{head}per_gb_read = nan"),

@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use canter_split_format::{BlockWriter, DocumentsBlock, Part, Templates, shape_of};
 use counting::CountingAllocator;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -512,7 +513,7 @@ fn measure_parquet(folder: &Path) -> Vec<String> {
         (
             "a text that many rows share",
             1_100_000,
-            40,
+            std::env::var("ROWS").map_or(400, |rows| rows.parse().unwrap()),
             Codec::SNAPPY,
             "32MiB",
         ),
@@ -546,6 +547,33 @@ fn measure_parquet(folder: &Path) -> Vec<String> {
         }
     }
     failures
+}
+
+/// A block of stored documents, of which a few bytes call a long template any number of times; read forwards and back.
+fn measure_documents_block() -> Option<String> {
+    const LEN: usize = 1 << 20;
+    const NUM_DOCS: u32 = 20_000;
+    let literal = vec![b'x'; LEN];
+    let parts = [Part::Literal(&literal)];
+    let templates = Templates {
+        shapes: vec![shape_of(&parts)],
+        ..Templates::default()
+    };
+    let mut writer = BlockWriter::new(templates.clone());
+    (0..NUM_DOCS).for_each(|_| writer.add(&literal, &parts));
+    let content = writer.finish();
+    let (num_bytes, templates) = (content.len(), Arc::new(templates));
+    let before = CountingAllocator::begin();
+    let mut block = DocumentsBlock::open(content, NUM_DOCS, &templates, LEN).unwrap();
+    for place in [19_999, 0, 12_345, 3, 19_998] {
+        assert_eq!(block.get(place).unwrap().len(), LEN);
+    }
+    let taken = CountingAllocator::peak() - before;
+    println!(
+        "documents of a block: {num_bytes} bytes, took {} KiB",
+        taken >> 10
+    );
+    (taken > 10 * LEN + AT_LEAST).then(|| format!("{num_bytes} bytes of a block took {taken}"))
 }
 
 #[test]
@@ -584,5 +612,6 @@ fn a_body_takes_ten_times_its_length() {
     ];
     failures.extend(all.into_iter().filter_map(|case| measure(port, case)));
     failures.extend(measure_parquet(folder.path()));
+    failures.extend(measure_documents_block());
     assert!(failures.is_empty(), "{failures:#?}");
 }

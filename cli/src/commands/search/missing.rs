@@ -123,7 +123,7 @@ mod tests {
         check(
             json!({"budget_exhausted": "max_waves"}),
             Some(
-                "max_waves was reached, and the answer may lack something; raise --max-waves or \
+                "max_waves was reached, and the answer may be incomplete; raise --max-waves or \
                  narrow the query",
             ),
         );

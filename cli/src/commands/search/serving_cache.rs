@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn memory_without_a_folder_holds_a_long_point_in_time_and_no_more_than_was_given() {
-        for max_bytes in [4 << 20, 256 << 20, 7_654_321] {
+        for max_bytes in [8 << 20, 256 << 20, 7_654_321] {
             let options = memory_alone(max_bytes);
             options.validate().unwrap();
             assert!(options.max_bytes() <= max_bytes);
