@@ -564,7 +564,7 @@ fn measure_documents_block() -> Option<String> {
     let content = writer.finish();
     let (num_bytes, templates) = (content.len(), Arc::new(templates));
     let before = CountingAllocator::begin();
-    let mut block = DocumentsBlock::open(content, NUM_DOCS, &templates, LEN).unwrap();
+    let mut block = DocumentsBlock::open(content, NUM_DOCS, &templates, 1 << 31).unwrap();
     for place in [19_999, 0, 12_345, 3, 19_998] {
         assert_eq!(block.get(place).unwrap().len(), LEN);
     }

@@ -234,7 +234,7 @@ fn documents_that_are_too_long_to_be_kept_come_back_in_any_order() {
     let content = writer.finish();
     assert!(content.len() < 100, "{}", content.len());
     let templates = Arc::new(templates);
-    let mut block = DocumentsBlock::open(content, 10, &templates, 8 << 20).unwrap();
+    let mut block = DocumentsBlock::open(content, 10, &templates, 64 << 20).unwrap();
     for place in [9, 0, 5, 4, 9, 1] {
         assert!(block.get(place).unwrap() == literal, "{place}");
         assert_eq!(block.kept_num_bytes(), literal.len());
