@@ -168,7 +168,7 @@ fn the_printed_price_table_can_be_edited_and_given_back() {
     let at = format!("line {line}");
     check(&wrong_key, &[&at, "per_thousand_raeds"]);
     let negative = table.replacen("per_thousand_reads = 0", "per_thousand_reads = -1", 1);
-    check(&negative, &[&at, "per_thousand_reads", "no price"]);
+    check(&negative, &[&at, "per_thousand_reads", "not a price"]);
     check("", &["as_of"]);
     let args = [&EXPLAIN[..], &["--query", "*", "--prices", "nowhere.toml"]].concat();
     let (_, stderr) = run(folder, &args, 2);
