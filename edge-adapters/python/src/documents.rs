@@ -26,8 +26,8 @@ pub(crate) fn list_documents(
     max_docs: u64,
     deadline_ms: u64,
 ) -> PyResult<Vec<(u64, String)>> {
-    let mut request: Value = serde_json::from_str(request)
-        .map_err(|error| of_search(SearchError::invalid(format!("search request: {error}"))))?;
+    let mut request = canter_names::read_json(request.as_bytes())
+        .map_err(|error| of_search(SearchError::invalid(error.of("the search request"))))?;
     request["max_hits"] = 0.into();
     request["list_documents"] = true.into();
     for _ in 0..MAX_LISTS {

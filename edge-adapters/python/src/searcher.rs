@@ -71,8 +71,8 @@ impl Searcher {
     fn search(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let runtime = runtime()?;
         let answer = py.detach(|| {
-            let request: Value = serde_json::from_str(request)
-                .map_err(|error| SearchError::invalid(format!("search request: {error}")))?;
+            let request = canter_names::read_json(request.as_bytes())
+                .map_err(|error| SearchError::invalid(error.of("the search request")))?;
             let answer = runtime.block_on(self.searcher.search_text(&request, &self.limits))?;
             serde_json::to_string(&answer)
                 .map_err(|error| SearchError::internal(format!("the answer: {error}")))

@@ -145,10 +145,10 @@ fn aggregations(text: &str) -> Result<Value, String> {
         }
         None => text,
     };
-    match serde_json::from_str(json) {
+    match canter_names::read_json(json.as_bytes()) {
         Ok(aggs @ Value::Object(_)) => Ok(aggs),
         Ok(_) => Err("aggregations are a JSON object: {\"name\":{\"terms\":{…}}}".to_owned()),
-        Err(error) => Err(format!("not JSON: {error}")),
+        Err(error) => Err(error.of("--aggs")),
     }
 }
 

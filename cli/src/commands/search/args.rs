@@ -125,10 +125,10 @@ fn parse_aggs(text: &str) -> Result<Value, String> {
         Some(path) => &fs::read_to_string(path).map_err(|error| format!("`{path}`: {error}"))?,
         None => text,
     };
-    match serde_json::from_str(json) {
+    match canter_names::read_json(json.as_bytes()) {
         Ok(aggs @ Value::Object(_)) => Ok(aggs),
         Ok(_) => Err("aggregations are a JSON object: {\"name\":{\"terms\":{…}}}".to_owned()),
-        Err(error) => Err(format!("not JSON: {error}")),
+        Err(error) => Err(error.of("the value")),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
+use canter_names::read_json;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -125,7 +126,11 @@ fn flags_of(call: &Call) -> Option<(String, Vec<String>)> {
     let index = path.strip_suffix("/search")?;
     let values = match (call.method.as_str(), call.body.is_empty()) {
         ("GET", true) => from_parameters(call)?,
-        ("POST", false) if call.query.is_empty() => serde_json::from_slice(&call.body).ok()?,
+        // With a key twice it could not be said again.
+        ("POST", false) if call.query.is_empty() => match read_json(&call.body).ok()? {
+            Value::Object(values) => values,
+            _ => return None,
+        },
         _ => return None,
     };
     let mut flags = Vec::new();
@@ -152,7 +157,7 @@ fn from_parameters(call: &Call) -> Option<Map<String, Value>> {
         let (_, _, kind) = FLAGS.iter().find(|(known, ..)| *known == name)?;
         let value = match kind {
             Kind::Text => Value::String(text),
-            Kind::Number | Kind::Object => serde_json::from_str(&text).ok()?,
+            Kind::Number | Kind::Object => read_json(text.as_bytes()).ok()?,
         };
         if values.insert(name, value).is_some() {
             return None;
@@ -195,6 +200,7 @@ mod tests {
         );
         assert_eq!(flags(&post(r#"{"query": null}"#)), None);
         assert_eq!(flags(&post("{")), None);
+        assert_eq!(flags(&post(r#"{"query": "x", "query": "y"}"#)), None);
         assert_eq!(flags_of(&Call::get("/api/v1/indexes/logs")), None);
     }
 }
