@@ -50,7 +50,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             "--workspace",
             "--exclude",
             "canter-guest-component",
-            "--benches",
+            "--bench",
+            "*",
         ];
         run("test: compile benches", &mut workspace.cargo(&benches))?;
     }
