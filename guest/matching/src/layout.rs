@@ -102,9 +102,12 @@ pub fn check_columns(file: &FileSlice, num_docs: u32) -> io::Result<()> {
 /// Checks that the parts of a dictionary of so many bytes, which ends with these, lie within it.
 fn check_dictionary(len: usize, end: &[u8]) -> io::Result<()> {
     let footer_start = end.len().checked_sub(DICTIONARY_FOOTER_LEN);
-    let index_start = u64_at(end, footer_start.ok_or_else(damaged)?)?;
+    let footer_start = footer_start.ok_or_else(damaged)?;
+    let index_start = u64_at(end, footer_start)?;
+    let num_terms = u64_at(end, footer_start + 8)?;
     let before_footer = len.checked_sub(DICTIONARY_FOOTER_LEN).ok_or_else(damaged)?;
-    match index_start <= before_footer as u64 {
+    // A merge allocates for each term, of which each takes a byte at least: dictionaries are not compressed.
+    match index_start <= before_footer as u64 && num_terms <= len as u64 {
         true => Ok(()),
         false => Err(damaged()),
     }
@@ -159,6 +162,21 @@ mod tests {
         for len in 0..bytes.len() {
             assert!(check_fields(&file(&bytes[..len])).is_err(), "{len}");
         }
+    }
+
+    #[test]
+    fn a_dictionary_has_no_more_terms_than_bytes() {
+        let check = |num_terms: u64| {
+            let mut bytes = vec![0; 30];
+            bytes.extend(30_u64.to_le_bytes());
+            bytes.extend(num_terms.to_le_bytes());
+            bytes.extend(3_u32.to_le_bytes());
+            check_dictionary(bytes.len(), &bytes).is_ok()
+        };
+        assert!(check(0));
+        assert!(check(50));
+        assert!(!check(51));
+        assert!(!check(1 << 48));
     }
 
     #[test]

@@ -326,7 +326,7 @@ async fn plan_leaves(
 /// Cuts the plan's splits into runs of about the same number of documents.
 fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec<PlannedSplit>> {
     let docs_of = |split: &PlannedSplit| split.source.entry.num_docs;
-    let num_docs: u64 = plan.splits.iter().map(docs_of).sum();
+    let num_docs: u64 = plan.splits.iter().map(docs_of).fold(0, u64::saturating_add);
     let num_leaves = match plan.divisible {
         true => (num_docs / min_docs_per_leaf.max(1)).clamp(1, u64::from(max_leaves.max(1))),
         false => 1,
@@ -342,7 +342,7 @@ fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec
         if let Some(leaf) = leaves.last_mut() {
             leaf.push(split.clone());
         }
-        docs_before += docs_of(split);
+        docs_before = docs_of(split).saturating_add(docs_before);
     }
     leaves
 }
