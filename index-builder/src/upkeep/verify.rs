@@ -65,7 +65,7 @@ async fn verify(store: &IndexStore, options: VerifyOptions) -> Result<VerifyRepo
             .splits
             .iter()
             .map(SplitEntry::num_live_docs)
-            .sum(),
+            .fold(0, u64::saturating_add),
         ..VerifyReport::default()
     };
     let mut checks: Vec<Check> = references.splits.into_iter().map(Check::Split).collect();
