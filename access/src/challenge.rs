@@ -1,16 +1,16 @@
-//! What a server says it takes, to whom no token was sent.
+//! Challenges that a server sends in answer to a request without a token.
 
-/// Every kind of token, as a value of `WWW-Authenticate`.
+/// All authentication schemes that the server accepts, as values of `WWW-Authenticate`.
 const CHALLENGES: [&str; 3] = [
     "ApiKey",
     "Bearer",
     "Basic realm=\"canter\", charset=\"UTF-8\"",
 ];
 
-/// The values of `WWW-Authenticate` in an answer with status 401.
+/// Returns the values of `WWW-Authenticate` for an answer with status 401.
 ///
-/// To a script of a page, which says so in `X-Requested-With` or `Sec-Fetch-Dest`, a name with a password is not offered: the
-/// browser would ask its visitor for them in a window of its own, before the page could ask for a token.
+/// Scripts of a page (recognized by `X-Requested-With` or `Sec-Fetch-Dest`) are not offered
+/// `Basic`: the browser would open its own password window before the page could ask for a token.
 pub fn challenges(
     requested_with: Option<&str>,
     fetch_dest: Option<&str>,

@@ -1,4 +1,4 @@
-//! What a request says of who asks: the `Authorization` header.
+//! Credentials of a request: the `Authorization` header.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::Denied;
 
-/// A longer header is no token.
+/// Maximum length of the header. Longer ones are refused unread.
 const MAX_HEADER_BYTES: usize = 8 << 10;
 
-/// What is sent to say who asks.
+/// Credentials that a client sent.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {
     /// An API key.
     Key {
-        /// Its name.
+        /// Public identifier of the key.
         id: String,
-        /// What only its holder knows.
+        /// Secret part of the key.
         secret: String,
     },
     /// A JSON Web Token.
@@ -34,10 +34,10 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Reads the header's value.
+    /// Parses the value of the header.
     ///
     /// # Errors
-    /// If there is none, or it is of no known form.
+    /// The header is missing, too long or of an unknown form.
     pub fn read(header: Option<&[u8]>) -> Result<Self, Denied> {
         let header = header.ok_or(Denied::Missing)?;
         let header = Some(header).filter(|header| header.len() <= MAX_HEADER_BYTES);
@@ -47,7 +47,7 @@ impl Credentials {
             .ok_or(Denied::Unreadable)?;
         let token = token.trim();
         let read = match scheme.to_ascii_lowercase().as_str() {
-            // Elasticsearch's keys, and a name with its password.
+            // Elasticsearch API keys, and a user name with a password.
             "apikey" | "basic" => STANDARD
                 .decode(token)
                 .ok()

@@ -1,6 +1,6 @@
 //! JSON Web Tokens: HS256, RS256 and EdDSA, against a set of keys (JWKS, RFC 7517).
 //!
-//! What a token allows is one claim, an object; a token without it allows nothing:
+//! One claim, an object, lists the rights of a token. A token without that claim has none:
 //!
 //! ```json
 //! {"sub": "dashboard", "exp": 1893456000,
@@ -19,29 +19,30 @@ use serde_json::{Map, Value};
 
 use super::{Grant, Right, Source, checked};
 
-/// How far clocks may differ, in seconds.
+/// Tolerated clock skew, in seconds.
 const LEEWAY_SECONDS: u64 = 30;
 
-/// A shared secret of fewer bytes can be guessed from one token (RFC 7518, section 3.2).
+/// Minimum length of a shared secret. A shorter one can be guessed from one token (RFC 7518,
+/// section 3.2).
 const MIN_SECRET_NUM_BYTES: usize = 32;
 
-/// A shorter RSA key can be broken (RFC 7518, section 3.3).
+/// Minimum length of an RSA modulus. A shorter key can be broken (RFC 7518, section 3.3).
 const MIN_MODULUS_NUM_BITS: usize = 2048;
 
-/// What JWTs are checked against.
+/// Settings for the validation of JWTs.
 #[derive(Clone, Debug)]
 pub struct JwtSettings {
     /// The set of keys.
     pub key_set: Source,
-    /// The claim that says what the token allows, such as `canter`.
+    /// Name of the claim that lists the token's rights, such as `canter`.
     pub claim: String,
-    /// Who must have issued it (`iss`), if anybody.
+    /// Required issuer (`iss`); `None` accepts any.
     pub issuer: Option<String>,
-    /// For whom it must be (`aud`), if for anybody.
+    /// Required audience (`aud`); `None` accepts any.
     pub audience: Option<String>,
 }
 
-/// Checks JWTs.
+/// Validator of JWTs.
 #[derive(Debug)]
 pub(super) struct Verifier {
     text: String,
@@ -61,7 +62,7 @@ impl std::fmt::Debug for NamedKey {
     }
 }
 
-/// The settings never change.
+/// Compares the text of the key set only: the settings never change.
 impl PartialEq for Verifier {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -107,14 +108,15 @@ impl Verifier {
         })
     }
 
-    /// What a token allows; `None` if it is not right.
+    /// Returns the rights of a token, or `None` if it is invalid.
     pub(super) fn check(&self, token: &str, now: Timestamp) -> Option<Grant> {
-        // Nothing is known to have ended or begun where the clock is so wrong, and the library would panic.
+        // With a clock this wrong, `exp` and `nbf` cannot be checked, and the library would panic.
         if now.as_second() < LEEWAY_SECONDS.cast_signed() {
             return None;
         }
         let header = decode_header(token).ok()?;
-        // Names what must be understood (RFC 7515, section 4.1.11), and none of that is.
+        // `crit` names extensions that must be understood (RFC 7515, section 4.1.11). None is
+        // supported.
         if header.crit.is_some() {
             return None;
         }
@@ -134,7 +136,7 @@ impl Verifier {
             .unwrap_or("jwt")
             .to_owned();
         let allowed = claims.remove(&self.claim)?;
-        // `null` would be taken for nothing said, which allows more.
+        // `null` would be read as absent, which allows more.
         if allowed.as_object()?.values().any(Value::is_null) {
             return None;
         }
@@ -143,8 +145,8 @@ impl Verifier {
     }
 }
 
-/// Whether the registered claims have their types (RFC 7519, section 4.1), those that are not checked, too: libraries differ in
-/// what they make of others, and hosts must not.
+/// Returns whether the registered claims have their types (RFC 7519, section 4.1), even those that
+/// are not checked otherwise. Libraries treat wrong types differently, and all hosts must agree.
 fn is_well_formed(claims: &Map<String, Value>) -> bool {
     let is = |name: &str, is_right: fn(&Value) -> bool| claims.get(name).is_none_or(is_right);
     let are_texts = |value: &Value| {
@@ -168,7 +170,8 @@ struct Allowed {
 impl NamedKey {
     fn of(jwk: &Jwk, settings: &JwtSettings) -> Result<Self, String> {
         let known = "is of no kind that is checked: HS256, RS256 and EdDSA with Ed25519 are";
-        // Of the key's own kind only: who knows a public key could sign with it as if it were a secret.
+        // Only algorithms of the key's own kind are allowed. Otherwise a public key could be used
+        // as the secret of an HMAC signature.
         let (algorithm, named) = match &jwk.algorithm {
             AlgorithmParameters::OctetKey(_) => (Algorithm::HS256, KeyAlgorithm::HS256),
             AlgorithmParameters::RSA(_) => (Algorithm::RS256, KeyAlgorithm::RS256),
@@ -211,7 +214,7 @@ impl NamedKey {
                 validation.set_audience(&[audience]);
                 required.push("aud");
             }
-            // It is meant for somebody, and nobody said that this is not us.
+            // Without a required audience, any audience is accepted.
             None => validation.validate_aud = false,
         }
         if let Some(issuer) = &settings.issuer {
@@ -227,7 +230,7 @@ impl NamedKey {
     }
 }
 
-/// The length of a number in base64url.
+/// Returns the length in bits of a number in base64url.
 fn num_bits(number: &str) -> usize {
     let bytes = URL_SAFE_NO_PAD.decode(number).unwrap_or_default();
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();

@@ -1,4 +1,4 @@
-//! API keys: hashes of secrets that the server never has.
+//! API keys, stored as hashes: the server never stores a secret.
 //!
 //! ```toml
 //! [[key]]
@@ -25,11 +25,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Grant, Right, Source, checked};
 
-/// Bytes of chance in a secret.
+/// Number of random bytes in a secret.
 const SECRET_NUM_BYTES: usize = 32;
 
-/// What hashing a secret takes: 8 MiB, once. Nobody guesses 256 bits of chance, whatever a guess costs, and every server
-/// that sees a key for the first time pays this.
+/// Memory for hashing one secret: 8 MiB. Slower hashing would add no safety, because a secret has
+/// 256 random bits, and each server pays this cost the first time it sees a key.
 const HASH_MEMORY_KIB: u32 = 8 << 10;
 
 #[derive(Deserialize, Serialize)]
@@ -54,7 +54,7 @@ struct Entry {
     expires: Option<String>,
 }
 
-/// The keys of a file or a setting.
+/// Keys of a file or a setting, by id.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Keys(BTreeMap<String, Key>);
 
@@ -69,7 +69,7 @@ impl Keys {
     pub(super) fn read(source: &Source) -> Result<Self, String> {
         let shown = source.shown();
         let text = source.read("the keys")?;
-        // Without the lines around it, which have hashes.
+        // The error is shown without the surrounding lines, which contain hashes.
         let file: KeyFile = toml::from_str(&text)
             .map_err(|error| format!("{shown} is no list of keys: {}", error.message()))?;
         let mut keys = BTreeMap::new();
@@ -84,7 +84,8 @@ impl Keys {
         Ok(Self(keys))
     }
 
-    /// A key that has not expired. Of one that will, that cannot be said where the clock is before 1970.
+    /// Returns a key that has not expired. Before 1970 the clock is wrong, and keys with an expiry
+    /// are refused.
     pub(super) fn get(&self, id: &str, now: Timestamp) -> Option<&Key> {
         let key = self.0.get(id)?;
         let is_dated = now >= Timestamp::UNIX_EPOCH;
@@ -130,26 +131,26 @@ fn check_id(id: &str) -> Result<(), String> {
     }
 }
 
-/// A key to be made.
+/// Description of a key to create.
 #[derive(Clone, Debug, Default)]
 pub struct NewKey {
-    /// Its name.
+    /// Identifier of the key.
     pub id: String,
-    /// The names of indexes, in which `*` stands for anything; all if absent.
+    /// Names of indexes, in which `*` matches any text; `None` is all indexes.
     pub indexes: Option<Vec<String>>,
-    /// What may be done with them; read if absent.
+    /// Rights on these indexes; `None` is reading only.
     pub rights: Option<Vec<Right>>,
     /// A query that every hit must match.
     pub filter: Option<String>,
-    /// When it ends.
+    /// Time at which the key expires; `None` is never.
     pub expires: Option<Timestamp>,
 }
 
-/// Makes a key with a secret of its own, adds it to a file, which may not be there yet, and gives the secret: it is kept
-/// nowhere else.
+/// Generates a secret, adds its key to a file and returns the secret, which is stored nowhere else.
+/// Creates the file if it is missing.
 ///
 /// # Errors
-/// If the file has such a key, or cannot be written.
+/// The file already has a key with this id, or cannot be written.
 pub fn add_key(path: &Path, new: NewKey) -> Result<String, String> {
     let shown = path.display();
     let written = Source::File(path.to_owned());
@@ -173,7 +174,7 @@ pub fn add_key(path: &Path, new: NewKey) -> Result<String, String> {
     };
     let file = KeyFile { key: vec![entry] };
     let text = toml::to_string(&file).map_err(|error| error.to_string())?;
-    // As a server will read it.
+    // Validates the key as a server will read it.
     let [entry] = <[Entry; 1]>::try_from(file.key).map_err(|_| "a key is lost".to_owned())?;
     let id = entry.id.clone();
     Key::of(entry).map_err(|problem| format!("the key {id:?} {problem}"))?;

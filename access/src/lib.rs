@@ -1,4 +1,5 @@
-//! Who may ask, and what: API keys and JSON Web Tokens, read from files that may change while a server runs, or from settings.
+//! Access control: API keys and JSON Web Tokens, read from files that may change while a server
+//! runs, or from settings.
 //!
 //! ```text
 //!   Authorization: ApiKey base64(id:secret) ┐
@@ -7,11 +8,11 @@
 //!                  Bearer a.b.c             ──→ key set (JWKS): signature, time, claims ─┘
 //! ```
 //!
-//! It knows tokens; what a grant means for a search is the host's matter. Nothing here says why exactly a token was not
-//! taken: who guesses learns nothing.
+//! This crate validates tokens; the host applies a [`Grant`] to a search. Errors never say why a
+//! token was refused, so that guessing reveals nothing.
 //!
-//! The Worker of `edge-adapters/cloudflare` decides alike, in another language: `src/tests/table` has cases that the tests of both
-//! go through.
+//! The Worker of `edge-adapters/cloudflare` implements the same rules in TypeScript. The tests of
+//! both run the cases in `src/tests/table`.
 
 mod challenge;
 mod credentials;
@@ -33,24 +34,25 @@ pub use jwt::JwtSettings;
 pub use keys::{NewKey, add_key};
 pub use source::Source;
 
-/// Keys that were found right lately: their secrets are not hashed again.
+/// Number of recently validated keys whose secrets are not hashed again.
 const MAX_REMEMBERED: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-/// What the holder of a token may do.
+/// Rights of the holder of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Who holds it, for logs: the id of a key, the subject of a JWT.
+    /// Name of the holder, for logs: the id of a key, or the subject of a JWT.
     pub name: String,
-    /// The names of indexes, in which `*` stands for anything; all if absent.
+    /// Names of indexes, in which `*` matches any text; `None` is all indexes.
     pub indexes: Option<Vec<String>>,
-    /// What may be done with them.
+    /// Rights on these indexes.
     pub rights: Vec<Right>,
     /// A query that every hit must match; each of its terms names its field.
     pub filter: Option<String>,
 }
 
 impl Grant {
-    /// Those of a host's indexes that it is for; `None` is all of them. The others are not there for its holder.
+    /// Returns those of a host's indexes that the grant covers; `None` is all of them. All other
+    /// indexes are hidden from the holder.
     #[must_use]
     pub fn indexes_among(&self, open: &[String]) -> Option<Vec<String>> {
         let patterns = self.indexes.as_ref()?;
@@ -59,62 +61,62 @@ impl Grant {
     }
 }
 
-/// Something that may be done with an index.
+/// Operation on an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Right {
-    /// Search it.
+    /// Search.
     Read,
-    /// Add documents.
+    /// Adding documents.
     Write,
-    /// Delete documents, or the index.
+    /// Deleting documents, or the whole index.
     Delete,
 }
 
 impl Right {
-    /// What a token may do that does not say.
+    /// Rights of a token that lists none.
     pub const DEFAULT: [Self; 1] = [Self::Read];
 }
 
-/// Why nobody may ask so.
+/// Reason for which a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// No token was sent.
     #[error("send a token, as in Authorization: ApiKey …, Bearer … or Basic …")]
     Missing,
-    /// What was sent cannot be one.
+    /// The header cannot be parsed.
     #[error("the Authorization header has no token of a known form")]
     Unreadable,
-    /// There is none like it, or its signature, its time or its claims are not right.
+    /// The key is unknown, or the token's signature, times or claims are invalid.
     #[error("this token is not known, or not valid any more")]
     Unknown,
 }
 
-/// Where tokens are known from.
+/// Sources of keys and tokens.
 #[derive(Clone, Debug, Default)]
 pub struct AccessSettings {
     /// API keys, in TOML.
     pub keys: Option<Source>,
-    /// What JWTs are checked against.
+    /// Settings for the validation of JWTs.
     pub jwt: Option<JwtSettings>,
 }
 
-/// Checks tokens.
+/// Validator of credentials.
 #[derive(Debug)]
 pub struct Access {
     settings: AccessSettings,
     known: RwLock<Arc<Known>>,
 }
 
-/// What the files said when they were last read.
+/// Contents of the files as last read.
 #[derive(Debug)]
 struct Known {
     keys: keys::Keys,
     jwt: Option<jwt::Verifier>,
-    /// Digests of credentials that were found right, made with a key of this process.
+    /// Digests of credentials that were validated, made with a random key of this process.
     remembered: Mutex<LruCache<[u8; 32], ()>>,
     digest_key: [u8; 32],
-    /// How often the files had changed by then.
+    /// Number of changes of the files before this version.
     num_changes: u64,
 }
 
@@ -122,13 +124,15 @@ impl Access {
     /// Reads the files.
     ///
     /// # Errors
-    /// In words for whoever wrote them, if one cannot be read, or means something else than it seems to.
+    /// A file cannot be read, or has a setting that would be misunderstood. The message is written
+    /// for the author of the file.
     pub fn open(settings: AccessSettings) -> Result<Self, String> {
         let known = RwLock::new(Arc::new(Known::read(&settings)?));
         Ok(Self { settings, known })
     }
 
-    /// Reads the files again, and says whether they have changed. What cannot be read changes nothing.
+    /// Reads the files again and returns whether they have changed. A file that cannot be read
+    /// leaves everything as it was.
     ///
     /// # Errors
     /// As [`Access::open`].
@@ -143,8 +147,8 @@ impl Access {
         Ok(is_new)
     }
 
-    /// How often the files were found to have changed. Whoever asks for this and then checks a token learns what they said then,
-    /// or later.
+    /// Returns the number of changes of the files so far. A token that is checked after this call
+    /// is checked against that version or a later one.
     pub fn num_changes(&self) -> u64 {
         self.known().num_changes
     }
@@ -154,8 +158,8 @@ impl Access {
         Arc::clone(&known)
     }
 
-    /// What these credentials allow, if that takes little time to say: a JWT, a key that was right lately, or one that
-    /// there is not.
+    /// Checks credentials if that is fast: a JWT, a recently validated key, or an unknown key.
+    /// Returns `None` if a secret must be hashed.
     pub fn check_quickly(&self, credentials: &Credentials) -> Option<Result<Grant, Denied>> {
         let known = self.known();
         let now = Timestamp::now();
@@ -175,10 +179,11 @@ impl Access {
         }
     }
 
-    /// What these credentials allow. It may take tens of milliseconds, and as many megabytes.
+    /// Checks credentials. Hashing a secret may take tens of milliseconds and several MiB of
+    /// memory.
     ///
     /// # Errors
-    /// If they allow nothing.
+    /// The credentials are unknown, invalid or expired.
     pub fn check(&self, credentials: &Credentials) -> Result<Grant, Denied> {
         if let Some(checked) = self.check_quickly(credentials) {
             return checked;
@@ -220,7 +225,7 @@ impl Known {
     fn digest(&self, credentials: &Credentials) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_keyed(&self.digest_key);
         if let Credentials::Key { id, secret } = credentials {
-            // Neither has a zero in it.
+            // Separator: neither part contains a zero byte.
             hasher
                 .update(id.as_bytes())
                 .update(&[0])
@@ -230,7 +235,7 @@ impl Known {
     }
 }
 
-/// What of a grant a key file or a claim says, checked alike in both.
+/// Builds a grant from the fields that key files and claims share, and validates them.
 fn checked(
     name: String,
     indexes: Option<Vec<String>>,

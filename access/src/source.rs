@@ -1,25 +1,25 @@
-//! Where keys are written: a file, which may change, or a text that came from elsewhere.
+//! Sources of keys: a file, which may change, or a text from elsewhere.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a text is read.
+/// Source of a text.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Source {
-    /// In a file, which is read again by [`crate::Access::reload`].
+    /// File, which [`crate::Access::reload`] reads again.
     File(PathBuf),
-    /// In a setting, such as an environment variable. It stays as it is.
+    /// Setting, such as an environment variable. It never changes.
     Setting {
-        /// What errors call it.
+        /// Name of the setting in error messages.
         name: String,
-        /// What it says.
+        /// Text of the setting.
         text: String,
     },
 }
 
 impl Source {
-    /// Reads the text. `what` is what it is about.
+    /// Reads the text. `what` describes it in error messages.
     pub(super) fn read(&self, what: &str) -> Result<Cow<'_, str>, String> {
         match self {
             Self::File(path) => std::fs::read_to_string(path)
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// What errors call it.
+    /// Returns the name of the source for error messages.
     pub(super) fn shown(&self) -> Cow<'_, str> {
         match self {
             Self::File(path) => path.to_string_lossy(),
@@ -38,7 +38,7 @@ impl Source {
     }
 }
 
-/// The name only: a text may hold secrets.
+/// Shows the name only: the text may contain secrets.
 impl fmt::Debug for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Source({})", self.shown())

@@ -1,5 +1,5 @@
-//! What is taken for a token, and what is not: what the table of cases does not say. The keys beside this file sign for these tests
-//! only.
+//! Valid and invalid tokens that the table of cases does not cover. The keys beside this file sign
+//! for these tests only.
 
 use std::path::Path;
 
@@ -72,7 +72,7 @@ fn a_key_allows_what_its_file_says() {
     };
     assert_eq!(grant, expected);
     assert_eq!(access.check_quickly(&credentials), Some(Ok(expected)));
-    // One that is wrong is neither taken nor remembered.
+    // A wrong secret is neither accepted nor remembered.
     for _ in 0..2 {
         let wrong = key("tenant-7", "guessed");
         assert_eq!(access.check_quickly(&wrong), None);
@@ -84,7 +84,7 @@ fn a_key_allows_what_its_file_says() {
     );
     let jwt = Credentials::Jwt("a.b.c".to_owned());
     assert_eq!(access.check(&jwt), Err(Denied::Unknown));
-    // The file has no secret, and is its owner's.
+    // The file contains no secret, and only its owner may read it.
     let text = std::fs::read_to_string(folder.path().join("keys.toml")).unwrap();
     let Credentials::Key { secret, .. } = credentials else {
         panic!()
@@ -155,7 +155,7 @@ fn der(text: &str) -> Vec<u8> {
     STANDARD.decode(text.trim()).unwrap()
 }
 
-/// What signs with each algorithm.
+/// Returns the signing key for each algorithm.
 fn signer(algorithm: Algorithm) -> EncodingKey {
     match algorithm {
         Algorithm::RS256 => EncodingKey::from_rsa_der(&der(include_str!("tests/rsa.b64"))),
@@ -185,7 +185,7 @@ fn access(folder: &Path, keys: Vec<Jwk>) -> Result<Access, String> {
     })
 }
 
-/// A year from now, so that these tests do not end one day.
+/// Returns a time one year from now, so that the tokens of these tests never expire.
 fn later() -> i64 {
     Timestamp::now().as_second() + 365 * 86_400
 }
@@ -224,7 +224,7 @@ fn a_jwt_of_each_algorithm_allows_what_its_claim_says() {
         assert_eq!(grant.indexes, Some(vec!["logs*".to_owned()]));
         assert_eq!(grant.rights, [Right::Read]);
         assert_eq!(grant.filter.as_deref(), Some("tenant_id:7"));
-        // Under the name of another key, and under none.
+        // Under the id of another key, and without an id.
         for other in [Some("h"), Some("r"), Some("e"), Some("x"), None] {
             if other != Some(id) {
                 let credentials = signed(algorithm, other, &claims());
@@ -265,14 +265,14 @@ fn a_signature_is_of_its_key_and_its_text() {
     ] {
         assert_eq!(jwt(wrong.clone()), Err(Denied::Unknown), "{wrong}");
     }
-    // The public key is no secret to sign with.
+    // The public key must not work as an HMAC secret.
     let modulus = serde_json::to_value(jwk(Algorithm::RS256, None)).unwrap()["n"].clone();
     let as_secret = EncodingKey::from_secret(modulus.as_str().unwrap().as_bytes());
     let forged = encode(&Header::new(Algorithm::HS256), &claims(), &as_secret).unwrap();
     assert_eq!(jwt(forged), Err(Denied::Unknown));
 }
 
-/// What the library for JWTs would do is panic.
+/// The JWT library panics on such a clock.
 #[test]
 fn a_clock_before_1970_ends_no_process_and_lets_nobody_in() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The cases of `table/`, which every host that checks tokens decides alike: this crate, and the Worker in its own language.
+//! The cases of `table/`, on which all hosts that check tokens agree: this crate, and the Worker in
+//! TypeScript.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -45,7 +46,7 @@ fn open(keys: Option<&str>, key_set: Option<&str>, table: &Value) -> Result<Acce
     })
 }
 
-/// What a case says must come of it.
+/// Returns the result that a case expects.
 fn expected(case: &Value) -> Result<Grant, Denied> {
     match case.get("denied").and_then(Value::as_str) {
         Some("missing") => return Err(Denied::Missing),
@@ -73,7 +74,7 @@ fn checked(access: &Access, header: Option<&str>) -> Result<Grant, Denied> {
 fn a_header_allows_what_the_table_says() {
     let table = table();
     let access = open(Some(KEYS), Some(KEY_SET), &table).unwrap();
-    // The second time right secrets are remembered.
+    // The second pass takes valid secrets from memory.
     for _ in 0..2 {
         for case in cases(&table, "headers") {
             let num_letters = case.get("num_letters").and_then(Value::as_u64);
@@ -90,7 +91,7 @@ fn a_header_allows_what_the_table_says() {
     }
 }
 
-/// The JWT of a case.
+/// Builds the JWT of a case.
 fn signed(case: &Value, usual: &Value) -> String {
     let part = |name: &str| case.get(name).unwrap_or(&usual[name]);
     let mut claims: Map<String, Value> = usual["claims"].as_object().unwrap().clone();
