@@ -1,4 +1,4 @@
-//! Numbers of bytes as people write them: one reader for every command line and every setting.
+//! Parser of byte counts as people write them, shared by all command lines and settings.
 
 const UNITS: [(&str, u64); 10] = [
     ("", 1),
@@ -13,14 +13,14 @@ const UNITS: [(&str, u64); 10] = [
     ("tib", 1 << 40),
 ];
 
-/// More digits behind the point than a number of bytes can use.
+/// Maximum number of decimals: more than any byte count can use.
 const MAX_FRACTION_LEN: usize = 12;
 
-/// Reads `500000`, `4GB` (powers of ten) or `512MiB` (powers of two), in capitals or not; `1.5GiB` too, if
-/// that is a whole number of bytes.
+/// Parses `500000`, `4GB` (powers of ten) or `512MiB` (powers of two), in any case. Fractions such
+/// as `1.5GiB` are accepted if they are a whole number of bytes.
 ///
 /// # Errors
-/// What would be right, if it is none of these or more than can be counted.
+/// The text has none of these forms, or is too large. The message names a valid form.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let wrong = || "not a number of bytes such as 500000, 4GB or 512MiB".to_owned();
     let text = text.trim();
@@ -38,7 +38,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         return Err(wrong());
     }
     let scaled: u128 = match whole.parse::<u64>() {
-        // The point leaves digits alone: what is parsed here is both parts, one behind the other.
+        // The digits of both parts are parsed as one number, which the scale divides below.
         Ok(_) => format!("{whole}{fraction}").parse().map_err(|_| wrong())?,
         Err(_) if !whole.is_empty() && whole.bytes().all(|c| c.is_ascii_digit()) => u128::MAX,
         Err(_) => return Err(wrong()),

@@ -1,11 +1,11 @@
-//! What an answer to a request for a range, or for a whole object, must look like.
+//! Validation of a store's answer to a request for a range or a whole object.
 
 use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap};
 
 use crate::{Misbehaviour, StoreFault};
 
-/// The range that a request asked for.
+/// Range that a request asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskedRange {
     /// First byte, from the start of the object.
@@ -15,7 +15,8 @@ pub struct AskedRange {
 }
 
 impl AskedRange {
-    /// Reads `bytes=FIRST-LAST` or `bytes=FIRST-`. Other forms are `None`: Canter sends none.
+    /// Parses `bytes=FIRST-LAST` or `bytes=FIRST-`. Returns `None` for other forms, which Canter
+    /// never sends.
     pub fn from_header(value: &str) -> Option<Self> {
         let (first, last) = value.strip_prefix("bytes=")?.split_once('-')?;
         let first: u64 = first.parse().ok()?;
@@ -30,19 +31,19 @@ impl AskedRange {
     }
 }
 
-/// What the head of a fitting answer says.
+/// Lengths that the head of a valid answer states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// How many bytes the body must have, if the head says so.
+    /// Length of the body in bytes, if the head states it.
     pub body_len: Option<u64>,
-    /// Length of the whole object in bytes, if the head says so.
+    /// Length of the whole object in bytes, if the head states it.
     pub object_len: Option<u64>,
 }
 
-/// Checks the head of an answer with status 200 or 206. `asked` is `None` for a whole object.
+/// Validates the head of an answer with status 200 or 206. `asked` is `None` for a whole object.
 ///
-/// Nothing depends on `Content-Length`: the length of a range is what `Content-Range` says, and that of
-/// a whole object may be unknown.
+/// `Content-Length` is optional: `Content-Range` states the length of a range, and the length of a
+/// whole object may be unknown.
 pub fn check_answer(
     asked: Option<AskedRange>,
     status: StatusCode,
@@ -69,7 +70,7 @@ pub fn check_answer(
     }
 }
 
-/// An answer with status 416: the range begins behind the object's end.
+/// Describes an answer with status 416: the range begins past the end of the object.
 pub fn past_the_end(headers: &HeaderMap) -> Misbehaviour {
     let len = text_of(headers, CONTENT_RANGE)
         .and_then(|value| value.trim().strip_prefix("bytes */"))
@@ -87,8 +88,8 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Misbehaviour> {
         .iter()
         .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
         .map(|encoding| encoding.trim_ascii().to_ascii_lowercase());
-    // Some S3 servers keep `aws-chunked`, which is how an object was sent to them, not how it is
-    // stored: its bytes come as they are.
+    // Some S3 servers keep `aws-chunked`, the encoding of the upload, in the object's headers. The
+    // bytes themselves are plain.
     let plain: [&[u8]; 3] = [b"identity", b"aws-chunked", b""];
     match encodings.find(|encoding| !plain.contains(&encoding.as_slice())) {
         None => Ok(()),
@@ -126,7 +127,7 @@ fn check_content_range(asked: AskedRange, headers: &HeaderMap) -> Result<Answer,
         }
         Some(wanted) if len == wanted => {}
         None if ends_object => {}
-        // A part of what was asked for, although the object goes on.
+        // A part of the range, although the object continues.
         _ => return Err(other()),
     }
     Ok(Answer {
@@ -135,7 +136,7 @@ fn check_content_range(asked: AskedRange, headers: &HeaderMap) -> Result<Answer,
     })
 }
 
-/// First and last byte and size of `bytes FIRST-LAST/SIZE`, where SIZE may be `*`.
+/// Parses `bytes FIRST-LAST/SIZE` into first byte, last byte and size; `None` for a SIZE of `*`.
 fn parse_content_range(header: &str) -> Option<(u64, u64, Option<u64>)> {
     let (unit, rest) = header.trim().split_once(' ')?;
     let (bounds, size) = rest.split_once('/')?;

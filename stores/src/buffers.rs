@@ -1,8 +1,9 @@
-//! Memory that ranges are read into, which is used again when nobody has their bytes any more.
+//! Reusable memory for reads of ranges.
 //!
-//! A search reads megabytes and is done with them a moment later. Fresh memory for each costs several times what copying
-//! does that the system has of a file: every 4 KiB is a page fault, and is filled with zeros first. An allocator gives
-//! large pieces back to the system, so these are kept here, up to 32 MiB of them, and what is long stands in huge pages.
+//! A search reads megabytes and drops them soon after. Fresh memory for each read costs several
+//! times as much as copying a file from the system's cache: every 4 KiB is a page fault and is
+//! zeroed first. Allocators return large allocations to the system, so they are pooled here, up to
+//! 32 MiB. Long buffers use huge pages.
 
 mod memory;
 mod pages;
@@ -14,20 +15,20 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use memory::Memory;
 
-/// What is shorter, allocators have at hand.
+/// Minimum length of a pooled buffer. Allocators recycle shorter ones themselves.
 const MIN_LEN: usize = 64 << 10;
 
-/// Most memory that is kept, by the whole process.
+/// Maximum size of idle memory in the process.
 const MAX_IDLE_BYTES: usize = 32 << 20;
 
 static IDLE: Mutex<Idle> = Mutex::new(Idle::new(MAX_IDLE_BYTES));
 
-/// Bytes that grow, whose memory is kept when they are dropped, or when the last who shares them is.
+/// Growable bytes whose memory returns to the pool when the last reference is dropped.
 #[derive(Debug, Default)]
 pub struct Buffer(Memory);
 
 impl Buffer {
-    /// An empty one with room for so many bytes.
+    /// Creates an empty buffer with room for `len` bytes.
     pub fn with_capacity(len: usize) -> Self {
         let idle = match len < MIN_LEN {
             true => None,
@@ -39,7 +40,7 @@ impl Buffer {
         Self(idle.unwrap_or_else(|| Memory::with_capacity(len)))
     }
 
-    /// The bytes of all parts, one behind the other: copied only if they are several.
+    /// Concatenates `parts`. A single part is not copied.
     pub fn joined(parts: &[Bytes]) -> Bytes {
         if let [only] = parts {
             return only.clone();
@@ -55,21 +56,21 @@ impl Buffer {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Appends the next `len` bytes of `from`, or as many as there are, and tells how many.
+    /// Appends the next `len` bytes of `from`, or all if it ends earlier, and returns their number.
     ///
     /// # Errors
-    /// If they cannot be read; those before the error are appended.
+    /// Reading fails; the bytes before the error stay appended.
     pub fn read_from(&mut self, from: impl Read, len: usize) -> io::Result<usize> {
         self.reserve(len);
         self.0.read_from(from, len)
     }
 
-    /// Keeps the first `len` bytes, or all if there are fewer.
+    /// Shortens the buffer to its first `len` bytes.
     pub fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
-    /// What is behind the first `at` bytes, which are what is left here.
+    /// Splits off the bytes after the first `at`, which stay in this buffer.
     pub fn split_off(&mut self, at: usize) -> Self {
         let behind = self.get(at..).unwrap_or_default();
         let mut other = Self::with_capacity(behind.len());
@@ -78,7 +79,7 @@ impl Buffer {
         other
     }
 
-    /// Its bytes, which may be shared and cut without a copy.
+    /// Converts the buffer into bytes that can be shared and sliced without a copy.
     pub fn into_bytes(mut self) -> Bytes {
         match std::mem::take(&mut self.0) {
             Memory::Heap(bytes) if bytes.capacity() < MIN_LEN => bytes.into(),
@@ -128,10 +129,10 @@ impl Drop for Buffer {
     }
 }
 
-/// Memory that nobody has.
+/// Pool of idle memory.
 #[derive(Debug)]
 struct Idle {
-    /// What was let go of last is the last.
+    /// Idle allocations, the most recently dropped last.
     pieces: Vec<Memory>,
     num_bytes: usize,
     max_bytes: usize,
@@ -146,8 +147,8 @@ impl Idle {
         }
     }
 
-    /// The least that has room for so many bytes. What is much larger is left for longer ranges: a few bytes that somebody
-    /// keeps would keep all of it.
+    /// Takes the smallest allocation with room for `len` bytes. Much larger ones are left for
+    /// longer ranges: a few retained bytes would retain the whole allocation.
     fn take(&mut self, len: usize) -> Option<Memory> {
         let fits = |capacity: usize| capacity >= len && capacity <= len.saturating_add(len / 4);
         let fitting = self.pieces.iter().enumerate();
@@ -158,7 +159,7 @@ impl Idle {
         Some(piece)
     }
 
-    /// Keeps one, and lets go of others if they are too many.
+    /// Adds an allocation to the pool, and frees others if the pool exceeds its limit.
     fn keep(&mut self, mut piece: Memory) {
         if piece.capacity() > self.max_bytes / 4 {
             return;

@@ -1,15 +1,15 @@
-//! What byte ranges of an index hold: all that a host knows of them.
+//! Classes of byte ranges: all that a host knows of their contents.
 
 use serde::{Deserialize, Serialize};
 
-/// What a range holds: lets a host give each class its own cache budget.
+/// Kind of content of a range, which lets a host give each class its own cache budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ByteClass {
-    /// The index's manifest: the only mutable object. Cached as an entry with its ETag, never as ranges
-    /// of an object.
+    /// Manifest of the index, the only mutable object. It is cached as an entry with its ETag,
+    /// never as ranges of an object.
     Manifest,
-    /// A split's head.
+    /// Head of a split.
     Head,
     /// Blocks of a term dictionary.
     Dictionary,
@@ -19,12 +19,12 @@ pub enum ByteClass {
     FastField,
     /// Blocks of stored documents.
     DocStore,
-    /// What the guest computed: a whole answer, or what one split adds to one.
+    /// Results that the guest computed: a whole answer, or one split's part of an answer.
     PartialResult,
 }
 
 impl ByteClass {
-    /// Every class, in the order of [`ByteClass::ord`].
+    /// All classes, in the order of [`ByteClass::ord`].
     pub const ALL: [ByteClass; 7] = [
         ByteClass::Manifest,
         ByteClass::Head,
@@ -35,12 +35,12 @@ impl ByteClass {
         ByteClass::PartialResult,
     ];
 
-    /// The class's place in [`ByteClass::ALL`].
+    /// Returns the position in [`ByteClass::ALL`].
     pub fn ord(self) -> usize {
         self as usize
     }
 
-    /// The class's name in profiles.
+    /// Returns the name in profiles.
     pub fn as_str(self) -> &'static str {
         match self {
             ByteClass::Manifest => "manifest",

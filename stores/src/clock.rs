@@ -1,25 +1,25 @@
-//! The date, as it is written into objects and sent along with requests. Everything that needs it asks here: a machine whose clock says
-//! a time before 1970 has none, and many a library panics then.
+//! Current time, as written into objects and sent in requests. All code that needs the time reads
+//! it here: if the clock says a time before 1970, it counts as unset, where many libraries panic.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Libraries write no later years than 9999 in a request.
+/// End of the year 9999, in seconds since 1970. Libraries cannot format a later date in a request.
 const END_S: u64 = 253_402_300_800;
 
-/// What to do about a clock that is wrong.
+/// Message for a clock that is wrong.
 pub const WRONG_CLOCK: &str = "the clock of this machine is wrong: it says a time before 1970 or after 9999; set it, and try again";
 
-/// Time since 1970; zero of a clock that says an earlier time.
+/// Returns the time since 1970, or zero if the clock says an earlier time.
 pub fn unix_time() -> Duration {
     since_1970(SystemTime::now()).unwrap_or_default()
 }
 
-/// The same in milliseconds.
+/// Returns the time since 1970 in milliseconds, or zero if the clock says an earlier time.
 pub fn unix_time_ms() -> u64 {
     u64::try_from(unix_time().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Time since 1970; nothing of a clock that says no date that a request can carry.
+/// Returns the time since 1970, or `None` if a request cannot carry the date.
 pub fn checked_unix_time() -> Option<Duration> {
     let since = since_1970(SystemTime::now());
     since.filter(|since| since.as_secs() < END_S)

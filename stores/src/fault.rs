@@ -1,26 +1,26 @@
-//! What stores and web servers do wrong, by name.
+//! Named faults of stores and web servers.
 
 use std::error::Error;
 use std::fmt;
 
 use thiserror::Error;
 
-/// A whole object of unknown length has too many bytes.
+/// Error: a whole object of unknown length is too long.
 #[derive(Debug, Error)]
 #[error("the object is longer than the {max_bytes} bytes a whole read may have")]
 pub struct ObjectTooLong {
-    /// The most that it may have.
+    /// Maximum length in bytes.
     pub max_bytes: u64,
 }
 
-/// The store does not do what it was asked (status 501), such as a write with a condition. It would
-/// not the next time either.
+/// Error: the store does not implement the request (status 501), such as a conditional write.
+/// Retrying is useless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the store does not implement this (status 501)")]
 pub struct NotImplemented;
 
 impl NotImplemented {
-    /// Whether it is among the causes of `error`.
+    /// Returns whether this error is among the causes of `error`.
     pub fn is_behind(error: &(dyn Error + 'static)) -> bool {
         let mut cause = Some(error);
         while let Some(error) = cause {
@@ -33,32 +33,32 @@ impl NotImplemented {
     }
 }
 
-/// Something that a store did which would make an answer wrong, or a read far larger than asked for.
+/// Behaviour of a store that would make an answer wrong, or a read far larger than asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreFault {
     /// A range was asked for and the whole object came (status 200).
     RangeIgnored,
-    /// An object that never changes was replaced while it was read.
+    /// An immutable object was replaced while it was read.
     EtagChanged,
     /// The body ended before the range was complete.
     ShortBody,
-    /// The body is longer than the answer said.
+    /// The body is longer than its head said.
     LongBody,
-    /// `Content-Range` is missing, unreadable, or names another range than was asked for.
+    /// `Content-Range` is missing, unreadable, or names another range.
     WrongContentRange,
-    /// The answer is compressed.
+    /// The body is compressed.
     ContentEncoded,
-    /// The answer points to another host.
+    /// The answer redirects to another host.
     RedirectedToOtherHost,
-    /// The answer points to somewhere else again and again.
+    /// The answer redirects too often.
     TooManyRedirects,
-    /// The object ends before the range does.
+    /// The object ends before the range.
     PastTheEnd,
 }
 
 impl StoreFault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [StoreFault; 9] = [
         Self::RangeIgnored,
         Self::EtagChanged,
@@ -71,7 +71,7 @@ impl StoreFault {
         Self::PastTheEnd,
     ];
 
-    /// The stable name, as in messages and JSON.
+    /// Returns the stable name used in messages and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::RangeIgnored => "range_ignored",
@@ -86,7 +86,7 @@ impl StoreFault {
         }
     }
 
-    /// What to change, for whoever runs the store.
+    /// Returns advice for the operator of the store.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::RangeIgnored => {
@@ -124,24 +124,24 @@ impl fmt::Display for StoreFault {
     }
 }
 
-/// A fault as it was met.
+/// Fault as it occurred.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{fault}: {seen}; {}", fault.remedy())]
 pub struct Misbehaviour {
-    /// Which one.
+    /// Kind of the fault.
     pub fault: StoreFault,
-    /// What the store did.
+    /// Description of what the store did.
     pub seen: String,
 }
 
 impl Misbehaviour {
-    /// A fault, and what was seen of it.
+    /// Creates a fault with a description of what the store did.
     pub fn new(fault: StoreFault, seen: impl Into<String>) -> Self {
         let seen = seen.into();
         Self { fault, seen }
     }
 
-    /// The fault behind an error, wherever in the chain of its causes.
+    /// Returns the fault in the chain of causes of an error.
     pub fn behind<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Misbehaviour> {
         let mut cause = Some(error);
         while let Some(error) = cause {

@@ -1,9 +1,9 @@
-//! How Canter speaks with object stores over HTTP, for whoever reads and whoever writes.
+//! HTTP access to object stores, for readers and writers.
 //!
-//! Which requests a wave of reads becomes, what an answer to a range request must look like, and how what
-//! came is kept in blocks stand here once, for every host; so do the names of what stores do wrong.
-//! Buckets are opened here, with a client that keeps to all of it (feature `buckets`, on by default). It
-//! knows objects and bytes; it repeats nothing and does not know what an index is.
+//! This crate defines for every host which requests a wave of reads becomes, which answers to a
+//! range request are valid, how received bytes are cached in blocks, and the names of store faults.
+//! It opens buckets with a client that applies these rules (feature `buckets`, on by default). It
+//! knows objects and bytes, but no indexes, and never retries.
 //!
 //! ```text
 //!   reads ─→ ranges (align, coalesce, cut) ─→ requests ─→ answer, redirect (checks) ─→ bytes ─→ cache

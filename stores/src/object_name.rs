@@ -1,14 +1,15 @@
-//! Names of objects: what is asked of a store must lie below the index.
+//! Validation of object names: every object read must lie below the index.
 //!
-//! Names are made of what a manifest says, and whoever could write the manifest must not be able to have a
-//! host ask for something else with the index's credentials. Manifests with such ids are refused where they
-//! are read; this is the second lock on the same door, in front of every store.
+//! Names derive from a manifest, and the author of a manifest must not be able to make a host read
+//! other objects with the index's credentials. Reading a manifest already refuses such ids; this
+//! check in front of every store is a second line of defence.
 
-/// What is said of a name that could lead elsewhere.
+/// Error message for a name that could leave the index.
 const LEADS_ELSEWHERE: &str = "the name leads out of the index, so nothing was asked for";
 
-/// An error, to be shown behind the name, if `object` is no path below the index: absolute, with an empty
-/// part, `.` or `..`, a backslash (which some servers and folders take for a slash) or a control character.
+/// Returns an error, to be appended to the name, if `object` is no path below the index: absolute,
+/// or with an empty part, `.`, `..`, a backslash (a separator for some servers and file systems) or
+/// a control character.
 pub fn check_object_name(object: &str) -> Result<(), &'static str> {
     let is_part = |part: &str| !matches!(part, "" | "." | "..");
     let is_plain = |char: char| char != '\\' && !char.is_control();

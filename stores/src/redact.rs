@@ -1,10 +1,10 @@
-//! Takes credentials out of text that somebody is about to see: a log line, a message, a report.
+//! Removal of credentials from text that will be shown: logs, messages and reports.
 //!
-//! An index's URI may be presigned, and messages of HTTP clients quote URLs. So query strings,
-//! fragments and user names of URLs are shown nowhere ([`redact_urls`]). The values of parameters and
-//! headers that are known to carry a secret never reach a log either, wherever they stand ([`redact`]).
+//! The URI of an index may be presigned, and messages of HTTP clients quote URLs. Query strings,
+//! fragments and user names of URLs are therefore always removed ([`redact_urls`]). Logs also omit
+//! the values of all parameters and headers that are known to carry a secret ([`redact`]).
 
-/// Names whose value is a secret, as they stand before `=` or `:`, in lower case.
+/// Names whose value, after `=` or `:`, is a secret; in lower case.
 const SECRET_NAMES: [&str; 14] = [
     "x-amz-signature",
     "x-amz-credential",
@@ -22,16 +22,16 @@ const SECRET_NAMES: [&str; 14] = [
     "cookie",
 ];
 
-/// What stands where something was taken out.
+/// Replacement for a secret.
 const REMOVED: &str = "REDACTED";
 
-/// `text` without what may be a credential: of each URL only scheme, host and path are left, and the
-/// values of parameters such as `X-Amz-Signature` are replaced.
+/// Removes credentials from `text`: each URL keeps scheme, host and path only, and the values of
+/// parameters such as `X-Amz-Signature` are replaced.
 pub fn redact(text: &str) -> String {
     redact_values(&redact_urls(text))
 }
 
-/// `text` with only scheme, host and path left of each URL in it: what may be shown of an index's URI.
+/// Shortens each URL in `text` to its scheme, host and path, which may be shown.
 pub fn redact_urls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -46,7 +46,7 @@ pub fn redact_urls(text: &str) -> String {
     out
 }
 
-/// `text` with `…` in place of each URL: for those who need not know where a store is.
+/// Replaces each URL in `text` by `…`, for readers that must not learn the location of a store.
 pub fn without_urls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -61,8 +61,8 @@ pub fn without_urls(text: &str) -> String {
     out
 }
 
-/// Where a URL ends that `text` begins with. A bracket that was opened within it is a part of it; one
-/// that was not is the text's around it.
+/// Returns the length of the URL at the start of `text`. A closing bracket belongs to the URL only
+/// if it was opened within.
 fn url_len(text: &str) -> usize {
     let mut depth = 0u32;
     for (at, c) in text.char_indices() {
@@ -78,7 +78,7 @@ fn url_len(text: &str) -> usize {
     text.len()
 }
 
-/// Adds a URL (without its scheme) up to its query string.
+/// Appends a URL (without its scheme) up to its query string.
 fn push_url(out: &mut String, url: &str) {
     let authority_len = url.find(['/', '?', '#']).unwrap_or(url.len());
     let (authority, path) = url.split_at(authority_len);
@@ -96,7 +96,7 @@ fn push_url(out: &mut String, url: &str) {
     }
 }
 
-/// Replaces what follows a secret name and `=` or `:`.
+/// Replaces the values after a secret name and `=` or `:`.
 fn redact_values(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -111,7 +111,7 @@ fn redact_values(text: &str) -> String {
         let quotes = |c: char| matches!(c, '"' | '\'' | '\\') || (is_header && c == ' ');
         let value = rest.trim_start_matches(quotes);
         out.push_str(&rest[..rest.len() - value.len()]);
-        // A header's value may have several words: `Authorization: AWS4-HMAC-SHA256 Credential=…`.
+        // A header's value may contain spaces: `Authorization: AWS4-HMAC-SHA256 Credential=…`.
         let ends_value = |c: char| match is_header {
             true => matches!(c, '"' | '\'' | '\\' | '\n'),
             false => c.is_whitespace() || matches!(c, '&' | '"' | '\'' | '\\' | ',' | ')' | ';'),
@@ -126,7 +126,7 @@ fn redact_values(text: &str) -> String {
     out
 }
 
-/// Whether `before` ends with a secret name, in quotes or not.
+/// Returns whether `before` ends with a secret name, quoted or not.
 fn is_secret(before: &str) -> bool {
     let name = before.trim_end_matches(['"', '\'', '\\']);
     let start = name

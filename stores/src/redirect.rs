@@ -1,8 +1,8 @@
-//! Redirects: followed on the same host a few times, refused to any other.
+//! Redirects: followed a few times on the same host, refused to any other.
 //!
-//! A request may carry a signature, a session token or a signed query string. Whoever answers must not
-//! be able to have them sent elsewhere, so a redirect to another host is not followed even without its
-//! credentials: it is an error that names the host.
+//! A request may carry a signature, a session token or a signed query string. A server must not be
+//! able to send these elsewhere, so a redirect to another host is an error that names the host. It
+//! is not followed without the credentials either.
 
 use http::StatusCode;
 use http::header::{HeaderMap, LOCATION};
@@ -12,11 +12,11 @@ use url::Url;
 
 use crate::{Misbehaviour, StoreFault};
 
-/// Redirects that one request may follow.
+/// Maximum number of redirects that one request follows.
 pub const MAX_REDIRECTS: usize = 5;
 
-/// The policy for a client: what it does not follow comes back as an answer with status 3xx, of which
-/// [`redirect_of`] makes an error.
+/// Returns the redirect policy of a client. Redirects that it refuses arrive as answers with status
+/// 3xx, which [`redirect_of`] turns into errors.
 #[cfg(feature = "buckets")]
 pub fn same_host_only() -> Policy {
     Policy::custom(|attempt| {
@@ -32,7 +32,7 @@ pub fn same_host_only() -> Policy {
     })
 }
 
-/// The fault of an answer that points elsewhere, and was not followed.
+/// Returns the fault of an answer whose redirect was not followed.
 pub fn redirect_of(asked: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Misbehaviour> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -42,7 +42,7 @@ pub fn redirect_of(asked: &Url, status: StatusCode, headers: &HeaderMap) -> Opti
     };
     let target = location.to_str().ok().and_then(|to| asked.join(to).ok());
     let from = origin_of(asked);
-    // Only the host is shown: paths and queries may hold secrets.
+    // Only the host is shown: paths and queries may contain secrets.
     let to = target.as_ref().map_or("no URL".to_owned(), origin_of);
     let status = status.as_u16();
     Some(match target.is_some_and(|to| is_same_host(asked, &to)) {
@@ -57,7 +57,7 @@ pub fn redirect_of(asked: &Url, status: StatusCode, headers: &HeaderMap) -> Opti
     })
 }
 
-/// S3 names the region of a bucket instead of an address.
+/// Handles S3's answer with the region of a bucket in place of an address.
 fn bucket_elsewhere(status: StatusCode, headers: &HeaderMap) -> Option<Misbehaviour> {
     let region = headers.get("x-amz-bucket-region")?.to_str().ok()?;
     let status = status.as_u16();
@@ -67,7 +67,8 @@ fn bucket_elsewhere(status: StatusCode, headers: &HeaderMap) -> Option<Misbehavi
     ))
 }
 
-/// The same host and port; from `http` to `https` at the usual ports is the same host too, never back.
+/// Returns whether host and port are equal. An upgrade from `http` to `https` at the default ports
+/// counts as the same host; a downgrade does not.
 pub fn is_same_host(asked: &Url, target: &Url) -> bool {
     let is_upgrade = (asked.scheme(), target.scheme()) == ("http", "https")
         && asked.port().is_none()

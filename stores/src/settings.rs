@@ -1,4 +1,4 @@
-//! Settings of buckets: a program's own, and the environment's.
+//! Settings of buckets, from the program and from the environment.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -6,20 +6,20 @@ use std::fmt;
 #[cfg(feature = "buckets")]
 use std::str::FromStr;
 
-/// Settings of buckets by the name of their environment variable, such as `AWS_REGION`; they go before
-/// the environment's.
+/// Settings of buckets by the name of their environment variable, such as `AWS_REGION`. They
+/// override the environment.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Settings(pub BTreeMap<String, String>);
 
 impl Settings {
-    /// The setting of that name, from here or the environment, unless it is empty.
+    /// Returns a setting from here or the environment, unless it is empty.
     pub fn get(&self, name: &str) -> Option<String> {
         let own = self.0.get(name).cloned();
         own.or_else(|| env::var(name).ok())
             .filter(|value| !value.is_empty())
     }
 
-    /// Those whose name is known to a store, each with its key.
+    /// Returns the settings whose names a store knows, each with its key.
     #[cfg(feature = "buckets")]
     pub(crate) fn of<K: FromStr>(&self, prefix: &str) -> impl Iterator<Item = (K, String)> {
         self.0
@@ -32,7 +32,7 @@ impl Settings {
     }
 }
 
-/// Names only: values may be secrets.
+/// Shows names only: values may be secrets.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

@@ -1,7 +1,7 @@
-//! What stores say of failures, for people.
+//! Error texts of stores, shortened for people.
 
-/// What a store's XML says in one word, in place of the XML: it is long, names requests and signatures,
-/// and is not for people.
+/// Replaces a store's XML by its error code. The XML is long, contains request ids and signatures,
+/// and is not meant for people.
 pub fn without_xml(text: &str) -> String {
     let Some((before, xml)) = ["<?xml", "<Error"]
         .iter()

@@ -1,4 +1,4 @@
-//! A body that must have exactly as many bytes as the head of its answer said.
+//! Body whose length must equal the length that the head of its answer states.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,7 +9,7 @@ use object_store::client::{HttpError, HttpErrorKind, HttpResponseBody};
 
 use crate::{Misbehaviour, StoreFault};
 
-/// Passes a body on, and fails where it is longer or shorter than expected.
+/// Body that passes data through, and fails if it is longer or shorter than expected.
 pub(crate) struct CountedBody {
     inner: HttpResponseBody,
     expected: u64,
@@ -62,7 +62,7 @@ impl Body for CountedBody {
                 self.long()
             }
             None if self.received == self.expected => return Poll::Ready(None),
-            // A store that is slow is not one that cuts answers short.
+            // A timeout is no sign of a truncated body.
             Some(Err(error)) if error.kind() == HttpErrorKind::Timeout => error,
             Some(Err(_)) | None => self.short(),
         };
@@ -71,7 +71,7 @@ impl Body for CountedBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        // The end is looked at: it may come too early.
+        // The inner body must have ended too, since it may end early.
         self.has_failed || (self.received == self.expected && self.inner.is_end_stream())
     }
 

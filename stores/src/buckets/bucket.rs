@@ -1,4 +1,4 @@
-//! Opens buckets by URI, with settings from the environment.
+//! Opening of buckets by URI, with settings from the environment.
 
 use std::sync::Arc;
 
@@ -13,27 +13,27 @@ use super::MannersConnector;
 use crate::Settings;
 use crate::clock::{WRONG_CLOCK, checked_unix_time};
 
-/// How [`open_bucket`] opens one.
+/// Options of [`open_bucket`].
 #[derive(Clone, Debug)]
 pub struct BucketOptions {
-    /// How failed requests are repeated.
+    /// Policy for repeating failed requests.
     pub retry: RetryConfig,
-    /// Longest object that is read whole when the store does not say its length.
+    /// Maximum length of an object that is read whole when the store does not state its length.
     pub max_whole_object_bytes: u64,
-    /// Settings that go before the environment's.
+    /// Settings that override the environment.
     pub settings: Settings,
 }
 
 /// Opens the bucket of `s3://bucket/prefix`, `gs://bucket/prefix` or `az://container/prefix`, and
-/// returns it with the prefix. Nothing is sent yet.
+/// returns it with the prefix. Sends no request.
 ///
 /// # Errors
-/// A setting that is missing or cannot be read, and a scheme that is none of those.
+/// A setting is missing or cannot be parsed, or the scheme is unknown.
 pub fn open_bucket(
     url: &Url,
     options: &BucketOptions,
 ) -> object_store::Result<(Arc<dyn ObjectStore>, Path)> {
-    // Requests are signed with the date, and the libraries that do so panic where there is none.
+    // Requests are signed with the date, and the signing libraries panic without a valid one.
     if checked_unix_time().is_none() {
         return Err(object_store::Error::Generic {
             store: "bucket",
@@ -81,8 +81,8 @@ pub fn open_bucket(
     Ok((store, Path::from_url_path(url.path())?))
 }
 
-/// As with the AWS CLI: the variable for S3 goes before the general one. An endpoint that is written
-/// with http:// may be spoken to over http: whoever wrote it meant it.
+/// As in the AWS CLI, the variable for S3 takes precedence over the general one. An explicit
+/// `http://` endpoint enables plain HTTP.
 fn s3(settings: &Settings) -> AmazonS3Builder {
     let mut builder = AmazonS3Builder::from_env();
     for (key, value) in settings.of("AWS_") {

@@ -1,7 +1,9 @@
-//! The HTTP client behind a bucket: as `object_store` makes its own, with our policy for redirects.
+//! The HTTP client of a bucket: configured as `object_store` configures its own, with our policy
+//! for redirects.
 //!
-//! That crate does not let a connector change its client, so its options are read back. Those that have
-//! no name (root certificates and headers that a program sets) cannot be, and nothing here sets them.
+//! `object_store` does not let a connector modify its client, so its options are read back by key.
+//! Options without a key (root certificates and headers set by a program) cannot be read; nothing
+//! here sets them.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -13,7 +15,7 @@ use reqwest::{Client, ClientBuilder, NoProxy, Proxy};
 use crate::http_client;
 use crate::redirect::same_host_only;
 
-/// Longest wait for a connection, unless the environment says otherwise.
+/// Default timeout for connecting. The environment overrides it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) fn client_of(options: &ClientOptions) -> object_store::Result<Client> {
@@ -81,7 +83,7 @@ fn text(options: &ClientOptions, key: ClientConfigKey) -> Option<String> {
     options.get_config_value(&key)
 }
 
-/// `true`, `1`, `on` and so on, as `object_store` reads it.
+/// Parses a flag as `object_store` does: `true`, `1`, `on` and so on.
 fn flag(options: &ClientOptions, key: ClientConfigKey) -> object_store::Result<bool> {
     let Some(value) = text(options, key) else {
         return Ok(false);

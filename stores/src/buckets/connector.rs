@@ -1,8 +1,8 @@
-//! `object_store`'s HTTP, with manners.
+//! HTTP connector for `object_store` that validates every answer.
 //!
-//! The crate refuses a GET answer that has no `Content-Length`, and takes some that are wrong. Between
-//! it and the client stands a service that fills in what is missing and refuses what does not fit, so
-//! that buckets and plain web servers are held to the same rules.
+//! `object_store` refuses a GET answer without `Content-Length` and accepts some wrong ones. The
+//! service in front of its client supplies the missing headers and refuses invalid answers, so that
+//! the same rules apply to buckets and plain web servers.
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
@@ -24,14 +24,14 @@ use crate::answer::{Answer, AskedRange, check_answer, past_the_end};
 use crate::redirect::redirect_of;
 use crate::{NotImplemented, ObjectTooLong};
 
-/// Makes clients for `object_store` that check every answer.
+/// Connector whose clients validate every answer.
 ///
-/// The [`Answer`] to a GET is among the extensions of its result: there the length of the object is
-/// what the store said, which `ObjectMeta::size` need not be.
+/// The extensions of a GET result contain its [`Answer`], which has the object's length as the
+/// store stated it. `ObjectMeta::size` may differ.
 #[derive(Debug)]
 pub struct MannersConnector {
-    /// An object whose length the store does not say is collected before it is passed on; longer than
-    /// this, it is refused.
+    /// Maximum length of an object whose length the store does not state. Such an object is
+    /// buffered before it is passed on; a longer one is refused.
     pub max_whole_object_bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl HttpService for Manners {
         let is_get = request.method() == Method::GET;
         let range = request.headers().get(RANGE).cloned();
         if is_get {
-            // Not among the signed headers, which is allowed.
+            // This header need not be signed.
             let identity = HeaderValue::from_static("identity");
             request.headers_mut().insert(ACCEPT_ENCODING, identity);
         }
@@ -87,7 +87,8 @@ impl HttpService for Manners {
 }
 
 impl Manners {
-    /// An answer with all of an object, or with something else that is read whole, such as a listing.
+    /// Processes an answer with a whole object, or with another body that is read whole, such as a
+    /// listing.
     async fn whole(
         &self,
         mut parts: Parts,
@@ -124,7 +125,7 @@ impl Manners {
     }
 }
 
-/// An answer with a part of an object.
+/// Processes an answer with a part of an object.
 fn part(
     asked: AskedRange,
     mut parts: Parts,
@@ -140,8 +141,8 @@ fn part(
     };
     parts.headers.insert(CONTENT_LENGTH, len.into());
     if object_len.is_none() {
-        // `object_store` does not read `*`. What it takes for the length shows nowhere: the answer
-        // among the extensions says that it is not known.
+        // `object_store` cannot parse a size of `*`. The size given here is never shown: the
+        // [`Answer`] in the extensions says that it is unknown.
         let (first, end) = (asked.first, asked.first + len);
         let range = format!("bytes {first}-{}/{end}", end - 1);
         let range = HeaderValue::from_str(&range)
@@ -153,7 +154,8 @@ fn part(
     Ok(HttpResponse::from_parts(parts, body))
 }
 
-/// Of a kind that `object_store` does not repeat: the answer would be the same.
+/// Wraps a fault in an error of a kind that `object_store` does not retry: the answer would be the
+/// same.
 fn refused(fault: crate::Misbehaviour) -> HttpError {
     HttpError::new(HttpErrorKind::Decode, fault)
 }

@@ -1,5 +1,5 @@
-//! Buckets: how they are opened, and the client between `object_store` and the network. Only with the
-//! feature `buckets`: a host that fetches by other means carries none of it.
+//! Buckets: opening them, and the client between `object_store` and the network. The feature
+//! `buckets` enables this module; hosts that fetch by other means do without it.
 
 mod body;
 mod bucket;

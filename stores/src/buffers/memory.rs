@@ -1,10 +1,10 @@
-//! Where the bytes of a buffer are: in the heap, or in pages of their own.
+//! Storage of a buffer: the heap, or pages of its own.
 
 use std::io::{self, Read};
 
 use super::pages::Pages;
 
-/// Bytes with room for more.
+/// Bytes with spare capacity.
 #[derive(Debug)]
 pub(super) enum Memory {
     Heap(Vec<u8>),
@@ -46,7 +46,7 @@ impl Memory {
         }
     }
 
-    /// Appends bytes for which there must be room.
+    /// Appends bytes. The capacity must suffice.
     pub(super) fn extend_from_slice(&mut self, more: &[u8]) {
         match self {
             Self::Heap(bytes) => bytes.extend_from_slice(more),
@@ -54,7 +54,8 @@ impl Memory {
         }
     }
 
-    /// Appends the next `len` bytes of `from`, or as many as there are; there must be room for them.
+    /// Appends the next `len` bytes of `from`, or all if it ends earlier. The capacity must
+    /// suffice.
     pub(super) fn read_from(&mut self, from: impl Read, len: usize) -> io::Result<usize> {
         match self {
             Self::Heap(bytes) => from.take(len as u64).read_to_end(bytes),

@@ -1,8 +1,9 @@
-//! Memory in huge pages: 2 MiB that are one page fault, where others are 512.
+//! Memory in huge pages of 2 MiB: one page fault instead of 512.
 //!
-//! Fresh memory that is filled once costs a third of what it does in pages of 4 KiB (measured with 21 MB read from the
-//! system's cache: 9.2 ms, 3.4 in huge pages, 0.7 into memory that was used before). Most systems give huge pages only to
-//! those who ask. Whatever the system says to that, the memory is there.
+//! Filling fresh memory once takes a third of the time that it takes in pages of 4 KiB (measured
+//! with 21 MB from the system's cache: 9.2 ms in small pages, 3.4 ms in huge pages, 0.7 ms into
+//! reused memory). Most systems give huge pages on request only. Memory is allocated even if the
+//! request is refused.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -11,26 +12,29 @@ use memmap2::MmapMut;
 /// Length of a huge page.
 const HUGE_LEN: usize = 2 << 20;
 
-/// Zeros from the system, of which the first `len` bytes are somebody's.
+/// Zeroed memory from the system, of which the first `len` bytes are in use.
 #[derive(Debug)]
 pub(super) struct Pages {
     map: MmapMut,
     len: usize,
-    /// What is behind it is there for the system to find whole huge pages, and is never touched.
+    /// Usable capacity. Memory past it only lets the system find whole huge pages, and is never
+    /// touched.
     capacity: usize,
 }
 
 impl Pages {
-    /// `None` if it is not worth a huge page, or if the system gives no memory this way.
+    /// Allocates memory, or returns `None` if the capacity is too small for a huge page or the
+    /// system refuses.
     pub(super) fn with_capacity(capacity: usize) -> Option<Self> {
-        // The last one if half of it is used: then it takes less time than small ones, and not twice the memory.
+        // A last page that is at least half used is huge too: it is faster, and wastes at most as
+        // much again.
         let num_huge = capacity.saturating_add(HUGE_LEN / 2) / HUGE_LEN;
         if num_huge == 0 || !cfg!(target_os = "linux") {
             return None;
         }
-        // The system lays out by huge pages what is as long as several.
+        // The system aligns a mapping to huge pages if its length is a multiple of them.
         let map = MmapMut::map_anon(capacity.checked_next_multiple_of(HUGE_LEN)?).ok()?;
-        // It may have none, or none for us.
+        // The system may lack huge pages, or refuse them; small pages serve as well.
         #[cfg(target_os = "linux")]
         let _ = map.advise_range(memmap2::Advice::HugePage, 0, num_huge * HUGE_LEN);
         Some(Self {

@@ -1,15 +1,15 @@
-//! Buffers: used again, grown, cut, read into.
+//! Buffers: reuse, growth, splitting and reading.
 
 use super::*;
 
-/// Held by tests that fill what all share, or look at it.
+/// Lock of tests that fill or inspect the shared pool.
 static POOL: Mutex<()> = Mutex::new(());
 
 #[test]
 fn memory_is_used_again_when_its_last_bytes_are_gone() {
     let _alone = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     *IDLE.lock().unwrap() = Idle::new(MAX_IDLE_BYTES);
-    // Of a length that no other test has.
+    // A length that no other test uses.
     let len = MIN_LEN * 7 + 3;
     let mut buffer = Buffer::with_capacity(len);
     buffer.extend_from_slice(b"some bytes");
@@ -51,7 +51,7 @@ fn no_more_is_kept_than_may_be() {
     for len in [100, 200, 250, 250, 240] {
         idle.keep(Memory::with_capacity(len));
     }
-    // The first had to go, and what is too large never comes.
+    // The first one was freed, and one that is too large is never pooled.
     assert_eq!(idle.num_bytes, 940);
     idle.keep(Memory::with_capacity(251));
     assert_eq!(idle.num_bytes, 940);
@@ -73,7 +73,7 @@ fn what_is_long_stands_in_pages_of_its_own() {
     );
 }
 
-/// Of short ones and long ones, whatever is done to them.
+/// Covers short and long buffers, in any order of operations.
 #[test]
 fn bytes_stay_what_they_are_while_a_buffer_grows_and_is_cut() {
     let _alone = POOL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,19 +1,19 @@
-//! One file of a cache: a block of an object, partly filled or whole, or an opaque entry.
+//! File format of the cache: a block of an object, partly or completely filled, or an opaque entry.
 //!
 //! ```text
 //!    0   8  magic "CNTRBLK1"
-//!    8   4  header_len: where the bytes begin
+//!    8   4  header_len: offset of the bytes in this file
 //!   12   4  key_len
 //!   16   8  offset of the bytes in the object; 0 for an entry
 //!   24   8  len: number of bytes
-//!   32   8  XXH3 of this header, these eight bytes left out
+//!   32   8  XXH3 of this header without these eight bytes
 //!   40      the key, in full
 //!    ·      XXH3 of each 64 KiB of the bytes, eight bytes each
 //!    ·      the bytes: exactly to the end of the file
 //! ```
 //!
-//! Numbers are little-endian. A reader checks only the 64 KiB pieces that it needs, so a small read of
-//! a large block stays small.
+//! Numbers are little-endian. A reader verifies only the 64 KiB pieces that it needs, so a small
+//! read of a large block stays small.
 
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -29,24 +29,25 @@ use crate::{Buffer, CachedPiece};
 const MAGIC: &[u8; 8] = b"CNTRBLK1";
 const FIXED_LEN: usize = 40;
 const CHECKSUM_AT: usize = 32;
-/// Bytes that one checksum covers.
+/// Number of bytes that one checksum covers.
 pub(super) const CHUNK_LEN: u64 = 64 << 10;
 
-/// Longest key that is kept.
+/// Maximum length of a key in bytes.
 const MAX_KEY_LEN: usize = 4096;
-/// Longest block or entry that is kept: 64 MiB.
+/// Maximum length of a block or an entry: 64 MiB.
 const MAX_LEN: u64 = 64 << 20;
-/// What the first read takes: the header of any block with a key of usual length.
+/// Length of the first read: enough for the header of any block with a key of usual length.
 const FIRST_READ_LEN: u64 = 1024;
 
-/// A file's time is set anew by a reader only if it is older: hits in a row cost no writes.
+/// Minimum age at which a read updates a file's modification time, so that frequent hits cost no
+/// writes.
 const RECENCY_GRAIN: Duration = Duration::from_secs(10);
 
-/// The file is not what was written, or not of this key.
+/// Error: the file differs from what was written, or has another key.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Damaged;
 
-/// What a file is about, and where it lies.
+/// Key of a file, and the hash that its path derives from.
 #[derive(Clone, Debug)]
 pub struct Key {
     text: String,
@@ -54,12 +55,12 @@ pub struct Key {
 }
 
 impl Key {
-    /// Block `number` of `object` in blocks of `block_len`.
+    /// Creates the key of block `number` of `object`, in blocks of `block_len` bytes.
     pub fn block(object: &str, block_len: u64, number: u64) -> Key {
         Key::new(format!("block {block_len} {number} {object}"))
     }
 
-    /// What lies under an opaque key.
+    /// Creates the key of an opaque entry.
     pub fn entry(key: &str) -> Key {
         Key::new(format!("entry {key}"))
     }
@@ -69,7 +70,7 @@ impl Key {
         Key { text, hash }
     }
 
-    /// Which of the folders: the hash's first six bits.
+    /// Returns the number of the folder: the first six bits of the hash.
     pub(super) fn folder_ord(&self) -> usize {
         (self.hash >> 122) as usize
     }
@@ -78,18 +79,18 @@ impl Key {
         format!("{:02x}", self.folder_ord())
     }
 
-    /// The name of the file: a hash of the key.
+    /// Returns the file name: the hash of the key in hexadecimal.
     pub fn file_name(&self) -> String {
         format!("{:032x}", self.hash)
     }
 
-    /// Whether a file may hold `len` bytes under this key.
+    /// Returns whether `len` bytes may be stored under this key.
     pub fn may_hold(&self, len: usize) -> bool {
         self.text.len() <= MAX_KEY_LEN && len as u64 <= MAX_LEN
     }
 }
 
-/// Length of the file that holds `len` bytes under `key`.
+/// Returns the length of the file that stores `len` bytes under `key`.
 pub(super) fn file_len(key: &Key, len: u64) -> u64 {
     header_len(key.text.len(), len) + len
 }
@@ -98,7 +99,7 @@ fn header_len(key_len: usize, len: u64) -> u64 {
     FIXED_LEN as u64 + key_len as u64 + len.div_ceil(CHUNK_LEN) * 8
 }
 
-/// Writes a whole file to `out`.
+/// Writes a complete file to `out`.
 pub fn write(mut out: impl Write, key: &Key, piece: &CachedPiece) -> io::Result<()> {
     let len = piece.bytes.len() as u64;
     let header_len = header_len(key.text.len(), len);
@@ -126,7 +127,7 @@ fn header_checksum(header: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// A header that has been checked.
+/// Header that has been verified.
 struct Header {
     header_len: u64,
     offset: u64,
@@ -134,16 +135,17 @@ struct Header {
     checksums: Vec<u64>,
 }
 
-/// Appends to `out` the bytes of the file at `path` that cover `wanted`, cut more widely than that, or all of
-/// them, and tells where they stand in the object. `Ok(None)` if there is no file, or none that may be read, or
-/// none of what is wanted. Nothing is appended unless it is whole.
+/// Appends to `out` the verified bytes of the file at `path` that cover `wanted`, extended to whole
+/// checksummed pieces, or all bytes if `wanted` is `None`. Returns their offset in the object, or
+/// `Ok(None)` if the file is missing, unreadable or outside of `wanted`. On an error, `out` is
+/// unchanged.
 pub(super) fn read(
     path: &Path,
     key: &Key,
     wanted: Option<&Range<u64>>,
     out: &mut Buffer,
 ) -> Result<Option<u64>, Damaged> {
-    // What cannot be opened (not there, not ours, too many open files) is no sign of damage.
+    // Failing to open a file (missing, not permitted, too many open files) is no sign of damage.
     let Ok(mut file) = File::open(path) else {
         return Ok(None);
     };
@@ -156,7 +158,7 @@ pub(super) fn read(
     Ok((out.len() > len_before || wanted.is_none()).then_some(offset))
 }
 
-/// What a whole file in memory holds: all of its bytes.
+/// Reads all bytes of a complete file in memory.
 pub fn read_bytes(file: &[u8], key: &Key) -> Result<CachedPiece, Damaged> {
     let mut bytes = Buffer::default();
     let (file_len, file) = (file.len() as u64, &mut Cursor::new(file));
@@ -213,7 +215,7 @@ fn read_checked(
     Ok(header.offset + start)
 }
 
-/// Reads and checks the header. Every length in it is bounded by `file_len` before it is used.
+/// Reads and verifies the header. Every length in it is checked against `file_len` before use.
 fn read_header(file: &mut impl Read, key: &Key, file_len: u64) -> io::Result<Header> {
     let mut bytes = Buffer::default();
     read_onto(file, file_len.min(FIRST_READ_LEN), &mut bytes)?;
@@ -252,7 +254,7 @@ fn read_header(file: &mut impl Read, key: &Key, file_len: u64) -> io::Result<Hea
     })
 }
 
-/// Appends the next `len` bytes to `out`, straight from the file.
+/// Appends the next `len` bytes of `file` to `out`.
 fn read_onto(file: &mut impl Read, len: u64, out: &mut Buffer) -> io::Result<()> {
     match out.read_from(file, len as usize)? as u64 == len {
         true => Ok(()),
@@ -264,7 +266,7 @@ fn damaged() -> io::Error {
     ErrorKind::InvalidData.into()
 }
 
-/// Marks a file as just used. It may fail; then the file counts as older than it is.
+/// Marks a file as recently used. If that fails, the file only counts as older.
 fn touch(file: &File, modified: SystemTime) {
     let now = SystemTime::now();
     let age = now.duration_since(modified);

@@ -1,19 +1,19 @@
-//! Blocks and entries in a folder, one checked file each: it survives restarts and kills, and any number
-//! of processes share it.
+//! Folder of blocks and entries, one checked file each. It survives restarts and kills, and any
+//! number of processes may share it.
 //!
 //! ```text
 //!   FOLDER/canter-cache-v1/               another format version is another folder
 //!     postings/                           one folder for each class, with a budget of its own
-//!       00/ … 3f/                         by the first six bits of the name
+//!       00/ … 3f/                         by the first six bits of the hash
 //!         5d0c…e1                         one block or entry: header, then bytes (block_file.rs)
-//!         .tmp-8a41…-17                   one that is being written
+//!         .tmp-8a41…-17                   a file that is being written
 //! ```
 //!
-//! The folder is the whole state. There is no index to load, to keep or to lose, so a start costs one
-//! call whatever lies in the folder, and there is nothing that a kill could leave half done: a file has
-//! its final name only when it is complete. No file is ever locked; whatever two processes do at once
-//! ends with one of two complete files, or with none. Every call blocks on the file system, and there are
-//! no threads here.
+//! The folder is the whole state. There is no index to load, store or lose: starting takes one
+//! call, whatever the folder contains, and a kill leaves nothing half done, because a file gets its
+//! final name only when it is complete. Files are never locked; concurrent writes of one file end
+//! with one of the complete files, or with none. Every call blocks on the file system; this module
+//! starts no threads.
 
 use std::io;
 use std::ops::Range;
@@ -30,15 +30,15 @@ use crate::{Buffer, ByteClass, CachedPiece};
 /// Name of the folder of this format version.
 pub const FORMAT_FOLDER: &str = "canter-cache-v1";
 
-/// Longest run of blocks that memory is set apart for at once.
+/// Maximum length of a run of blocks for which memory is allocated at once.
 const MAX_RUN_LEN: u64 = 4 << 20;
 
-/// How much lies in a folder.
+/// Size of a folder's contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldFiles {
-    /// Blocks and entries.
+    /// Number of blocks and entries.
     pub num_files: u64,
-    /// What they occupy on the disk.
+    /// Number of bytes that they occupy on disk.
     pub num_bytes: u64,
 }
 
@@ -51,7 +51,7 @@ impl HeldFiles {
     }
 }
 
-/// A folder of blocks, to be read. A [`BlockWriter`](super::BlockWriter) writes to it.
+/// Reader of a folder of blocks. A [`BlockWriter`](super::BlockWriter) writes to it.
 #[derive(Debug)]
 pub struct BlockFolder {
     root: PathBuf,
@@ -60,11 +60,11 @@ pub struct BlockFolder {
 }
 
 impl BlockFolder {
-    /// Opens the folder, which is made if it does not exist. The options must be valid.
+    /// Opens the folder, and creates it if it is missing. The options must be valid.
     ///
     /// # Errors
-    /// If the folder cannot be used at all. Whatever lies in it already is used where it is sound, and
-    /// left alone or removed where it is not.
+    /// The folder cannot be created or listed. Its contents never cause an error: valid files are
+    /// used, others are ignored or removed.
     pub fn open(folder: &Path, options: &CacheOptions) -> io::Result<Self> {
         let root = folder.join(FORMAT_FOLDER);
         folder::make_private(&root)?;
@@ -76,28 +76,28 @@ impl BlockFolder {
         })
     }
 
-    /// Whether blocks of this format are in `folder`.
+    /// Returns whether `folder` contains a cache of this format version.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(FORMAT_FOLDER).is_dir()
     }
 
-    /// The budgets and block lengths.
+    /// Returns the budgets and block lengths.
     pub fn options(&self) -> &CacheOptions {
         &self.options
     }
 
-    /// What was done so far.
+    /// Returns the counters of this folder.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Length of the blocks of a class.
+    /// Returns the block length of a class, in bytes.
     pub fn block_len(&self, class: ByteClass) -> u64 {
         self.options.class(class).block_len
     }
 
-    /// What is held of `range` of `object`: pieces inside the range, in order; one for blocks that follow one
-    /// another. Not counted as a lookup, since a caller may look in parts.
+    /// Returns the cached parts of `range` of `object`, in order and within the range. Consecutive
+    /// blocks make one piece. Counts no lookup, since a caller may look up a range in parts.
     pub fn read_blocks(
         &self,
         object: &str,
@@ -115,7 +115,7 @@ impl BlockFolder {
             if len_before == 0 {
                 run.offset = offset;
             } else if offset != run.offset + len_before as u64 {
-                // Something is missing in between.
+                // The two blocks leave a gap.
                 let bytes = run.bytes.split_off(len_before);
                 pieces.extend(std::mem::replace(&mut run, Run { offset, bytes }).clip(range));
             }
@@ -125,7 +125,7 @@ impl BlockFolder {
         pieces
     }
 
-    /// The entry under an opaque key.
+    /// Returns the entry under an opaque key.
     pub fn read_entry(&self, key: &str, class: ByteClass) -> Option<Bytes> {
         let entry = self.read_file(&Key::entry(key), class);
         let found = entry.as_ref().map(|entry| entry.bytes.len());
@@ -133,13 +133,13 @@ impl BlockFolder {
         entry.map(|entry| entry.bytes)
     }
 
-    /// The blocks and entries of one class, by looking at every one of them.
+    /// Measures the blocks and entries of one class by listing all of them.
     pub fn measure(&self, class: ByteClass) -> HeldFiles {
         HeldFiles::of(folder::files_of_class(&self.class_folder(class)))
     }
 
-    /// Removes all blocks and entries, and tells how many they were. Whoever uses the folder meanwhile
-    /// finds nothing there, and may write again.
+    /// Removes all blocks and entries, and returns their number and size. Other processes may use
+    /// the folder meanwhile: they find it empty and may write again.
     pub fn clear(&self) -> HeldFiles {
         let folders = ByteClass::ALL.map(|class| self.class_folder(class));
         let files = folders
@@ -159,7 +159,7 @@ impl BlockFolder {
         path
     }
 
-    /// What the file of `key` holds.
+    /// Reads all bytes of the file of `key`.
     pub(super) fn read_file(&self, key: &Key, class: ByteClass) -> Option<CachedPiece> {
         let mut bytes = Buffer::default();
         let offset = self.read(key, class, None, &mut bytes)?;
@@ -167,8 +167,8 @@ impl BlockFolder {
         Some(CachedPiece { offset, bytes })
     }
 
-    /// Appends what the file of `key` holds to `out`, what covers `wanted` or all, and tells where it stands in the
-    /// object. A damaged file is removed and counted.
+    /// Appends the bytes of the file of `key` that cover `wanted` (all if `None`) to `out`, and
+    /// returns their offset in the object. Removes and counts a damaged file.
     fn read(
         &self,
         key: &Key,
@@ -188,14 +188,15 @@ impl BlockFolder {
     }
 }
 
-/// Blocks that follow one another, in one piece of memory: whoever wants them all need not put them together.
+/// Consecutive blocks in one allocation, so that a reader of all of them need not join them.
 struct Run {
     offset: u64,
     bytes: Buffer,
 }
 
 impl Run {
-    /// Room for all of `range`, and for what is read around it to be checked. What is not filled is never touched.
+    /// Creates a run with room for all of `range` and for the bytes around it that checksums cover.
+    /// Unused memory is never touched.
     fn for_range(range: &Range<u64>) -> Self {
         let len = range.end.saturating_sub(range.start).min(MAX_RUN_LEN);
         Self {
@@ -204,7 +205,7 @@ impl Run {
         }
     }
 
-    /// Cuts what reaches beyond `end`, as a file's last checked bytes may.
+    /// Cuts the run at `end`, which the last checksummed piece of a file may exceed.
     fn end_at(&mut self, end: u64) {
         let len = end.saturating_sub(self.offset);
         self.bytes

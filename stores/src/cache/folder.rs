@@ -1,13 +1,14 @@
-//! The folders of one class: what lies in them, and what has to go.
+//! Folders of one class: their files, and eviction.
 //!
 //! ```text
 //!   00 01 02 03 | 04 05 06 07 | … | 3c 3d 3e 3f       64 folders, in groups
-//!     group 0       group 1            group 15       each with its part of the budget
+//!       group 0       group 1            group 15       each with its share of the budget
 //! ```
 //!
-//! A group is the unit of eviction: large enough that chance fills all groups about equally, small
-//! enough that listing it is nothing beside what was written since it was last listed. Where a file
-//! lies does not depend on the groups, so caches with different budgets find each other's files.
+//! A group is the unit of eviction. It is large enough that random hashes fill all groups about
+//! equally, and small enough that listing it is cheap compared with the writes since the last
+//! listing. The path of a file does not depend on the groups, so caches with different budgets find
+//! each other's files.
 
 use std::fs;
 use std::io;
@@ -16,26 +17,27 @@ use std::time::{Duration, SystemTime};
 
 use super::ClassOptions;
 
-/// Folders of a class.
+/// Number of folders of a class.
 const NUM_FOLDERS: usize = 64;
-/// A group should hold at least this many blocks.
+/// Minimum number of blocks that a group should hold.
 const BLOCKS_PER_GROUP: u64 = 256;
-/// A group is listed again when this part of its budget was written, and loses that much too many.
+/// Part of a group's budget (1/16) whose writing triggers a new listing, and that eviction frees in
+/// excess.
 const RELIST_DIVISOR: u64 = 16;
-/// What a file occupies is a multiple of this.
+/// Unit of disk allocation in bytes.
 const DISK_PAGE_LEN: u64 = 4096;
-/// A file still under its temporary name after this time was left by a process that was killed.
+/// Age at which a temporary file counts as abandoned by a killed process.
 const MAX_TEMPORARY_AGE: Duration = Duration::from_secs(600);
 
-/// Begins the name of a file that is being written.
+/// Prefix of the names of files that are being written.
 pub const TEMPORARY_PREFIX: &str = ".tmp-";
 
-/// What a file of `len` bytes occupies.
+/// Returns the number of bytes that a file of `len` bytes occupies on disk.
 pub(super) fn cost_of(len: u64) -> u64 {
     len.div_ceil(DISK_PAGE_LEN) * DISK_PAGE_LEN
 }
 
-/// The folders of one class, as its writer knows them.
+/// Folders of one class, as the writer sees them.
 #[derive(Debug)]
 pub(super) struct ClassFolder {
     path: PathBuf,
@@ -43,10 +45,10 @@ pub(super) struct ClassFolder {
     max_group_bytes: u64,
 }
 
-/// What is known of a group: nothing until it was listed.
+/// Known state of a group; unknown before its first listing.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// Bytes at the last listing, and what was written since.
+    /// Bytes at the last listing plus those written since.
     num_bytes: Option<u64>,
     num_written: u64,
 }
@@ -69,13 +71,13 @@ impl ClassFolder {
         }
     }
 
-    /// Whether a file of this cost fits at all.
+    /// Returns whether a file of this cost can fit at all.
     pub(super) fn may_hold(&self, cost: u64) -> bool {
         cost <= self.max_group_bytes
     }
 
-    /// Makes room for a file of `cost` in the group of folder `folder_ord`, the oldest first. Gives the
-    /// number of files removed, or `None` if the folder does not let go of enough.
+    /// Makes room for a file of `cost` in the group of folder `folder_ord`, evicting the oldest
+    /// files first. Returns the number of files removed, or `None` if too few could be removed.
     pub(super) fn make_room(&mut self, folder_ord: usize, cost: u64) -> Option<u64> {
         let group_ord = self.group_of(folder_ord);
         let relist_bytes = self.max_group_bytes / RELIST_DIVISOR;
@@ -111,7 +113,8 @@ impl ClassFolder {
         (num_bytes + cost <= self.max_group_bytes).then_some(num_evicted)
     }
 
-    /// A file of `cost` was written to folder `folder_ord`, in place of one of `replaced`.
+    /// Records that a file of `cost` was written to folder `folder_ord`, and replaced one of
+    /// `replaced`.
     pub(super) fn wrote(&mut self, folder_ord: usize, cost: u64, replaced: u64) {
         let group_ord = self.group_of(folder_ord);
         let group = &mut self.groups[group_ord];
@@ -124,7 +127,7 @@ impl ClassFolder {
         folder_ord * self.groups.len() / NUM_FOLDERS
     }
 
-    /// The files of a group. Temporary ones whose writer is long gone are removed on the way.
+    /// Lists the files of a group, and removes abandoned temporary files.
     fn list(&self, group_ord: usize) -> Vec<FoundFile> {
         let per_group = NUM_FOLDERS / self.groups.len();
         let now = SystemTime::now();
@@ -142,8 +145,8 @@ impl ClassFolder {
     }
 }
 
-/// The cache's files in one folder; what else lies there is nobody's business. A file that vanishes
-/// meanwhile was removed by another process.
+/// Lists the cache's files in one folder. Other files are ignored, and so is a file that another
+/// process removes meanwhile.
 fn list_folder(folder: &Path) -> impl Iterator<Item = FoundFile> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| {
@@ -168,13 +171,13 @@ fn is_ours(path: &Path) -> bool {
     is_temporary(path) || name.is_some_and(is_hash)
 }
 
-/// The files of a class.
+/// Lists the files of a class.
 pub(super) fn files_of_class(path: &Path) -> impl Iterator<Item = FoundFile> {
     (0..NUM_FOLDERS)
         .flat_map(move |folder_ord| list_folder(&path.join(format!("{folder_ord:02x}"))))
 }
 
-/// Removes a file, or an empty folder in its place. Whether it is gone.
+/// Removes a file, or an empty folder in its place. Returns whether it is gone.
 pub(super) fn remove(path: &Path) -> bool {
     match fs::remove_file(path) {
         Ok(()) => true,
@@ -183,7 +186,7 @@ pub(super) fn remove(path: &Path) -> bool {
     }
 }
 
-/// Makes a folder that only its owner may enter: what it will hold may come from a private bucket.
+/// Creates a folder that only its owner may enter: the contents may come from a private bucket.
 pub(super) fn make_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

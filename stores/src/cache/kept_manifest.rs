@@ -1,27 +1,27 @@
-//! The manifest as an entry of a cache: the one mutable object, kept with its version.
+//! Cache entry of the manifest, the one mutable object, with its version.
 
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Longest version that is kept.
+/// Maximum length of a stored version.
 const MAX_ETAG_LEN: usize = 1024;
 
-/// A manifest as it was last seen.
+/// Manifest as last received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptManifest {
-    /// When the store last confirmed it, since 1970.
+    /// Time at which the store last confirmed the manifest, since 1970.
     pub checked_at: Duration,
-    /// Its version; empty if the store told none.
+    /// ETag of the manifest; empty if the store sent none.
     pub etag: String,
-    /// The manifest itself.
+    /// Bytes of the manifest.
     pub bytes: Bytes,
 }
 
 impl KeptManifest {
-    /// `checked_at_ms (u64) | etag_len (u16) | etag | manifest`, numbers in little endian.
+    /// Encodes the entry: `checked_at_ms (u64) | etag_len (u16) | etag | manifest`, little-endian.
     ///
-    /// An ETag that cannot be kept is none: the manifest is then read again.
+    /// An ETag that is too long is stored as empty: the manifest is then read again.
     pub fn to_bytes(&self) -> Bytes {
         let etag = match self.etag.len() <= MAX_ETAG_LEN {
             true => self.etag.as_str(),
@@ -35,7 +35,7 @@ impl KeptManifest {
         entry.freeze()
     }
 
-    /// Reads an entry; `None` if it is none.
+    /// Decodes an entry; returns `None` if it is invalid.
     pub fn from_bytes(entry: &Bytes) -> Option<Self> {
         let checked_at_ms = u64::from_le_bytes(entry.get(..8)?.try_into().ok()?);
         let etag_len = usize::from(u16::from_le_bytes(entry.get(8..10)?.try_into().ok()?));

@@ -1,6 +1,5 @@
-//! How bytes of immutable objects are kept on a disk, by every host that has one: the files, their budget
-//! for each class of bytes, and what was counted. Synchronous; which thread waits for the disk is the
-//! host's decision.
+//! Cache of immutable objects on a disk, for every host that has one: files, budgets for each class
+//! of bytes, and statistics. Synchronous: the host decides which thread waits for the disk.
 
 pub mod block_file;
 mod block_folder;

@@ -1,13 +1,13 @@
-//! What a cache may use: a budget and a block length for each class of bytes, as plain data.
+//! Budget and block length of a cache for each class of bytes, as plain data.
 
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::ByteClass;
 
-/// Shortest block: 64 KiB.
+/// Minimum block length: 64 KiB.
 pub const MIN_BLOCK_LEN: u64 = 64 << 10;
-/// Longest block: 4 MiB.
+/// Maximum block length: 4 MiB.
 pub const MAX_BLOCK_LEN: u64 = 4 << 20;
 
 /// Budget of [`CacheOptions::memory`]: 256 MiB.
@@ -15,30 +15,30 @@ const MEMORY_BYTES: u64 = 256 << 20;
 /// Budget of [`CacheOptions::disk`]: 4 GiB.
 const DISK_BYTES: u64 = 4 << 30;
 
-/// Why a cache cannot work as it is asked to, and what to give instead.
+/// Reason for which options are invalid, with the valid values.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct InvalidOptions(pub String);
 
-/// A class's budget and the length of its blocks.
+/// Budget and block length of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ClassOptions {
-    /// Most bytes that the class may use, the cache's own overhead included; 0 keeps nothing.
+    /// Maximum size in bytes, including the cache's own overhead; 0 disables the class.
     pub max_bytes: u64,
-    /// Objects are kept in blocks of this length, cut at multiples of it: a power of two from
-    /// [`MIN_BLOCK_LEN`] to [`MAX_BLOCK_LEN`].
+    /// Block length in bytes: a power of two from [`MIN_BLOCK_LEN`] to [`MAX_BLOCK_LEN`]. Objects
+    /// are cut into blocks at its multiples.
     pub block_len: u64,
 }
 
-/// Budgets and block lengths of all classes. What one class leaves unused no other may take: a scan
-/// of columns never pushes out the dictionaries that every query reads.
+/// Budgets and block lengths of all classes. Each class keeps to its own budget, so that a scan of
+/// columns never evicts the dictionaries that every query reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CacheOptions {
     classes: [ClassOptions; ByteClass::ALL.len()],
 }
 
 impl CacheOptions {
-    /// Divides `max_bytes` among the classes in the shares that suit logs.
+    /// Divides `max_bytes` among the classes in proportions that suit logs.
     pub fn with_max_bytes(max_bytes: u64) -> Self {
         Self {
             classes: ByteClass::ALL.map(|class| {
@@ -51,12 +51,12 @@ impl CacheOptions {
         }
     }
 
-    /// Defaults for RAM: 256 MiB.
+    /// Returns the defaults for memory: 256 MiB.
     pub fn memory() -> Self {
         Self::with_max_bytes(MEMORY_BYTES)
     }
 
-    /// Defaults for a disk: 4 GiB.
+    /// Returns the defaults for a disk: 4 GiB.
     pub fn disk() -> Self {
         Self::with_max_bytes(DISK_BYTES)
     }
@@ -67,19 +67,20 @@ impl CacheOptions {
         self
     }
 
-    /// The options of one class.
+    /// Returns the options of one class.
     pub fn class(&self, class: ByteClass) -> ClassOptions {
         self.classes[class.ord()]
     }
 
-    /// What all classes may use together.
+    /// Returns the sum of all budgets in bytes.
     pub fn max_bytes(&self) -> u64 {
         self.classes
             .iter()
             .fold(0, |sum, class| sum.saturating_add(class.max_bytes))
     }
 
-    /// An error if a block length is not allowed, or a budget is too small for what it is to hold.
+    /// Validates the options: a block length may be out of range, or a budget too small to be
+    /// useful.
     pub fn validate(&self) -> Result<(), InvalidOptions> {
         for class in ByteClass::ALL {
             let ClassOptions {
@@ -105,8 +106,9 @@ impl CacheOptions {
     }
 }
 
-/// A class's share in percent, and its block length. Columns are read in long runs, so longer blocks
-/// halve the work for each byte; all else is looked up in places, where a longer block is waste.
+/// Returns a class's share in percent and its block length. Columns are read in long runs, so
+/// longer blocks halve the work for each byte. All other classes are read at scattered places,
+/// where longer blocks are waste.
 fn defaults_of(class: ByteClass) -> (u64, u64) {
     match class {
         ByteClass::Manifest => (4, 64 << 10),

@@ -1,4 +1,4 @@
-//! What a cache has done since it was made: plain data, and the counters behind it.
+//! Statistics of a cache since it was opened, and the counters behind them.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -6,56 +6,56 @@ use serde::Serialize;
 
 use crate::ByteClass;
 
-/// The statistics of a cache, layer by layer, the fastest first.
+/// Statistics of a cache by layer, the fastest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CacheStats {
     /// One element for each layer.
     pub layers: Vec<LayerStats>,
 }
 
-/// The statistics of one layer.
+/// Statistics of one layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LayerStats {
-    /// The layer's name: `memory` or `disk`.
+    /// Name of the layer: `memory` or `disk`.
     pub layer: &'static str,
     /// One element for each class, in the order of [`ByteClass::ALL`].
     pub classes: [ClassStats; ByteClass::ALL.len()],
 }
 
-/// What a layer has done for one class. All but `held_bytes` only grow.
+/// Statistics of one layer for one class. All but `held_bytes` only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClassStats {
-    /// Lookups that found everything they asked for.
+    /// Number of lookups that found everything.
     pub num_hits: u64,
-    /// Lookups that lacked something.
+    /// Number of lookups that found a part or nothing.
     pub num_misses: u64,
-    /// Bytes handed out, those of lookups that lacked something included.
+    /// Number of bytes returned, including those of incomplete lookups.
     pub num_hit_bytes: u64,
-    /// Bytes taken in.
+    /// Number of bytes stored.
     pub num_put_bytes: u64,
-    /// Blocks and entries pushed out by others.
+    /// Number of blocks and entries evicted.
     pub num_evictions: u64,
-    /// Blocks and entries that were damaged: each was a miss, and was removed.
+    /// Number of damaged blocks and entries: each was a miss, and was removed.
     pub num_corrupt: u64,
-    /// Puts that came to nothing: the queue was full, or the disk failed.
+    /// Number of dropped puts: the queue was full, or the disk failed.
     pub num_dropped_puts: u64,
-    /// Bytes in use now, where the layer knows without looking; classes with a common budget give
-    /// it at the first of them.
+    /// Number of bytes in use, if the layer tracks it. Classes that share a budget report it at the
+    /// first of them.
     pub held_bytes: Option<u64>,
 }
 
 impl LayerStats {
-    /// The statistics of one class.
+    /// Returns the statistics of one class.
     pub fn class(&self, class: ByteClass) -> ClassStats {
         self.classes[class.ord()]
     }
 }
 
-/// The counters of one layer, shared by threads.
+/// Counters of one layer, shared between threads.
 #[derive(Debug, Default)]
 pub struct Counters([ClassCounters; ByteClass::ALL.len()]);
 
-/// The counters of one class.
+/// Counters of one class.
 #[derive(Debug, Default)]
 pub struct ClassCounters {
     hits: AtomicU64,
@@ -68,12 +68,12 @@ pub struct ClassCounters {
 }
 
 impl Counters {
-    /// Those of one class.
+    /// Returns the counters of one class.
     pub fn class(&self, class: ByteClass) -> &ClassCounters {
         &self.0[class.ord()]
     }
 
-    /// What they say now, under the layer's name.
+    /// Returns the current values, under the layer's name.
     pub fn snapshot(&self, layer: &'static str) -> LayerStats {
         LayerStats {
             layer,
@@ -83,7 +83,7 @@ impl Counters {
 }
 
 impl ClassCounters {
-    /// A lookup that wanted `wanted` bytes and found `found`.
+    /// Records a lookup that wanted `wanted` bytes and found `found`.
     pub fn looked_up(&self, wanted: u64, found: u64) {
         match found >= wanted {
             true => self.hits.fetch_add(1, Relaxed),
@@ -92,28 +92,28 @@ impl ClassCounters {
         self.hit_bytes.fetch_add(found, Relaxed);
     }
 
-    /// A lookup of an entry of unknown length.
+    /// Records a lookup of an entry of unknown length.
     pub fn looked_up_entry(&self, found: Option<usize>) {
         let found = found.map(|len| len as u64);
         self.looked_up(found.unwrap_or(1), found.unwrap_or(0));
     }
 
-    /// Bytes that were put.
+    /// Records bytes that were stored.
     pub fn took_in(&self, num_bytes: u64) {
         self.put_bytes.fetch_add(num_bytes, Relaxed);
     }
 
-    /// Blocks and entries that others pushed out.
+    /// Records blocks and entries that were evicted.
     pub fn evicted(&self, num: u64) {
         self.evictions.fetch_add(num, Relaxed);
     }
 
-    /// A damaged block or entry.
+    /// Records a damaged block or entry.
     pub fn corrupt(&self) {
         self.corrupt.fetch_add(1, Relaxed);
     }
 
-    /// A put that came to nothing.
+    /// Records a dropped put.
     pub fn dropped_put(&self) {
         self.dropped_puts.fetch_add(1, Relaxed);
     }

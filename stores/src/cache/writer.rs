@@ -1,4 +1,4 @@
-//! From what is put to files, within the budgets.
+//! Writer of a cache: splits ranges into files, within the budgets.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
@@ -14,31 +14,32 @@ use super::folder::{self, ClassFolder};
 use crate::ranges::blocks::{blocks_of, overlay};
 use crate::{ByteClass, CachedPiece};
 
-/// Writes to a [`BlockFolder`] within its budgets. What cannot be written is dropped and counted.
+/// Writer of a [`BlockFolder`], within its budgets. Drops and counts the puts that fail.
 #[derive(Debug)]
 pub struct BlockWriter {
     store: Arc<BlockFolder>,
     classes: [ClassFolder; ByteClass::ALL.len()],
-    /// Makes this writer's temporary names its own, whatever process or container it runs in.
+    /// Random number in this writer's temporary names, which makes them unique among all processes
+    /// and containers.
     token: u64,
     num_files: u64,
 }
 
 impl BlockWriter {
-    /// A writer, which knows nothing yet of what lies in the folder.
+    /// Creates a writer, which has not listed the folder yet.
     pub fn new(store: Arc<BlockFolder>) -> Self {
         Self {
             classes: ByteClass::ALL.map(|class| {
                 ClassFolder::new(store.class_folder(class), store.options().class(class))
             }),
-            // The keys of the hash are random.
+            // The keys of this hash are random.
             token: RandomState::new().hash_one(0),
             num_files: 0,
             store,
         }
     }
 
-    /// Writes an entry under an opaque key, in place of the one before.
+    /// Writes an entry under an opaque key, replacing an earlier one.
     pub fn write_entry(&mut self, key: &str, bytes: Bytes, class: ByteClass) {
         let entry = CachedPiece { offset: 0, bytes };
         self.write_file(&Key::entry(key), &entry, class);
@@ -61,8 +62,8 @@ impl BlockWriter {
         }
     }
 
-    /// Fresh bytes of a block, with what its file holds where the two touch; `None` if the file may
-    /// stay as it is.
+    /// Merges fresh bytes of a block with those of its file if the two touch. Returns `None` if the
+    /// file may stay as it is.
     fn join(&self, key: &Key, offset: u64, fresh: Bytes, class: ByteClass) -> Option<CachedPiece> {
         match self.store.read_file(key, class) {
             Some(held) => overlay(&held, offset, &fresh),
@@ -79,7 +80,7 @@ impl BlockWriter {
         let folder = &mut self.classes[class.ord()];
         let cost = folder::cost_of(block_file::file_len(key, piece.bytes.len() as u64));
         if !key.may_hold(piece.bytes.len()) || !folder.may_hold(cost) {
-            // What it should replace is out of date.
+            // The old file is out of date.
             folder::remove(&path);
             counters.dropped_put();
             return;

@@ -1,4 +1,4 @@
-//! Cutting ranges into aligned blocks, and laying fresh bytes over held ones.
+//! Cuts ranges into aligned blocks, and merges fresh bytes with cached ones.
 //!
 //! ```text
 //!   object     |0        64K|        128K|        192K|
@@ -7,9 +7,9 @@
 //!   get 60K..140K         [=|============|=]            a hit: three pieces
 //! ```
 //!
-//! Queries ask for different ranges of the same column or dictionary, and `io` merges them
-//! differently each time, so exact ranges would rarely be asked for twice; blocks are. A block may be
-//! partly filled: the head ends anywhere, and a read may be smaller than a block.
+//! Queries read different ranges of the same column or dictionary, and coalescing merges them
+//! differently each time, so exact ranges would rarely repeat; blocks do. A block may be partly
+//! filled: the head has any length, and a read may be smaller than a block.
 
 use std::ops::Range;
 
@@ -17,20 +17,20 @@ use bytes::{Bytes, BytesMut};
 
 use super::pieces::CachedPiece;
 
-/// Longest range that is looked up or kept as one: more than any read may have. Whatever a guest asks
-/// for, the number of blocks to look at has an end.
+/// Maximum length of a range that is looked up or stored at once: more than any read may have. It
+/// bounds the number of blocks, whatever a guest asks for.
 const MAX_RANGE_LEN: u64 = 1 << 30;
 
-/// One block that a range touches: its number, and the part of the range that lies in it.
+/// Part of a range that lies in one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockPart {
-    /// The block begins at `number` times the length of a block.
+    /// Number of the block, which begins at `number * block_len`.
     pub number: u64,
-    /// In bytes of the object.
+    /// Bytes of the object.
     pub range: Range<u64>,
 }
 
-/// The blocks of `block_len` bytes that `range` touches, in order.
+/// Returns the blocks of `block_len` bytes that `range` touches, in order.
 pub fn blocks_of(range: &Range<u64>, block_len: u64) -> impl Iterator<Item = BlockPart> {
     let start = range.start;
     let end = range.end.min(start.saturating_add(MAX_RANGE_LEN));
@@ -47,10 +47,11 @@ pub fn blocks_of(range: &Range<u64>, block_len: u64) -> impl Iterator<Item = Blo
     })
 }
 
-/// What a block should hold after `fresh` came to what it `held`; `None` if that stays as it is.
+/// Merges `fresh` bytes of a block into the `held` ones; returns `None` if these should stay as
+/// they are.
 ///
-/// Where both have a byte the fresh one stands: a range is only fetched again when something was wrong
-/// with it. If the two do not touch, the longer one.
+/// Fresh bytes replace held ones: a range is only fetched again if something was wrong with it. If
+/// the two do not touch, the longer one is kept.
 pub fn overlay(held: &CachedPiece, offset: u64, fresh: &[u8]) -> Option<CachedPiece> {
     let end = offset + fresh.len() as u64;
     if held.end() < offset || end < held.offset {

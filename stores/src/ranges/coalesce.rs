@@ -1,4 +1,4 @@
-//! Merges near ranges of one object into one request: a pure function, no I/O.
+//! Coalescing: merges neighbouring ranges of one object into one request. Pure, no I/O.
 //!
 //! A request costs more than the bytes of a small gap, so ranges with a small gap between them are
 //! fetched as one:
@@ -10,14 +10,13 @@
 
 use std::ops::Range;
 
-/// When two ranges become one request.
+/// Conditions under which two ranges become one request.
 ///
-/// What a round trip of 15 to 30 ms would carry at 80 MB/s is 1.2 to 2.4 MB. That is the gap up to which
-/// merging pays where requests follow one another, and the wrong one here: the requests of a wave go
-/// out together, so a merged one saves its price and one chance in many to be the slowest, while its
-/// gap takes bandwidth from all of them. Measured on 1,000,000 documents in 8 splits under the
-/// simulated S3, cold, not hedged (requests, MB, p50 of 100 seeds; the bench `latency` with
-/// `CANTER_LATENCY_SWEEP=1`):
+/// A round trip of 15 to 30 ms could carry 1.2 to 2.4 MB at 80 MB/s. Merging across such gaps pays
+/// for sequential requests, but not here: the requests of a wave run concurrently. Merging saves
+/// the price of a request and the chance that it is the slowest one, while its gap takes bandwidth
+/// from all others. Measured on 1,000,000 documents in 8 splits under the simulated S3, cold, not
+/// hedged (requests, MB, p50 of 100 seeds; the bench `latency` with `CANTER_LATENCY_SWEEP=1`):
 ///
 /// | gap | phrase | prefix | word |
 /// |---|---|---|---|
@@ -29,18 +28,18 @@ use std::ops::Range;
 /// | 512 KiB, 1 MiB | 26, 7.2, 591 ms | as before | as before |
 /// | 2 MiB | 18, 22.9, 637 ms | as before | as before |
 ///
-/// 128 KiB has all but 3 % of what is to be gained, for a tenth of the bytes. Where requests are dear
-/// and bytes are free, 512 KiB halves those of a phrase.
+/// 128 KiB achieves all but 3 % of the possible gain, for a tenth of the bytes. Where requests are
+/// expensive and bytes are free, 512 KiB halves the requests of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoalesceOptions {
-    /// Largest number of bytes between two ranges that are fetched as one.
+    /// Maximum number of bytes between two ranges that are fetched as one.
     pub max_gap_bytes: u64,
-    /// Largest request that merging may make. A single range may be longer.
+    /// Maximum length of a merged request. A single range may be longer.
     pub max_request_bytes: u64,
 }
 
 impl Default for CoalesceOptions {
-    /// Gaps up to 128 KiB, requests up to 8 MiB.
+    /// Allows gaps up to 128 KiB and requests up to 8 MiB.
     fn default() -> Self {
         Self {
             max_gap_bytes: 128 << 10,
@@ -50,7 +49,7 @@ impl Default for CoalesceOptions {
 }
 
 impl CoalesceOptions {
-    /// No merging, except of ranges that contain one another.
+    /// Returns options that merge only overlapping ranges.
     pub fn off() -> Self {
         Self {
             max_gap_bytes: 0,
@@ -59,7 +58,7 @@ impl CoalesceOptions {
     }
 }
 
-/// One range to read: its object (as an index of the caller's), and its bytes.
+/// Range to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read<'a> {
     /// Object name.
@@ -68,21 +67,22 @@ pub struct Read<'a> {
     pub bytes: Range<u64>,
 }
 
-/// One request, and the reads that it answers.
+/// Request, and the reads that it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Object name.
     pub object: &'a str,
     /// First byte and the byte after the last.
     pub bytes: Range<u64>,
-    /// Indices into the list of reads. Each lies inside `bytes`.
+    /// Indices into the list of reads, each of which lies within `bytes`.
     pub reads: Vec<usize>,
 }
 
-/// Merges `reads` into requests, ordered by object and offset. Every read is in exactly one request.
+/// Merges `reads` into requests, ordered by object and offset. Every read is in exactly one
+/// request.
 pub fn coalesce<'a>(reads: &[Read<'a>], options: CoalesceOptions) -> Vec<Request<'a>> {
     let mut order: Vec<usize> = (0..reads.len()).collect();
-    // Longer first among equal offsets, so that a contained range follows what contains it.
+    // The longer range first among equal offsets, so that a contained range follows its container.
     order.sort_by(|&a, &b| {
         let (a, b) = (&reads[a], &reads[b]);
         (a.object, a.bytes.start, b.bytes.end).cmp(&(b.object, b.bytes.start, a.bytes.end))
@@ -105,7 +105,7 @@ pub fn coalesce<'a>(reads: &[Read<'a>], options: CoalesceOptions) -> Vec<Request
     requests
 }
 
-/// Whether `read`, which starts no earlier than `last`, becomes part of it.
+/// Returns whether `read`, which starts no earlier than `last`, is merged into it.
 fn joins(last: &Request<'_>, read: &Read<'_>, options: CoalesceOptions) -> bool {
     if last.object != read.object {
         return false;

@@ -1,12 +1,12 @@
-//! How far a read reaches: to a byte that is known, or to wherever the object ends.
+//! Extent of a read: up to a known byte, or to the end of the object.
 //!
-//! The two are different in kind. A range can be cut, merged, aligned and cached; of the other nobody
-//! knows how much it is before it has come, so it is one request, whatever its length. A number that
-//! stood for "the end" was taken for a length once too often.
+//! The two differ in kind. A range can be cut, merged, aligned and cached. The length of a read to
+//! the end is unknown until it has arrived, so it is always one request. The type keeps a
+//! placeholder for "the end" from being taken for a length.
 
 use std::ops::Range;
 
-/// What a read or a request asks for.
+/// Bytes that a read or a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// The first byte, and the byte after the last.
@@ -16,10 +16,10 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// The whole object.
+    /// Whole object.
     pub const WHOLE: Extent = Extent::ToEnd(0);
 
-    /// As the contract between guest and host says it: `len` bytes, or all, from `offset`.
+    /// Creates an extent of `len` bytes from `offset`, or to the end if `len` is `None`.
     pub fn new(offset: u64, len: Option<u64>) -> Self {
         match len {
             Some(len) => Self::Range(offset..offset.saturating_add(len)),
@@ -27,7 +27,7 @@ impl Extent {
         }
     }
 
-    /// The first byte.
+    /// Returns the first byte.
     pub fn start(&self) -> u64 {
         match self {
             Self::Range(range) => range.start,
@@ -35,17 +35,17 @@ impl Extent {
         }
     }
 
-    /// The number of bytes, if it is known.
+    /// Returns the number of bytes, if it is known.
     pub fn len(&self) -> Option<u64> {
         self.range().map(|range| range.end - range.start)
     }
 
-    /// Whether it is known to have no bytes.
+    /// Returns whether the extent is known to be empty.
     pub fn is_empty(&self) -> bool {
         self.range().is_some_and(|range| range.is_empty())
     }
 
-    /// The range, if its end is known.
+    /// Returns the range, if its end is known.
     pub fn range(&self) -> Option<&Range<u64>> {
         match self {
             Self::Range(range) => Some(range),
@@ -53,7 +53,7 @@ impl Extent {
         }
     }
 
-    /// Whether the two may have a byte in common.
+    /// Returns whether the two extents may have a byte in common.
     pub fn overlaps(&self, other: &Self) -> bool {
         let begins_before_end_of = |extent: &Self, other: &Self| match other {
             Self::Range(range) => extent.start() < range.end,
@@ -62,7 +62,7 @@ impl Extent {
         begins_before_end_of(self, other) && begins_before_end_of(other, self)
     }
 
-    /// Whether it has every byte that `other` may have.
+    /// Returns whether this extent contains every byte that `other` may have.
     pub fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Range(all), Self::Range(part)) => all.start <= part.start && part.end <= all.end,
@@ -71,8 +71,8 @@ impl Extent {
         }
     }
 
-    /// What is left of it without `taken`. What reaches to the end of an object is had whole or not
-    /// at all.
+    /// Returns the parts of this extent outside of `taken`. A read to the end is either covered
+    /// completely or returned whole.
     pub fn without(&self, taken: &Self) -> Vec<Self> {
         if taken.covers(self) {
             return Vec::new();
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(Extent::new(5, Some(3)), range(5..8));
         assert_eq!(Extent::new(5, None), Extent::ToEnd(5));
         assert_eq!(Extent::ToEnd(5).len(), None);
-        // The highest number is an end like any other.
+        // The largest number is an ordinary end.
         let far = Extent::new(5, Some(u64::MAX));
         assert_eq!((far.len(), far.start()), (Some(u64::MAX - 5), 5));
         assert!(range(5..5).is_empty() && !Extent::ToEnd(5).is_empty());

@@ -1,5 +1,5 @@
-//! Ranges of bytes, for every host: what is missing becomes requests, and what came becomes blocks. Pure
-//! functions; nothing here sends or keeps anything.
+//! Byte ranges, for every host: from missing ranges to requests, and from received bytes to blocks.
+//! Pure functions without I/O.
 
 pub mod blocks;
 pub mod coalesce;

@@ -1,4 +1,4 @@
-//! Runs of bytes of one object: which parts of a read are there, and putting them together.
+//! Runs of bytes of one object: finding the gaps of a read, and joining pieces.
 
 use std::ops::Range;
 
@@ -9,23 +9,23 @@ use crate::Buffer;
 /// Bytes of an object that a cache holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedPiece {
-    /// Where the bytes stand in the object.
+    /// Offset of the bytes in the object.
     pub offset: u64,
-    /// The bytes.
+    /// Bytes of the piece.
     pub bytes: Bytes,
 }
 
 impl CachedPiece {
-    /// Where the bytes end in the object.
+    /// Returns the offset of the end in the object.
     pub fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 
-    /// The part that lies in `range`, not copied.
+    /// Returns the part that lies in `range`, without a copy.
     pub fn clip(&self, range: &Range<u64>) -> Option<Self> {
         let start = self.offset.max(range.start);
         let end = self.end().min(range.end);
-        // Both lie inside the piece, which is in memory.
+        // Both offsets lie within the piece, which is in memory.
         (start < end).then(|| Self {
             offset: start,
             bytes: self
@@ -35,7 +35,7 @@ impl CachedPiece {
     }
 }
 
-/// Adds the part of `piece` that `pieces` (in order, not overlapping) lack and `range` has.
+/// Adds the part of `piece` that lies in `range` and is missing from `pieces` (in order, disjoint).
 pub fn add(pieces: &mut Vec<CachedPiece>, piece: &CachedPiece, range: &Range<u64>) {
     for gap in gaps(range, pieces) {
         if let Some(part) = piece.clip(&gap) {
@@ -45,7 +45,7 @@ pub fn add(pieces: &mut Vec<CachedPiece>, piece: &CachedPiece, range: &Range<u64
     }
 }
 
-/// The parts of `range` that `pieces` (in order, not overlapping) lack.
+/// Returns the parts of `range` that are missing from `pieces` (in order, disjoint).
 pub fn gaps(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>> {
     let mut gaps = Vec::new();
     let mut start = range.start;
@@ -61,7 +61,7 @@ pub fn gaps(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>> {
     gaps
 }
 
-/// The bytes of a range out of pieces that cover it. Copies only if it takes more than one.
+/// Joins pieces that cover a range. A single piece is not copied.
 pub fn join(pieces: Vec<CachedPiece>) -> Bytes {
     let parts: Vec<Bytes> = pieces.into_iter().map(|piece| piece.bytes).collect();
     Buffer::joined(&parts)

@@ -1,4 +1,4 @@
-//! From what is missing to requests: align to cache blocks, coalesce, cut. Pure, no I/O.
+//! Planning of requests for missing ranges: align to cache blocks, coalesce, cut. Pure, no I/O.
 //!
 //! ```text
 //!   blocks        |      |      |      |      |      |      |      |
@@ -14,31 +14,31 @@ use super::Extent;
 use super::coalesce::{CoalesceOptions, Read, coalesce};
 use crate::ByteClass;
 
-/// A range of an object that must come from the store.
+/// Range of an object that must come from the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Object name.
     pub object: String,
-    /// What of the object.
+    /// Missing bytes.
     pub bytes: Extent,
-    /// What the read asks for.
+    /// Class of the read.
     pub class: ByteClass,
-    /// Place in the demand of the read it belongs to.
+    /// Position in the demand of the read that needs the range.
     pub read_ord: usize,
 }
 
-/// One request to the store.
+/// Request to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Object name.
     pub object: String,
-    /// What of the object.
+    /// Requested bytes.
     pub bytes: Extent,
     /// Class of its largest part.
     pub class: ByteClass,
-    /// How many reads it answers, in whole or in part.
+    /// Number of reads that the request answers, in whole or in part.
     pub num_reads: u32,
-    /// The first of them: requests go out in the order in which the guest asked.
+    /// Position of the first of these reads: requests are sent in the order of the demand.
     pub first_read_ord: usize,
 }
 
@@ -54,8 +54,8 @@ impl From<Missing> for Request {
     }
 }
 
-/// `bytes` extended to whole blocks, but not past the end of the object; only as far as the read goes
-/// if the end is not known, because a range past it is an error.
+/// Extends `bytes` to whole blocks, but not past the end of the object. If the length is unknown,
+/// the end stays, because a range past the end of an object is an error.
 pub fn align(bytes: &Range<u64>, block_len: u64, object_len: Option<u64>) -> Range<u64> {
     let start = bytes.start - bytes.start % block_len;
     let end = match object_len {
@@ -68,7 +68,7 @@ pub fn align(bytes: &Range<u64>, block_len: u64, object_len: Option<u64>) -> Ran
     start..end
 }
 
-/// What of `missing` lies within `request`.
+/// Returns the parts of `missing` that lie within `request`.
 pub fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
     let same_object = |part: &&Missing| part.object == request.object;
     let common = |part: &Missing| match (&part.bytes, &request.bytes) {
@@ -77,7 +77,7 @@ pub fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
             (common.start < common.end).then_some(Extent::Range(common))
         }
         (Extent::ToEnd(_), Extent::ToEnd(_)) => Some(part.bytes.clone()),
-        // The one is never planned into the other.
+        // Planning never merges the two kinds.
         _ => None,
     };
     missing
@@ -92,7 +92,7 @@ pub fn within(missing: &[Missing], request: &Request) -> Vec<Missing> {
         .collect()
 }
 
-/// The requests that bring everything that is missing, in the order of the demand.
+/// Plans the requests that bring everything that is missing, in the order of the demand.
 pub fn requests_of(
     missing: &[Missing],
     options: CoalesceOptions,
@@ -136,8 +136,8 @@ pub fn requests_of(
     requests
 }
 
-/// What reaches to the end of an object: neither cut nor merged with ranges, because nobody knows how
-/// long it is. Of several in one object, the one that begins first brings all.
+/// Plans the reads that extend to the end of an object. They are never cut or merged with ranges,
+/// as their length is unknown. Of several in one object, the one that begins first brings all.
 fn requests_to_end(missing: &[Missing]) -> Vec<Request> {
     let mut requests: Vec<Request> = Vec::new();
     for missing in missing.iter().filter(|part| part.bytes.range().is_none()) {
@@ -157,7 +157,7 @@ fn requests_to_end(missing: &[Missing]) -> Vec<Request> {
     requests
 }
 
-/// `bytes` in parts of about the same length, none longer than `max_part_bytes`.
+/// Cuts `bytes` into parts of about equal length, none longer than `max_part_bytes`.
 fn cut(bytes: &Range<u64>, max_part_bytes: u64) -> Vec<Range<u64>> {
     let len = bytes.end - bytes.start;
     let num_parts = len.div_ceil(max_part_bytes.max(1)).max(1);
@@ -215,7 +215,7 @@ mod tests {
         check(64..128, Some(1000), 64..128);
         check(970..980, Some(1000), 960..1000);
         check(70..80, None, 64..80);
-        // The length is what a store said of another version: the read itself is never cut.
+        // The known length belongs to another version: the read itself is never cut.
         check(970..1010, Some(1000), 960..1010);
     }
 
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn what_reaches_to_the_end_of_an_object_is_one_request() {
         let check = |wanted: &[Missing], expect: &[(&str, Extent)]| {
-            // Parts of 8 MiB, as hosts have them: of 2^64 bytes they would be 2^41.
+            // Parts of 8 MiB, as hosts use them. With 2^64 bytes there would be 2^41 of them.
             let found = ranges(wanted, 128 << 10, 8 << 20);
             let found: Vec<(&str, Extent)> = found
                 .iter()
@@ -254,7 +254,7 @@ mod tests {
             assert_eq!(found, expect);
         };
         check(&[to_end("a", 10, 0)], &[("a", Extent::ToEnd(10))]);
-        // Neither merged with a range, nor asked for twice.
+        // Neither merged with a range nor requested twice.
         let wanted = [
             missing("a", 5..10, 0),
             to_end("a", 10, 1),
