@@ -1,4 +1,4 @@
-//! What waits to be published.
+//! Documents that wait to be published.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
@@ -8,25 +8,25 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::refusal::Refusal;
 
-/// Who documents are that were added; nothing if there were none.
+/// Ids of documents that were added; `None` if there were none.
 pub(crate) type Added = Result<Option<LineIds>, Refusal>;
 
-/// What is taken for the length of documents that only the store has.
+/// Assumed size of documents that only the store holds.
 const SPOOLED_NUM_BYTES: usize = 1 << 20;
 
-/// Documents that came together.
+/// Documents that arrived together.
 pub(crate) struct Part {
-    /// A document each, with line feeds. Nothing if they are only in the store.
+    /// Documents, each on a line that ends with a line feed. `None` if only the store has them.
     pub(crate) lines: Option<Vec<u8>>,
-    /// Their object in the spool, if they are safe already.
+    /// Id of their object in the spool, if they are durable already.
     pub(crate) spooled: Option<String>,
-    /// Who waits for them.
+    /// Client that waits for them.
     pub(crate) waiter: Option<oneshot::Sender<Added>>,
-    /// Who they are, as soon as it is known.
+    /// Ids of the documents, once known.
     pub(crate) ids: Option<LineIds>,
-    /// Their share of what may wait.
+    /// Share of the memory for waiting documents.
     pub(crate) room: Option<OwnedSemaphorePermit>,
-    /// Lines with which building fails, from 1: they are set aside.
+    /// Numbers of lines, from 1, that cannot be built and are set aside.
     pub(crate) left_out: BTreeSet<u64>,
 }
 
@@ -39,29 +39,29 @@ impl Part {
         }
     }
 
-    /// Whether there is anything to publish, and not only somebody who waits for others.
+    /// Returns whether there are documents to publish, and not only a client that waits for others.
     pub(crate) fn has_documents(&self) -> bool {
         self.lines.is_some() || self.spooled.is_some()
     }
 
-    /// Tells who waits. Who is told finds room again.
+    /// Sends the outcome to the waiting client and frees its room.
     pub(crate) fn tell(&mut self, outcome: Added) {
         self.room = None;
         if let Some(waiter) = self.waiter.take() {
-            // Who hung up does not want to know.
+            // The client may have disconnected.
             let _ = waiter.send(outcome);
         }
     }
 }
 
-/// The parts that wait, in their turn.
+/// Parts that wait, in order of arrival.
 #[derive(Default)]
 pub(crate) struct Waiting {
     pub(crate) parts: VecDeque<Part>,
     pub(crate) num_bytes: usize,
-    /// When the first of them came.
+    /// Arrival of the first part.
     pub(crate) since: Option<Instant>,
-    /// Somebody wants them published now.
+    /// Whether a client wants them published now.
     pub(crate) is_urgent: bool,
 }
 
@@ -72,7 +72,7 @@ impl Waiting {
         self.parts.push_back(part);
     }
 
-    /// As many as `max_bytes` allow, but at least one.
+    /// Takes as many parts as `max_bytes` allow, but at least one.
     pub(crate) fn take(&mut self, max_bytes: usize) -> Vec<Part> {
         let mut taken: Vec<Part> = Vec::new();
         let mut num_bytes = 0;
@@ -90,7 +90,7 @@ impl Waiting {
         taken
     }
 
-    /// Puts back what could not be published, to be tried again: behind all others, which may have more luck.
+    /// Puts back parts that could not be published, behind all others, to be tried again.
     pub(crate) fn put_back(&mut self, parts: Vec<Part>) {
         for part in parts {
             self.num_bytes += part.num_bytes();

@@ -1,5 +1,5 @@
-//! The body of `_bulk`: lines of actions, each followed by a document. They are read one at a time: a body of 16 MiB has
-//! more than a million actions without documents, and nothing is kept of them here.
+//! Parser of `_bulk` bodies: lines of actions, each followed by a document. It reads one action at
+//! a time and stores none: a body of 16 MiB may contain over a million actions without documents.
 //! <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk>
 
 use std::fmt;
@@ -7,22 +7,22 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-/// Longest line of an action. Elasticsearch takes ids and names of 512 bytes.
+/// Maximum length of an action line. Elasticsearch accepts ids and names of up to 512 bytes.
 const MAX_ACTION_BYTES: usize = 64 << 10;
 
-/// Longest text in the message of an error that quotes what was sent.
+/// Maximum length of an error message that quotes the request.
 const MAX_MESSAGE_BYTES: usize = 400;
 
-/// What is to be done with a document.
+/// Operation on a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Add it.
+    /// Adds a document.
     Index,
-    /// Add it; what already has its id would be an error.
+    /// Adds a document, unless its id exists.
     Create,
-    /// Change a part of what has its id.
+    /// Changes a part of the document with this id.
     Update,
-    /// Delete what has its id.
+    /// Deletes the document with this id.
     Delete,
 }
 
@@ -32,7 +32,7 @@ impl Verb {
         all.into_iter().find(|verb| verb.as_str() == name)
     }
 
-    /// As in requests and answers.
+    /// Returns the name used in requests and answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,42 +47,42 @@ impl Verb {
 /// One action of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action<'b> {
-    /// What to do.
+    /// Operation to perform.
     pub verb: Verb,
-    /// With which index, if not with that of the path.
+    /// Target index, unless it is that of the path.
     pub index: Option<String>,
-    /// The id that the sender gives.
+    /// Document id given by the sender.
     pub id: Option<String>,
-    /// What else the action asks for that we do not do.
+    /// Unsupported option of the action, if there is one.
     pub unknown: Option<&'static str>,
-    /// The document, if there is one behind the action: a line, without its end.
+    /// Document that follows the action: a line without its end.
     pub document: Option<&'b [u8]>,
 }
 
-/// A body that is none. Nothing of it is done.
+/// Error in a body. No action of such a body is performed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BulkError {
-    /// It may have been cut short.
+    /// The body lacks the final line feed, and may have been truncated.
     #[error("the bulk request must end with a line feed [\\n]")]
     NotTerminated,
-    /// There is nothing to do.
+    /// The body contains no action.
     #[error("the bulk request has no action")]
     Empty,
-    /// An action that is none.
+    /// An action cannot be parsed.
     #[error("line {line} is no action such as {{\"create\": {{}}}}: {message}")]
     Malformed {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// Why.
+        /// Description of the problem.
         message: String,
     },
     /// The last action has no document.
     #[error("no document follows the action in line {line}")]
     NoDocument {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
     },
-    /// There are too many actions: send them in parts.
+    /// The body has too many actions: send them in several requests.
     #[error(
         "the bulk request has more than {max_actions} actions: send fewer at once, or raise --max-write-items"
     )]
@@ -93,17 +93,18 @@ pub enum BulkError {
 }
 
 impl BulkError {
-    /// Whether the same actions would be taken in several requests.
+    /// Returns whether the same actions would be accepted in several requests.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::TooManyActions { .. })
     }
 }
 
-/// Takes a body apart, an action at a time. Documents are not looked into.
+/// Parses a body, one action at a time. Documents are not parsed.
 ///
-/// An error is the last item: it is unknown then which of the lines behind it are documents, so that nothing of the body can
-/// be done, and callers go through all actions before they do the first. `max_actions` is the maximum number of actions.
+/// An error is the last item: the roles of the lines after it are unknown, so nothing of the body
+/// can be performed. Callers therefore iterate over all actions before they perform the first.
+/// `max_actions` is the maximum number of actions.
 pub fn parse_bulk(body: &[u8], max_actions: usize) -> Actions<'_> {
     Actions {
         rest: body.strip_suffix(b"\n"),
@@ -114,14 +115,15 @@ pub fn parse_bulk(body: &[u8], max_actions: usize) -> Actions<'_> {
     }
 }
 
-/// The actions of a body.
+/// Iterator over the actions of a body.
 #[derive(Clone, Debug)]
 pub struct Actions<'b> {
-    /// What was not read yet, without the last line feed; nothing at the end, and of a body without that line feed.
+    /// Unread part without the last line feed; `None` at the end, and for a body without that line
+    /// feed.
     rest: Option<&'b [u8]>,
-    /// Whether the body has no byte.
+    /// Whether the body is empty.
     is_empty: bool,
-    /// The number of the line that was read last, from 1.
+    /// Number of the last line read, from 1.
     line: usize,
     num_actions: usize,
     max_actions: usize,
@@ -205,7 +207,7 @@ fn command_of(text: &[u8], line: usize) -> Result<Command, BulkError> {
     serde_json::from_slice(text).map_err(|error| malformed(shortened(error.to_string())))
 }
 
-/// A message that quotes no more of what was sent than its reader needs.
+/// Truncates a message that quotes the request.
 fn shortened(mut message: String) -> String {
     if message.len() > MAX_MESSAGE_BYTES {
         message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
@@ -218,13 +220,14 @@ fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// `{"create": {"_index": "logs"}}`.
+/// Action line, such as `{"create": {"_index": "logs"}}`.
 struct Command {
     verb: Verb,
     metadata: Metadata,
 }
 
-/// What stands beside a verb. Keys that ask for nothing that we do not do are taken; others are named to the sender.
+/// Options of an action. Harmless keys are accepted; others are reported to the sender as
+/// unsupported.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Metadata {
@@ -232,10 +235,10 @@ struct Metadata {
     index: Option<String>,
     #[serde(rename = "_id")]
     id: Option<Id>,
-    /// All documents had the same one in the last version that had any.
+    /// Type of a document, the same for all in the last version that had types.
     #[serde(rename = "_type")]
     _type: IgnoredAny,
-    /// What is asked back, of an update only.
+    /// Fields to return, for updates only.
     #[serde(rename = "_source")]
     _source: IgnoredAny,
     retry_on_conflict: IgnoredAny,
@@ -254,7 +257,7 @@ struct Metadata {
     if_primary_term: Option<IgnoredAny>,
 }
 
-/// An id, which some write as a number.
+/// Document id, which some clients send as a number.
 #[derive(Debug)]
 struct Id(String);
 
@@ -264,7 +267,8 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// Without a tree of what is no id: an array of them takes two bytes for each element, and such a tree dozens.
+/// Visitor for ids. It builds no tree for values of other types: an array of them takes two bytes
+/// for each element, but dozens in such a tree.
 struct IdVisitor;
 
 impl Visitor<'_> for IdVisitor {
@@ -338,7 +342,7 @@ impl<'de> Visitor<'de> for CommandVisitor {
             ))
         })?;
         let metadata = map.next_value::<Option<Metadata>>()?.unwrap_or_default();
-        // Elasticsearch takes no notice of other keys, and a shipper leaves what it counts there.
+        // Elasticsearch ignores other keys, and some shippers put counters there.
         while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
             if Verb::of(&name).is_some() {
                 return Err(A::Error::custom("two actions in one line"));

@@ -1,4 +1,4 @@
-//! Publishing what waits.
+//! Publishing of waiting documents.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,30 +17,31 @@ use crate::batch::Part;
 use crate::lane::{Next, Shared};
 use crate::refusal::Refusal;
 
-/// Pauses before an attempt to publish is repeated while clients wait.
+/// Pauses before publishing is retried while clients wait.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
-/// Pause before what is durable is tried again.
+/// Pause before durable documents are tried again.
 const LONG_PAUSE: Duration = Duration::from_secs(5);
-/// So many parts that fail one by one while no other is published say that the index is at fault, and not they.
+/// Number of parts that fail one by one, with none published in between, after which the index
+/// counts as faulty rather than the parts.
 const MAX_FAILED_ALONE: usize = 8;
-/// How often the spool is looked at for what other processes have left there.
+/// Interval at which the spool is checked for objects that other processes left behind.
 const SPOOL_INTERVAL: Duration = Duration::from_secs(300);
 
-/// The thread of a lane.
+/// Publisher of a lane, which runs in the lane's thread.
 pub(crate) struct Committer {
     shared: Arc<Shared>,
-    /// What was in the spool when it was last looked at, and is not ours.
+    /// Objects of other processes that were in the spool at the last check.
     seen: BTreeSet<String>,
-    /// What is in the spool by this process, and what it has taken over.
+    /// Objects in the spool that this process wrote or took over.
     own: BTreeSet<String>,
     is_first_look: bool,
     builder: Builder,
 }
 
-/// Finds the places of the documents with which building fails.
+/// Finds the positions of the documents that cannot be built.
 type FindUnbuildable = fn(&IndexStore, &[&[u8]]) -> Result<Vec<usize>, BuildError>;
 
-/// How documents are published, and how it is found which of them fail. Tests have others.
+/// Functions that publish documents and find the faulty ones. Tests replace them.
 #[derive(Clone, Copy)]
 struct Builder {
     ingest: fn(&IndexStore, &IngestOptions, Vec<Source>) -> Result<IngestReport, BuildError>,
@@ -77,7 +78,7 @@ impl Committer {
                 Next::Nothing { is_over: true } => return,
                 Next::Nothing { is_over: false } => {}
             }
-            // However much there is to publish.
+            // Even if there is a lot to publish.
             if looked_at.elapsed() >= SPOOL_INTERVAL {
                 self.look_into_spool();
                 looked_at = Instant::now();
@@ -85,8 +86,8 @@ impl Committer {
         }
     }
 
-    /// Takes over what another process has left in the spool. One that still runs publishes what it wrote itself within
-    /// seconds, so what is there in two looks is left.
+    /// Takes over objects that another process left in the spool. A running process publishes its
+    /// own within seconds, so an object found in two consecutive checks is abandoned.
     fn look_into_spool(&mut self) {
         let listed = match spooled(&self.shared.store) {
             Ok(listed) => listed,
@@ -109,9 +110,9 @@ impl Committer {
                     room: None,
                     left_out: BTreeSet::new(),
                 };
-                // Until it is published it is ours: the next look must not add it once more.
+                // The object is ours until it is published: the next check must not add it again.
                 self.own.insert(id.clone());
-                // A lane that is stopping leaves it where it is.
+                // A stopping lane leaves it in the spool.
                 let _ = self.shared.add(part, false);
             }
         }
@@ -132,16 +133,16 @@ impl Committer {
         }
     }
 
-    /// Whether a batch may have failed because of a few of its parts.
+    /// Returns whether a few parts may have caused a batch to fail.
     fn may_be_of_some(&self, error: &BuildError) -> bool {
         error.kind() != ErrorKind::Unavailable && self.shared.refusal_of(error) != Refusal::Gone
     }
 
-    /// A batch has failed, perhaps because of a few of its parts: publishes all others.
+    /// Publishes a failed batch without the parts that caused the failure.
     fn commit_apart(&mut self, parts: Vec<Part>) {
         let (mut parts, waiters): (Vec<Part>, Vec<Part>) =
             parts.into_iter().partition(Part::has_documents);
-        // Clients wait for those that are not in the spool.
+        // Clients wait for the parts that are not in the spool.
         parts.sort_by_key(|part| part.spooled.is_some());
         let apart = self.publish_apart(parts);
         let last_failed = apart.failed.last().map(|(_, error)| error);
@@ -164,8 +165,8 @@ impl Committer {
         }
     }
 
-    /// Publishes each half of a batch by itself, and so on, until those parts are found that fail alone.
-    ///
+    /// Publishes each half of a failed batch separately, and so on recursively, until the parts
+    /// that fail alone are found.
     /// ```text
     ///   a b c d ✗ ──▶ a b ✓ ──▶ c d ✗ ──▶ c ✗ ──▶ d ✓
     /// ```
@@ -204,7 +205,8 @@ impl Committer {
             if let Some(id) = part.spooled {
                 match remove_spooled(&self.shared.store, &id) {
                     Ok(()) => drop(self.own.remove(&id)),
-                    // It is known to be published: who finds it adds nothing twice.
+                    // The ledger knows that it was published: a process that finds it adds nothing
+                    // twice.
                     Err(error) => {
                         tracing::warn!(target: "canter::intake", error = error.with_causes(), "a published object stays in the spool");
                     }
@@ -219,9 +221,9 @@ impl Committer {
         let mut durable = Vec::new();
         for mut part in parts {
             part.tell(Err(refusal.clone()));
-            // What was durable in an index that was deleted is deleted with it.
+            // Deleting an index deletes its durable documents too.
             if part.spooled.is_some() && refusal != Refusal::Gone {
-                // They are in the store, and have no share of what may wait here any more.
+                // The store holds them, so they free their share of memory.
                 part.lines = None;
                 durable.push(part);
             }
@@ -229,8 +231,9 @@ impl Committer {
         self.shared.try_again(durable, LONG_PAUSE);
     }
 
-    /// A part fails, and others of its batch do not. If it is durable it stays in the spool, as if another process had left it
-    /// there: one of the next looks tries it again, and nothing that is published meanwhile waits for it.
+    /// Fails a part whose batch succeeds otherwise. A durable part stays in the spool, as if
+    /// another process had left it: a later check tries it again, and other documents do not wait
+    /// for it.
     fn leave(&mut self, mut part: Part, error: &BuildError) {
         let index = self.shared.store.uri();
         part.tell(Err(self.shared.refusal_of(error)));
@@ -245,14 +248,14 @@ impl Committer {
         self.own.remove(&id);
     }
 
-    /// Publishes parts, but for documents that the index does not allow any more.
+    /// Publishes parts without the documents that the index no longer allows.
     fn publish_allowed(&self, parts: &mut [Part]) -> Result<(), BuildError> {
         match self.publish(parts, 0) {
             Err(error) if may_be_rejects(&error) => match self.set_aside(parts)? {
                 None => Err(error),
                 Some(num_lines) => self.publish(parts, num_lines),
             },
-            // A mistake of ours, which is looked for in the part that fails alone.
+            // An internal error is traced to its documents in the part that fails alone.
             Err(error) if error.kind() == ErrorKind::Internal => {
                 let mut parts = parts.iter_mut().filter(|part| part.has_documents());
                 match (parts.next(), parts.next()) {
@@ -264,9 +267,10 @@ impl Committer {
         }
     }
 
-    /// Building fails with a part that is in the spool: publishes its documents without those with which it does, which go
-    /// into the folder `rejected` first. As in [`Committer::set_aside`] all is under the one id, and the spooled object stays
-    /// what it was until it is removed: whoever goes on from any state finds the same documents.
+    /// Publishes a part of the spool without the documents that cannot be built, which are written
+    /// to the folder `rejected` first. As in [`Committer::set_aside`], everything keeps one id, and
+    /// the spooled object stays unchanged until its removal: a process that resumes from any state
+    /// finds the same documents.
     fn publish_buildable(&self, part: &mut Part, error: BuildError) -> Result<(), BuildError> {
         let store = &self.shared.store;
         let (Some(id), Some(lines)) = (&part.spooled, &part.lines) else {
@@ -289,7 +293,7 @@ impl Committer {
         );
         part.left_out = places.iter().map(|place| *place as u64 + 1).collect();
         match self.publish(std::slice::from_mut(part), places.len() as u64) {
-            // Others may be rejected because the index config has changed.
+            // A change of the index config may cause other rejects.
             Err(error) if may_be_rejects(&error) => {
                 let num_set_aside = self.set_aside(std::slice::from_mut(part))?.ok_or(error)?;
                 self.publish(
@@ -301,10 +305,11 @@ impl Committer {
         }
     }
 
-    /// Ingests all parts at once; `num_set_aside` of their lines may be rejected. Lines stay with their parts, for another
-    /// attempt.
+    /// Ingests all parts at once; up to `num_set_aside` of their lines may be rejected. The parts
+    /// keep their lines for another attempt.
     fn publish(&self, parts: &mut [Part], num_set_aside: u64) -> Result<(), BuildError> {
-        // The same in each attempt: one that was published although it seemed to fail is known then.
+        // The id is the same in each attempt: if one was published although it seemed to fail, the
+        // next one notices.
         let direct_id = Uuid::new_v4().simple().to_string();
         let mut pauses = PAUSES.iter();
         loop {
@@ -314,7 +319,8 @@ impl Committer {
                 return Ok(());
             }
             let options = IngestOptions {
-                // Each was looked at before: if another is rejected now, that is to be known before anything is published.
+                // All documents were checked before. Further rejects must fail before anything is
+                // published.
                 max_rejects: Some(num_set_aside),
                 ingested_at_ms: unix_time_ms(),
                 ..IngestOptions::default()
@@ -330,7 +336,8 @@ impl Committer {
         }
     }
 
-    /// A panic on this thread would end it, and with it all writing to the index.
+    /// Ingests, and turns a panic into an error: a panic would end this thread, and all writing to
+    /// the index with it.
     fn ingest(&self, options: &IngestOptions, sources: Vec<Source>) -> Result<(), BuildError> {
         let ingest = || (self.builder.ingest)(&self.shared.store, options, sources);
         match catch_unwind(AssertUnwindSafe(ingest)) {
@@ -339,7 +346,7 @@ impl Committer {
         }
     }
 
-    /// Reads what only the store has. What is gone from there is somebody else's by now.
+    /// Reads the lines that only the store has. A missing object was published by another process.
     fn read_lines(&self, parts: &mut [Part]) -> Result<(), BuildError> {
         for part in parts {
             if let (Some(id), None) = (&part.spooled, &part.lines) {
@@ -349,19 +356,21 @@ impl Committer {
         Ok(())
     }
 
-    /// The index config has changed since documents were looked at: finds those that it does not allow any more. Who waits
-    /// for one of them is told, and nothing of theirs is published. Of what is durable, the folder `rejected` keeps them for
-    /// people to look at, and publishing leaves them out.
+    /// Sets aside the documents that the index no longer allows, after its config has changed.
+    /// Clients that wait for such documents are told, and nothing of their parts is published.
+    /// Durable parts are published without them; the folder `rejected` keeps them for inspection.
     ///
     /// ```text
     ///   spool/<id> has good and bad ──▶ rejected/<id> has the bad ──▶ published: the ledger has <id> ──▶ spool/<id> is removed
     /// ```
     ///
-    /// Says how many lines of the rest publishing leaves out; nothing if the index allows all that is there.
+    /// Returns the number of lines of durable parts that publishing will reject, or `None` if the
+    /// index allows all documents.
     ///
-    /// All of it is under the one id, and the spooled object stays what it was until it is removed: whoever goes on from any
-    /// of these states writes the same again, and adds nothing twice. Good documents under an id of their own would be another
-    /// source, of which the ledger knows nothing.
+    /// Everything keeps one id, and the spooled object stays unchanged until its removal: a process
+    /// that resumes from any of these states writes the same again, and adds nothing twice. Under
+    /// an id of their own, the good documents would be another source, which the ledger does not
+    /// know.
     fn set_aside(&self, parts: &mut [Part]) -> Result<Option<u64>, BuildError> {
         let store = &self.shared.store;
         let check = DocumentCheck::open(store)?;
@@ -405,25 +414,25 @@ impl Committer {
     }
 }
 
-/// What became of the parts of a batch that were not published together.
+/// Outcome of a batch whose parts were published separately.
 #[derive(Default)]
 struct Apart {
     is_any_published: bool,
-    /// Those that fail alone, and why.
+    /// Parts that fail alone, with their errors.
     failed: Vec<(Part, BuildError)>,
-    /// Those of which nobody knows whether they do.
+    /// Parts that were not tried alone.
     untried: Vec<Part>,
-    /// Why these were not tried, unless too many failed.
+    /// Error that ended the attempts, unless too many parts failed.
     stopped_by: Option<BuildError>,
 }
 
-/// Both halves of several parts, the first one last.
+/// Splits several parts into halves, the first half last.
 fn halves(mut parts: Vec<Part>) -> [Vec<Part>; 2] {
     let second = parts.split_off(parts.len() / 2);
     [second, parts]
 }
 
-/// What is ingested. Notes of documents that become one source who they are there.
+/// Builds the sources to ingest, and records the ids of documents that become one source.
 fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
     let mut direct: Vec<u8> = Vec::new();
     let mut next: Option<LineIds> = None;
@@ -450,7 +459,8 @@ fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
     sources
 }
 
-/// Whether an ingest failed because of documents. A manifest that is full fails alike; then none is found.
+/// Returns whether rejected documents may have caused an ingest to fail. A full manifest fails with
+/// the same kind of error.
 fn may_be_rejects(error: &BuildError) -> bool {
     error.kind() == ErrorKind::Limit
 }

@@ -1,4 +1,4 @@
-//! One index's lane: what comes waits here, and one thread publishes it.
+//! Lane of one index: documents wait here until one thread publishes them.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -19,17 +19,17 @@ use crate::otlp::LogsLimits;
 use crate::refusal::Refusal;
 use crate::room::Room;
 
-/// How long what an index's config says of documents holds, before it is read again.
+/// Maximum age of the index config before it is read again.
 const CHECK_AGE: Duration = Duration::from_secs(30);
 
-/// How a lane gathers and publishes.
+/// Settings for batching and publishing.
 #[derive(Clone, Debug)]
 pub struct LaneSettings {
-    /// For so long documents wait for others.
+    /// How long documents wait for others.
     pub commit_interval: Duration,
-    /// When so many bytes wait, they are published at once.
+    /// Number of waiting bytes at which they are published at once.
     pub max_batch_bytes: usize,
-    /// Longest document.
+    /// Maximum length of a document in bytes.
     pub max_document_bytes: usize,
 }
 
@@ -43,34 +43,34 @@ impl Default for LaneSettings {
     }
 }
 
-/// When a client is answered.
+/// Point at which a client is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acknowledge {
-    /// When its documents are safe in the store. They can be found about an interval later.
+    /// When its documents are stored durably. Searches find them about one interval later.
     Durable,
-    /// When they can be found.
+    /// When searches find its documents.
     Published,
-    /// The same, and nothing else is waited for.
+    /// As `Published`, but without waiting for further documents.
     PublishedNow,
 }
 
-/// Takes documents for one index.
+/// Entry for documents of one index.
 pub struct Lane {
     shared: Arc<Shared>,
     check: RwLock<Option<(Arc<DocumentCheck>, Instant)>>,
-    /// A permit for each byte that may wait, of all lanes together.
+    /// Permits for waiting bytes, shared by all lanes.
     room: Room,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Documents that have found room, in a copy of their own.
+/// Copy of documents that have room to wait.
 pub struct Admitted {
     lines: Vec<u8>,
-    /// Their share of what may wait.
+    /// Share of the memory for waiting documents.
     room: OwnedSemaphorePermit,
 }
 
-/// What clients and the thread share.
+/// State shared by clients and the thread.
 pub(crate) struct Shared {
     pub(crate) store: IndexStore,
     pub(crate) settings: LaneSettings,
@@ -81,16 +81,17 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct State {
     waiting: Waiting,
-    /// Ids of what is being written to the spool, or was and waits: it is not left there by another process.
+    /// Ids of spool objects that this process is writing or has queued, and no other process left
+    /// behind.
     arriving: BTreeSet<String>,
-    /// Nothing is published before: the store has not answered lately.
+    /// Time before which nothing is published, because the store failed recently.
     not_before: Option<Instant>,
     is_stopping: bool,
-    /// Counts publications, for whoever keeps the index in order.
+    /// Number of publications, for the upkeep of the index.
     num_commits: u64,
 }
 
-/// Something that is being written to the spool.
+/// Object that is being written to the spool.
 struct Arriving<'a> {
     shared: &'a Shared,
     id: Option<String>,
@@ -103,7 +104,7 @@ impl<'a> Arriving<'a> {
         Self { shared, id }
     }
 
-    /// It waits to be published: who takes it says so.
+    /// Marks the object as queued; the committer removes its id later.
     fn has_arrived(mut self) {
         self.id = None;
     }
@@ -118,8 +119,8 @@ impl Drop for Arriving<'_> {
 }
 
 impl Lane {
-    /// Starts the thread, which first publishes what an earlier process left in the spool. What waits
-    /// takes `room`.
+    /// Starts the thread, which first publishes what an earlier process left in the spool. Waiting
+    /// documents take `room`.
     pub fn start(store: IndexStore, settings: LaneSettings, room: Room) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::new(store, settings));
         let mut committer = Committer::new(Arc::clone(&shared));
@@ -133,18 +134,18 @@ impl Lane {
         })
     }
 
-    /// The index's store.
+    /// Returns the index's store.
     pub fn store(&self) -> &IndexStore {
         &self.shared.store
     }
 
-    /// How often something was published.
+    /// Returns the number of publications.
     pub fn num_commits(&self) -> u64 {
         self.shared.lock().num_commits
     }
 
-    /// How much may become of a request of OpenTelemetry's logs with a body of `body_len` bytes, so that its documents can be
-    /// taken.
+    /// Returns the limits for an OpenTelemetry log request with a body of `body_len` bytes, within
+    /// which its documents can be accepted.
     pub fn logs_limits(&self, body_len: usize, max_records: usize) -> LogsLimits {
         LogsLimits {
             max_records,
@@ -154,11 +155,12 @@ impl Lane {
         }
     }
 
-    /// Says of each of these documents, in their order, what is wrong with it, if anything is. Blocks: the index config may
-    /// have to be read. Nothing is kept here of what is said: half a million documents may be wrong, each in its own way.
+    /// Checks each document, and passes its problem, if any, to `told`, in order. Blocks: the index
+    /// config may have to be read. Problems are not collected here, since half a million documents
+    /// may each have their own.
     ///
     /// # Errors
-    /// If the config cannot be read; then nothing was said.
+    /// The config cannot be read; then `told` was not called.
     pub fn check_each<'d>(
         &self,
         documents: impl IntoIterator<Item = &'d [u8]>,
@@ -193,12 +195,14 @@ impl Lane {
         Ok(check)
     }
 
-    /// Takes documents, in which nothing is wrong, and answers when they are as safe as asked for.
+    /// Adds documents that have passed the check, and waits until they are as safe as `acknowledge`
+    /// asks.
     ///
-    /// The answer says who they are, as searches will show it; nothing if there are none.
+    /// Returns their ids, as searches will show them; `None` if there are no documents.
     ///
     /// # Errors
-    /// If they are not taken: none of them then, unless the store broke off while they were published.
+    /// The documents were not accepted. None of them is stored then, unless the store failed while
+    /// they were being published.
     pub async fn add(
         &self,
         documents: &[&[u8]],
@@ -214,11 +218,11 @@ impl Lane {
         self.add_admitted(admitted, acknowledge).await
     }
 
-    /// Takes room for documents, in which nothing is wrong, and copies them once there is some. Whoever has them need not
-    /// keep them any longer.
+    /// Waits for room, and copies documents that have passed the check. The caller need not keep
+    /// them.
     ///
     /// # Errors
-    /// If there is no room.
+    /// There is no room.
     pub async fn admit(&self, documents: &[&[u8]]) -> Result<Admitted, Refusal> {
         let len: usize = documents.iter().map(|document| document.len() + 1).sum();
         let room = self.room.take(len).await?;
@@ -226,7 +230,7 @@ impl Lane {
         Ok(Admitted { lines, room })
     }
 
-    /// Takes documents that have found room, as [`Lane::add`] does.
+    /// Adds documents that have room, as [`Lane::add`] does.
     ///
     /// # Errors
     /// As [`Lane::add`].
@@ -239,7 +243,8 @@ impl Lane {
         let room = Some(room);
         if acknowledge == Acknowledge::Durable {
             let id = Uuid::new_v4().simple().to_string();
-            // Gone again if this breaks off: what was written then is anybody's.
+            // If this function is cancelled, the id is dropped, and another process may take the
+            // object.
             let arriving = Arriving::new(&self.shared, &id);
             let lines = self.spool(&id, lines).await?;
             let ids = Some(LineIds::of_spooled(&id, &lines));
@@ -269,18 +274,18 @@ impl Lane {
         told.await.unwrap_or(Err(Refusal::Stopping))
     }
 
-    /// Writes documents to the spool, and gives them back.
+    /// Writes documents to the spool, and returns them.
     async fn spool(&self, id: &str, lines: Vec<u8>) -> Result<Vec<u8>, Refusal> {
         let (shared, id) = (Arc::clone(&self.shared), id.to_owned());
         let written = tokio::task::spawn_blocking(move || {
             let store = &shared.store;
             spool(store, &id, &lines).map_err(|error| shared.refuse(&error))?;
-            // Afterwards: an index that is deleted later takes the object with it, and one that was deleted before never has it
-            // published.
+            // The check follows the write: an index deleted later takes the object with it, and in
+            // one deleted before, the object would never be published.
             match store.exists() {
                 Ok(true) => Ok(lines),
                 Ok(false) => {
-                    // Nobody would look for it there.
+                    // Nothing would look for the object there.
                     if let Err(error) = withdraw_spooled(store, &id) {
                         let (index, error) = (store.uri(), error.with_causes());
                         tracing::warn!(target: "canter::intake", index, error, "documents that were not taken stay in the folder of a deleted index");
@@ -296,10 +301,10 @@ impl Lane {
         }
     }
 
-    /// Answers when all that was taken until now can be found.
+    /// Waits until all documents added so far are searchable.
     ///
     /// # Errors
-    /// If it could not be published. What was durable already will be.
+    /// They could not be published. Durable ones will be published later.
     pub async fn publish_now(&self) -> Result<(), Refusal> {
         let (waiter, told) = oneshot::channel();
         let nothing = Part {
@@ -315,7 +320,8 @@ impl Lane {
         told.map(|_| ())
     }
 
-    /// Takes nothing more, and returns when what was taken is published, or has failed to be. Blocks.
+    /// Stops accepting documents, and returns when all earlier ones are published or have failed.
+    /// Blocks.
     pub fn stop(&self) {
         self.shared.lock().is_stopping = true;
         self.shared.changed.notify_all();
@@ -325,7 +331,7 @@ impl Lane {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(thread) = thread {
-            // It has said why if it panicked.
+            // A panic has already been logged.
             let _ = thread.join();
         }
     }
@@ -338,7 +344,8 @@ impl Drop for Lane {
     }
 }
 
-/// Does what takes a core for milliseconds, on a thread that has nothing else to do where there are several.
+/// Runs CPU-bound work of milliseconds without blocking other tasks, if the runtime has several
+/// threads.
 fn beside_others<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
@@ -346,8 +353,8 @@ fn beside_others<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Documents as lines, which have `len` bytes. What stands between the tokens of a document may have line feeds, its strings
-/// may not.
+/// Joins documents into lines of `len` bytes together. Line feeds between the tokens of a document
+/// become spaces; its strings cannot contain any.
 fn joined(documents: &[&[u8]], len: usize) -> Vec<u8> {
     let mut lines = Vec::with_capacity(len);
     for document in documents {
@@ -375,14 +382,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why documents are not taken, of which the log has more than the client is told.
+    /// Converts an error into a refusal for the client. The log gets the details.
     fn refuse(&self, error: &BuildError) -> Refusal {
         let (index, causes) = (self.store.uri(), error.with_causes());
         tracing::warn!(target: "canter::intake", index, error = causes, "documents are not taken");
         self.refusal_of(error)
     }
 
-    /// Why documents are not taken: an error that is one because the index was deleted says so.
+    /// Converts an error into a refusal, and recognizes the one that follows from a deleted index.
     pub(crate) fn refusal_of(&self, error: &BuildError) -> Refusal {
         let may_be_gone = error.kind() == ErrorKind::Invalid;
         match may_be_gone && matches!(self.store.exists(), Ok(false)) {
@@ -394,7 +401,7 @@ impl Shared {
     pub(crate) fn add(&self, part: Part, is_urgent: bool) -> Result<(), Refusal> {
         let mut state = self.lock();
         if state.is_stopping {
-            // What is in the spool is published by the next process.
+            // The next process publishes the contents of the spool.
             return match part.spooled {
                 Some(_) => Ok(()),
                 None => Err(Refusal::Stopping),
@@ -407,8 +414,8 @@ impl Shared {
         Ok(())
     }
 
-    /// What is to be published next; waits for it, but not longer than `patience`. Nothing for ever once the lane is
-    /// stopping and empty.
+    /// Returns the parts to publish next, after waiting for at most `patience`. Returns `Nothing`
+    /// forever once the lane is stopping and empty.
     pub(crate) fn next(&self, patience: Duration) -> Next {
         let give_up = Instant::now() + patience;
         let mut state = self.lock();
@@ -430,7 +437,7 @@ impl Shared {
         }
     }
 
-    /// When what waits is to be published, if anything does.
+    /// Returns the time at which the waiting documents are due, if there are any.
     fn due(&self, state: &State) -> Option<Instant> {
         let waiting = &state.waiting;
         let since = waiting.since?;
@@ -445,25 +452,25 @@ impl Shared {
         }
     }
 
-    /// Whether something with this id is on its way through the spool to the committer.
+    /// Returns whether the object with this id is on its way through the spool to the committer.
     pub(crate) fn is_arriving(&self, id: &str) -> bool {
         self.lock().arriving.contains(id)
     }
 
-    /// Says that the committer has it.
+    /// Records that the committer has taken the object.
     pub(crate) fn has_taken(&self, id: &str) {
         self.lock().arriving.remove(id);
     }
 
-    /// Says that something was published.
+    /// Records a publication.
     pub(crate) fn has_published(&self) {
         let mut state = self.lock();
         state.num_commits += 1;
         state.not_before = None;
     }
 
-    /// Puts back what is durable and could not be published, to be tried again after a pause. A lane that is stopping leaves
-    /// it to the next process.
+    /// Queues durable parts that could not be published, to be retried after a pause. A stopping
+    /// lane leaves them to the next process.
     pub(crate) fn try_again(&self, parts: Vec<Part>, pause: Duration) {
         let mut state = self.lock();
         if !state.is_stopping {
@@ -473,7 +480,7 @@ impl Shared {
     }
 }
 
-/// What the thread is to do.
+/// Next step of the thread.
 pub(crate) enum Next {
     Parts(Vec<Part>),
     Nothing { is_over: bool },

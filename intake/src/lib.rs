@@ -1,4 +1,4 @@
-//! Documents that clients send one by one or by the thousand, and what becomes of them until they can be found.
+//! Path of documents that clients send, one by one or by the thousand, until they are searchable.
 //!
 //! ```text
 //!   bulk, OTLP, lines ──parse──▶ lines ──check──▶ Lane of one index ──commit──▶ splits, published
@@ -8,14 +8,15 @@
 //!                               own answer
 //! ```
 //!
-//! A [`Lane`] gathers what comes until an interval is over or there is enough, and ingests all of it at once: one split and
-//! one new manifest, however many clients sent it. A client is answered when its documents are published, or, if it asks for
-//! that, as soon as they are in the store. What was answered survives a crash of this process; a client that had no answer
-//! cannot know, and may send again.
+//! A [`Lane`] collects documents until an interval is over or a batch is full, and ingests the
+//! batch as one split and one new manifest, however many clients sent it. A client is answered when
+//! its documents are published or, on request, as soon as they are in the store. Acknowledged
+//! documents survive a crash of this process; a client without an answer may send its documents
+//! again.
 //!
-//! What an index is to be that clients make themselves, by a mapping or a template, [`index_config`] finds out.
+//! [`index_config`] derives the config of an index that clients create by a mapping or a template.
 //!
-//! HTTP is the caller's matter, and so is who may write.
+//! HTTP and access control are left to the caller.
 
 mod batch;
 mod bulk;

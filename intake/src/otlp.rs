@@ -1,5 +1,5 @@
-//! Logs of the OpenTelemetry protocol (OTLP over HTTP): requests into documents, and the answers that exporters expect.
-//! <https://opentelemetry.io/docs/specs/otlp/#otlphttp>
+//! Logs of the OpenTelemetry protocol (OTLP over HTTP): converts requests into documents, and
+//! writes the answers that exporters expect. <https://opentelemetry.io/docs/specs/otlp/#otlphttp>
 //!
 //! ```text
 //!   json ─────┐ a record's bytes                    ┌─▶ documents
@@ -7,8 +7,9 @@
 //!   protobuf ─┘                     one at a time   └─▶ problems
 //! ```
 //!
-//! A few bytes of a request can be a thousand in memory once they are read, so each record is looked for in the bytes of the
-//! request, read, made a document and forgotten before the next.
+//! A few bytes of a request can take a thousand bytes of memory once decoded. Each record is
+//! therefore located in the bytes of the request, decoded, converted and dropped before the next
+//! one.
 
 mod documents;
 mod json;
@@ -27,7 +28,7 @@ use serde_json::json;
 
 use self::documents::Documents;
 
-/// How a request is written; its answer is written in the same way.
+/// Encoding of a request and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogsEncoding {
     /// `application/x-protobuf`.
@@ -37,7 +38,7 @@ pub enum LogsEncoding {
 }
 
 impl LogsEncoding {
-    /// By the content type of a request.
+    /// Returns the encoding for the content type of a request.
     #[must_use]
     pub fn of(content_type: &str) -> Option<Self> {
         let kind = content_type.split(';').next().unwrap_or_default().trim();
@@ -48,7 +49,7 @@ impl LogsEncoding {
         }
     }
 
-    /// The content type of the answer.
+    /// Returns the content type of the answer.
     #[must_use]
     pub fn content_type(self) -> &'static str {
         match self {
@@ -61,29 +62,31 @@ impl LogsEncoding {
 /// Log records of one request, each as the JSON of a document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Logs {
-    /// The documents.
+    /// Documents, as JSON.
     pub documents: Vec<Vec<u8>>,
-    /// What is wrong with the first records that could not become one.
+    /// Problems of the first records that were rejected.
     pub problems: Vec<String>,
-    /// How many could not.
+    /// Number of records that were rejected.
     pub num_rejected: u64,
 }
 
-/// How much one request may be. A record takes a few bytes in protobuf, and far more when it is read.
+/// Limits of one request. A record takes a few bytes in protobuf, and far more once decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogsLimits {
-    /// Most log records, with those that are rejected: an empty one has two bytes, and some 200 until it is answered.
+    /// Maximum number of log records, including rejected ones: an empty record has 2 bytes, and
+    /// takes about 200 until it is answered.
     pub max_records: usize,
-    /// Longest record as it was sent, and longest document.
+    /// Maximum length in bytes of a record as sent, and of a document.
     pub max_document_bytes: usize,
-    /// Most bytes of all documents together, as they wait to be published.
+    /// Maximum size in bytes of all documents together, as they wait to be published.
     pub max_bytes: usize,
-    /// Most bytes of all documents together, for a body of this length: each has what its resource and scope say.
+    /// Maximum size in bytes of all documents together for a body of this length. Each document
+    /// repeats its resource and scope.
     pub max_made_bytes: usize,
 }
 
 impl LogsLimits {
-    /// Those for a body of `body_len` bytes.
+    /// Returns the limits for a body of `body_len` bytes.
     #[must_use]
     pub fn of_body(body_len: usize) -> Self {
         Self {
@@ -93,10 +96,10 @@ impl LogsLimits {
     }
 }
 
-/// Bytes of documents that may become of a byte of a request, beyond [`MADE_AT_LEAST`].
+/// Allowed bytes of documents for each byte of a request, beyond [`MADE_AT_LEAST`].
 const MADE_PER_BYTE: usize = 3;
 
-/// Bytes of documents that may become of any request.
+/// Allowed bytes of documents for any request.
 const MADE_AT_LEAST: usize = 16 << 20;
 
 impl Default for LogsLimits {
@@ -110,52 +113,53 @@ impl Default for LogsLimits {
     }
 }
 
-/// Why nothing of a request is taken.
+/// Reason for which a whole request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogsError {
-    /// It is no request.
+    /// The request cannot be parsed.
     #[error("no ExportLogsServiceRequest: {0}")]
     Malformed(String),
-    /// What resources and scopes say is in each document, and that is too much.
+    /// Resources and scopes, repeated in each document, are too large.
     #[error(
         "each document has what its resource and scope say, which are more than {max_bytes} bytes for all log records: \
          send fewer records at once, or shorter attributes of resources and scopes"
     )]
     TooMuchShared {
-        /// How much it may be.
+        /// Maximum number of bytes.
         max_bytes: usize,
     },
-    /// There are too many log records: send them in parts.
+    /// There are too many log records: send them in several requests.
     #[error(
         "the request has more than {max_records} log records: send fewer records at once, or raise --max-write-items"
     )]
     TooManyRecords {
-        /// How many there may be.
+        /// Maximum number of records.
         max_records: usize,
     },
-    /// Documents are far more than what was sent, because each has what its resource and scope say: send them in parts.
+    /// The documents are much larger than the request, because each one repeats its resource and
+    /// scope: send them in several requests.
     #[error(
         "each document has what its resource and scope say, and together they have more than {max_bytes} bytes, which is as \
          many as may become of a request of this length: send fewer records at once, or shorter attributes of resources \
          and scopes"
     )]
     TooMuchMade {
-        /// How much they may be.
+        /// Maximum number of bytes.
         max_bytes: usize,
     },
-    /// The documents are more than may wait at all: send them in parts.
+    /// The documents are larger than all documents that may wait: send them in several requests.
     #[error(
         "the documents of the log records have more than {max_bytes} bytes, and so many may wait to be published: send \
          fewer records at once, or raise --max-pending-bytes"
     )]
     TooLarge {
-        /// How much may wait.
+        /// Maximum number of waiting bytes.
         max_bytes: usize,
     },
 }
 
 impl LogsError {
-    /// Whether the same records would be taken in several requests.
+    /// Returns whether the same records would be accepted in several requests.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         matches!(
@@ -169,10 +173,11 @@ impl LogsError {
     }
 }
 
-/// Reads a request, a record at a time. The documents have the fields of Quickwit's `otel-logs` indexes.
+/// Reads a request, one record at a time. The documents have the fields of Quickwit's `otel-logs`
+/// indexes.
 ///
 /// # Errors
-/// If it is no request, or more than the limits allow.
+/// The request cannot be parsed or exceeds the limits.
 pub fn read_logs(
     body: &[u8],
     encoding: LogsEncoding,
@@ -186,13 +191,13 @@ pub fn read_logs(
     Ok(documents.finish())
 }
 
-/// The answer to a request that was taken, but for `num_rejected` of its records.
+/// Returns the answer to a request of which `num_rejected` records were rejected.
 #[must_use]
 pub fn write_logs_answer(encoding: LogsEncoding, num_rejected: u64, message: &str) -> Vec<u8> {
     match encoding {
         LogsEncoding::Json if num_rejected == 0 => b"{}".to_vec(),
         LogsEncoding::Json => json!({
-            // As all numbers of 64 bits in protobuf's JSON.
+            // Protobuf's JSON writes all 64-bit numbers as strings.
             "partialSuccess": {"rejectedLogRecords": num_rejected.to_string(), "errorMessage": message},
         })
         .to_string()
@@ -207,7 +212,7 @@ pub fn write_logs_answer(encoding: LogsEncoding, num_rejected: u64, message: &st
     }
 }
 
-/// The answer to a request that failed: a `google.rpc.Status`. `code` is one of gRPC's.
+/// Returns the answer to a failed request: a `google.rpc.Status`. `code` is a gRPC status code.
 #[must_use]
 pub fn write_logs_error(encoding: LogsEncoding, code: i32, message: &str) -> Vec<u8> {
     match encoding {
@@ -222,7 +227,7 @@ pub fn write_logs_error(encoding: LogsEncoding, code: i32, message: &str) -> Vec
     }
 }
 
-/// `google.rpc.Status`, of which exporters read these two.
+/// `google.rpc.Status`, with the two fields that exporters read.
 #[derive(Clone, PartialEq, Message)]
 struct Status {
     #[prost(int32, tag = "1")]

@@ -1,42 +1,43 @@
-//! Why documents were not taken.
+//! Reasons for refusing documents.
 
 use canter_index_builder::{BuildError, ErrorKind};
 
-/// Why documents were not taken. None of them is lost: they are still the sender's.
+/// Reason for which documents were refused. The sender still has them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Too much waits already: send again later.
+    /// Too many documents wait already: send again later.
     #[error(
         "documents of {max_bytes} bytes wait to be published already: send again later, or raise --max-pending-bytes"
     )]
     Busy {
-        /// How much may wait.
+        /// Maximum number of waiting bytes.
         max_bytes: usize,
     },
-    /// More than may wait at all: send it in parts.
+    /// The documents exceed the limit for all waiting documents: send them in several requests.
     #[error(
         "the documents have {num_bytes} bytes, and {max_bytes} may wait to be published: send fewer at once, or raise \
          --max-pending-bytes"
     )]
     TooLarge {
-        /// How much they are.
+        /// Size of the documents in bytes.
         num_bytes: usize,
-        /// How much may wait.
+        /// Maximum number of waiting bytes.
         max_bytes: usize,
     },
-    /// The server is about to end: send to another, or again.
+    /// The server is shutting down: send to another server, or again later.
     #[error("the server is stopping: send again")]
     Stopping,
-    /// The store does not answer. Whether the documents came in is not known if that happened while they were published.
+    /// The store does not answer. If it failed while documents were being published, they may have
+    /// been added.
     #[error("{0}")]
     Unavailable(String),
     /// The index was deleted.
     #[error("the index was deleted")]
     Gone,
-    /// The index does not take them any more.
+    /// The index no longer accepts these documents.
     #[error("{0}")]
     Invalid(String),
-    /// A mistake of ours, or a damaged index.
+    /// An internal error, or a damaged index.
     #[error("{0}")]
     Internal(String),
 }

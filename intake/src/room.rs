@@ -1,4 +1,4 @@
-//! How much may wait to be published, of all indexes of a server together.
+//! Memory limit for documents that wait to be published, shared by all indexes of a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use tokio::time::timeout;
 
 use crate::refusal::Refusal;
 
-/// Room for documents that wait to be published.
+/// Memory for documents that wait to be published.
 #[derive(Clone, Debug)]
 pub struct Room {
-    /// A permit for each byte.
+    /// One permit for each byte.
     free: Arc<Semaphore>,
     max_bytes: usize,
     patience: Duration,
 }
 
 impl Room {
-    /// Room for so many bytes. Who finds none waits for so long: most room comes back within a commit interval, and many
-    /// shippers drop what is refused, or stop.
+    /// Creates a limit of `max_bytes`. A request for more than is free waits for `patience`: most
+    /// room returns within a commit interval, and many shippers drop refused documents or stop.
     #[must_use]
     pub fn new(max_bytes: usize, patience: Duration) -> Self {
         let max_bytes = max_bytes.min(Semaphore::MAX_PERMITS);
@@ -30,10 +30,10 @@ impl Room {
         }
     }
 
-    /// Takes room for so many bytes, which comes back when what is returned is dropped.
+    /// Reserves `num_bytes`, which become free when the permit is dropped.
     ///
     /// # Errors
-    /// If there was none for so long, or if there never is so much.
+    /// There was too little room during the whole wait, or `num_bytes` exceeds the limit.
     pub(crate) async fn take(&self, num_bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
         let max_bytes = self.max_bytes;
         let num_permits = u32::try_from(num_bytes)
@@ -50,12 +50,12 @@ impl Room {
         }
     }
 
-    /// How many bytes there is room for if nothing waits.
+    /// Returns the limit in bytes.
     pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
-    /// How many bytes find room now.
+    /// Returns the number of free bytes.
     #[must_use]
     pub fn num_free_bytes(&self) -> usize {
         self.free.available_permits()

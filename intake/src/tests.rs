@@ -1,4 +1,4 @@
-//! Lanes on a folder: what is acknowledged is there, once, whatever happens in between.
+//! Lanes on a folder: acknowledged documents are stored exactly once, whatever happens in between.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl Bench {
         Lane::start(self.store(), settings, self.room.clone()).unwrap()
     }
 
-    /// Somebody removes the index's folder.
+    /// Moves the index's folder away.
     fn vanish(&self) {
         let index = self.folder.path().join("index");
         std::fs::rename(index, self.folder.path().join("elsewhere")).unwrap();
@@ -134,10 +134,10 @@ async fn what_is_durable_survives_a_process_that_never_published_it() {
         (bench.num_docs(), spooled(&bench.store()).unwrap().len()),
         (0, 3)
     );
-    // As after a crash: this lane's thread never comes to them.
+    // As after a crash: the thread of this lane never publishes them.
     std::mem::forget(lane);
     let next = bench.lane(SOON);
-    // What was left behind is published as soon as it is seen, and removed when that is done.
+    // Abandoned objects are published as soon as they are noticed, and removed after that.
     while !spooled(&bench.store()).unwrap().is_empty() {
         next.publish_now().await.unwrap();
     }
@@ -157,7 +157,7 @@ async fn what_was_published_and_stayed_in_the_spool_is_not_there_twice() {
         .collect();
     let id = "0123456789abcdef";
     for _ in 0..3 {
-        // A process that was killed behind the publication and before it could remove the object.
+        // As if the process was killed after publishing and before removing the object.
         spool(&bench.store(), id, &lines).unwrap();
         let lane = bench.lane(SOON);
         while !spooled(&bench.store()).unwrap().is_empty() {
@@ -186,8 +186,9 @@ async fn what_was_published_and_stayed_in_the_spool_is_not_there_twice() {
     assert_eq!(bench.num_docs(), 2);
 }
 
-/// A batch with a document that the index does not allow any more, left behind in each of the states that setting it aside
-/// goes through. An earlier version gave the good documents an id of their own, and forgot that they were published.
+/// Covers a batch with a document that the index no longer allows, left behind in each state of
+/// setting it aside. An earlier version gave the good documents an id of their own, and published
+/// them twice.
 #[tokio::test]
 async fn what_is_set_aside_is_published_once_wherever_a_process_stopped() {
     const GOOD: &str = "{\"n\": 1}\n{\"n\": 2}\n";
@@ -210,7 +211,7 @@ async fn what_is_set_aside_is_published_once_wherever_a_process_stopped() {
                 let sources = vec![spooled_source(&id, lines.clone())];
                 ingest(&bench.store(), &options, sources, &()).unwrap();
             }
-            // The second time as by who had listed it before it was removed.
+            // The second pass simulates a process that listed the object before it was removed.
             for _ in 0..2 {
                 let lane = bench.lane(SOON);
                 while !spooled(&bench.store()).unwrap().is_empty() {
@@ -229,7 +230,8 @@ async fn what_is_set_aside_is_published_once_wherever_a_process_stopped() {
     }
 }
 
-/// Nothing of a request is published if the index does not allow one of its documents; others do not suffer.
+/// If the index does not allow one document of a request, nothing of that request is published.
+/// Other requests are unaffected.
 #[tokio::test]
 async fn what_waits_with_a_batch_that_is_set_aside_is_published() {
     let bench = Bench::new(1 << 20);
@@ -322,7 +324,7 @@ async fn what_is_admitted_has_room_until_it_is_published_or_dropped() {
 async fn who_finds_no_room_waits_for_a_while() {
     let bench = Bench::new(100);
     let long = vec![b' '; 90];
-    // What is published soon makes room in time.
+    // Publishing soon frees enough room.
     let patient = Room::new(100, Duration::from_secs(60));
     let settings = LaneSettings {
         commit_interval: SOON,
@@ -341,7 +343,7 @@ async fn who_finds_no_room_waits_for_a_while() {
         other.await.unwrap().unwrap();
     }
     assert_eq!(bench.num_docs(), 4);
-    // What is not is refused at last.
+    // Without room, the request is refused in the end.
     let lane = Arc::new(bench.lane(NEVER));
     let first = Arc::clone(&lane);
     let waiting = tokio::spawn(async move {
@@ -371,7 +373,7 @@ async fn a_store_that_is_gone_is_told_to_who_waits() {
 async fn nothing_is_acknowledged_into_the_folder_of_an_index_that_has_vanished() {
     let bench = Bench::new(1 << 20);
     let lane = bench.lane(NEVER);
-    // The index config is known from now on, and is not read again for a while.
+    // The index config is cached from here on.
     problems_of(&lane, &[document(1).as_slice()]);
     bench.vanish();
     for _ in 0..2 {
@@ -380,7 +382,7 @@ async fn nothing_is_acknowledged_into_the_folder_of_an_index_that_has_vanished()
         let folder = bench.folder.path().join("index");
         assert!(!folder.exists(), "nothing is left there");
     }
-    // What others have put there stays.
+    // Objects of other processes stay.
     let folder = bench.folder.path().join("index/spool");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("other"), "theirs").unwrap();
@@ -404,7 +406,7 @@ async fn an_index_that_was_deleted_takes_nothing_and_says_so() {
     }
 }
 
-/// The first look into the spool may come between a write and its turn.
+/// The first check of the spool may run between a write and its turn.
 #[tokio::test]
 async fn what_is_just_being_written_is_not_taken_for_left_behind() {
     for _ in 0..50 {
@@ -462,7 +464,7 @@ fn actions_are_counted_while_they_are_read() {
     );
     let error = actions_of(long.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("more than 65536"), "{error}");
-    // What is wrong is quoted, but not all of it.
+    // The message quotes only a part of the faulty line.
     for wrong in ["{\"index\":\"", "{\""] {
         let body = format!("{wrong}{}\"}}\n{{}}\n", "ü".repeat(20 << 10));
         let error = actions_of(body.as_bytes()).unwrap_err().to_string();
@@ -516,7 +518,7 @@ fn a_body_is_taken_apart() {
             b"{\"index\":{},\"x\":[],\"delete\":{}}\n{}\n",
             "two actions",
         ),
-        // Of what says a thing twice, nobody can tell which is meant.
+        // With duplicates, the intended value is unknown.
         (b"{\"index\":{},\"index\":{}}\n{}\n", "two actions"),
         (
             b"{\"index\":{\"_index\":\"a\",\"_index\":\"b\"}}\n{}\n",
@@ -573,7 +575,8 @@ fn logs_are_the_same_documents_in_both_encodings() {
     assert!(read(b"{\"a\": 1}", LogsEncoding::Json).is_err());
 }
 
-/// One record nested too deep is left out and counted; a resource that is takes its records with it.
+/// A record that is nested too deep is rejected and counted; such a resource rejects all its
+/// records.
 #[test]
 fn a_log_record_that_is_nested_too_deep_takes_no_other_with_it() {
     use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -609,7 +612,7 @@ fn a_log_record_that_is_nested_too_deep_takes_no_other_with_it() {
         }],
         ..ResourceLogs::default()
     };
-    // 45 are too deep for JSON, and 200 for protobuf, too.
+    // 45 levels are too deep for JSON, and 200 also for protobuf.
     for deep in [45, 200] {
         for (resources, num_good, num_bad) in [
             (vec![of(1, &[1, deep, 2])], 2, 1),
@@ -642,7 +645,7 @@ fn a_log_record_that_is_nested_too_deep_takes_no_other_with_it() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 2_000, ..Default::default() })]
 
-    /// Bytes from outside: an answer or an error, and each line of a body is an action, a document or blank.
+    /// Arbitrary input gives an answer or an error; each line is an action, a document or blank.
     #[test]
     fn no_body_makes_a_reader_panic(
         lines in proptest::collection::vec(

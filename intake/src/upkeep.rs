@@ -1,7 +1,8 @@
-//! Keeps the indexes that are written to in order: merges what is due, and removes what nothing refers to any more.
+//! Maintenance of indexes that are written to: merges splits, and removes unreferenced objects.
 //!
-//! Indexes do not depend on each other. What fails with one of them, even by a panic, is tried again after a pause that
-//! doubles up to a bound, and the others are looked after meanwhile. Merging and collecting garbage fail separately.
+//! Indexes are independent of each other. Work that fails for one of them, even by a panic, is
+//! retried after a pause that doubles up to a limit; the others are maintained meanwhile. Merging
+//! and garbage collection fail separately.
 
 mod attempts;
 
@@ -17,20 +18,20 @@ use canter_index_builder::{
 use self::attempts::Attempts;
 use crate::lane::Lane;
 
-/// How an index is kept in order.
+/// Settings for the maintenance of indexes.
 #[derive(Clone, Copy, Debug)]
 pub struct UpkeepSettings {
-    /// How often it is looked whether there is anything to do.
+    /// Interval between checks for work.
     pub interval: Duration,
-    /// Most bytes of one merge: larger ones are left to `canter index merge`.
+    /// Maximum size of a merge in bytes: larger ones are left to `canter index merge`.
     pub max_merge_bytes: u64,
-    /// Most merges in one look.
+    /// Maximum number of merges in one check.
     pub max_merges: u64,
-    /// How often garbage is collected.
+    /// Interval between garbage collections.
     pub gc_interval: Duration,
-    /// For so long an object stays after nothing refers to it.
+    /// Time for which an unreferenced object is kept.
     pub gc_grace: Duration,
-    /// Longest pause after failures.
+    /// Maximum pause after failures.
     pub max_pause: Duration,
 }
 
@@ -47,18 +48,18 @@ impl Default for UpkeepSettings {
     }
 }
 
-/// An index that could not be kept in order when it was last tried.
+/// Index whose last maintenance failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailingIndex {
-    /// Where it is, as [`IndexStore::uri`] has it.
+    /// Location, as [`IndexStore::uri`] returns it.
     pub uri: String,
-    /// Failures in a row to merge its splits.
+    /// Number of consecutive failures to merge its splits.
     pub num_failed_merges: u32,
-    /// Failures in a row to collect its garbage, and so to apply its retention.
+    /// Number of consecutive failures to collect its garbage, and so to apply its retention.
     pub num_failed_collections: u32,
 }
 
-/// A thread that looks after all lanes, one at a time: a merge takes memory.
+/// Thread that maintains all lanes, one at a time, because a merge takes memory.
 pub struct Upkeep {
     shared: Arc<(Mutex<Watched>, Condvar)>,
     thread: Option<JoinHandle<()>>,
@@ -68,14 +69,14 @@ pub struct Upkeep {
 struct Watched {
     lanes: Vec<Subject>,
     is_stopping: bool,
-    /// Of all indexes since the start.
+    /// Number of failures of all indexes since the start.
     num_failures: u64,
 }
 
 #[derive(Clone)]
 struct Subject {
     lane: Arc<Lane>,
-    /// Commits that were seen when it was last looked at.
+    /// Number of commits at the last check.
     num_commits: u64,
     collected_at: Instant,
     has_garbage: bool,
@@ -87,7 +88,7 @@ impl Upkeep {
     /// Starts the thread.
     ///
     /// # Errors
-    /// If the system has no thread.
+    /// The system cannot create a thread.
     pub fn start(settings: UpkeepSettings) -> std::io::Result<Self> {
         let shared = Arc::<(Mutex<Watched>, Condvar)>::default();
         let watched = Arc::clone(&shared);
@@ -99,7 +100,7 @@ impl Upkeep {
         })
     }
 
-    /// Looks after this one, too.
+    /// Adds an index to maintain.
     pub fn add(&self, lane: Arc<Lane>) {
         let mut watched = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         watched.lanes.push(Subject {
@@ -112,7 +113,7 @@ impl Upkeep {
         });
     }
 
-    /// Indexes that could not be kept in order when it was last tried.
+    /// Returns the indexes whose last maintenance failed.
     pub fn failing(&self) -> Vec<FailingIndex> {
         let watched = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lanes = watched.lanes.iter();
@@ -126,13 +127,13 @@ impl Upkeep {
             .collect()
     }
 
-    /// Number of failed attempts since the start, of all indexes.
+    /// Returns the number of failed attempts of all indexes since the start.
     pub fn num_failures(&self) -> u64 {
         let watched = self.shared.0.lock();
         watched.unwrap_or_else(PoisonError::into_inner).num_failures
     }
 
-    /// Leaves the index of this store alone from now on.
+    /// Stops maintaining the index of this store.
     pub fn remove(&self, uri: &str) {
         let mut watched = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         watched
@@ -142,7 +143,7 @@ impl Upkeep {
 }
 
 impl Drop for Upkeep {
-    /// A merge that is under way is finished: its splits are written, and would be garbage.
+    /// Waits for a merge under way: its splits are already written, and would become garbage.
     fn drop(&mut self) {
         let (watched, changed) = &*self.shared;
         watched
@@ -184,19 +185,19 @@ fn run(shared: &(Mutex<Watched>, Condvar), settings: UpkeepSettings) {
     }
 }
 
-/// Does for one index what is due; how much of it failed.
+/// Does the work that is due for one index, and returns the number of failures.
 fn look(mut subject: Subject, settings: UpkeepSettings) -> (Subject, u64) {
     let mut num_failures = 0;
     let num_commits = subject.lane.num_commits();
     let lane = Arc::clone(&subject.lane);
     let store = lane.store();
     if num_commits != subject.num_commits {
-        // What has come may have expired, whether it can be merged or not.
+        // Documents may expire whether they can be merged or not.
         subject.has_garbage = true;
         if subject.merging.is_due() {
             let work = || merge(store, settings);
             match attempt(&mut subject.merging, store, settings, "merge", work) {
-                // What was left over for the next look is not forgotten.
+                // Work left over for the next check is remembered.
                 Some(true) => subject.num_commits = num_commits,
                 Some(false) => {}
                 None => num_failures += 1,
@@ -219,7 +220,7 @@ fn look(mut subject: Subject, settings: UpkeepSettings) -> (Subject, u64) {
             "garbage collection",
             work,
         ) {
-            // What is condemned now is removed another time.
+            // Objects condemned now are removed later.
             Some(report) => {
                 let is_merging = num_commits != subject.num_commits;
                 subject.has_garbage = is_merging || !report.condemned.is_empty();
@@ -231,7 +232,7 @@ fn look(mut subject: Subject, settings: UpkeepSettings) -> (Subject, u64) {
     (subject, num_failures)
 }
 
-/// Does one kind of work on an index, and says in the log if it fails.
+/// Runs one kind of work on an index, and logs a failure.
 fn attempt<T>(
     attempts: &mut Attempts,
     store: &IndexStore,
@@ -262,7 +263,7 @@ fn attempt<T>(
     }
 }
 
-/// Whether nothing is left to do.
+/// Merges splits, and returns whether no work is left.
 fn merge(store: &IndexStore, settings: UpkeepSettings) -> Result<bool, BuildError> {
     let options = MergeIndexOptions {
         max_merges: Some(settings.max_merges),

@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets, gone through as a test, and inputs drawn from them: bytes and lines changed, left out,
-//! doubled and put elsewhere.
+//! Seeds of the fuzz targets, run as a test, and mutations of them: bytes and lines that are
+//! changed, removed, duplicated or moved.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn seeds_do_no_harm() {
     seeds("logs").iter().for_each(|seed| targets::logs(seed));
 }
 
-/// A change: what is done, where, and with how much or with what.
+/// Mutation: its kind, its position, and an amount or a byte.
 type Edit = (u8, prop::sample::Index, u8);
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {

@@ -1,4 +1,5 @@
-//! Upkeep of indexes that are written to: what is due is merged, and what has expired is removed.
+//! Maintenance of indexes that are written to: due merges happen, and expired documents are
+//! removed.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,7 +13,7 @@ use canter_split_format::{
 };
 use tempfile::TempDir;
 
-/// As many splits as are merged at once.
+/// Number of splits that are merged at once.
 const MERGE_FACTOR: u64 = 4;
 
 const CONFIG: &str = "
@@ -56,7 +57,7 @@ impl Bench {
         }
     }
 
-    /// Somebody who looks after all indexes, in the order of their names.
+    /// Starts the maintenance of all indexes, in the order of their names.
     fn upkeep(&self) -> Upkeep {
         let upkeep = Upkeep::start(UpkeepSettings {
             interval: SOON,
@@ -71,7 +72,7 @@ impl Bench {
         upkeep
     }
 
-    /// Adds a document of so many days ago as a split of its own to each index.
+    /// Adds a document dated `days` ago, as a split of its own, to each index.
     async fn add(&self, days: u64) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let at = now.as_secs() - days * 86_400;
@@ -87,7 +88,7 @@ impl Bench {
         manifest.unwrap().manifest.splits
     }
 
-    /// How many documents each split of an index has, as soon as that is what is expected.
+    /// Waits until the splits of an index have the expected numbers of documents.
     async fn has(&self, name: &str, expected: &[u64]) {
         let splits = || {
             let splits = self.entries(name).into_iter();
@@ -97,7 +98,8 @@ impl Bench {
         assert_eq!(splits(), expected, "{name}");
     }
 
-    /// Changes a split behind right checksums: it says that its longest block of documents has 2 TiB.
+    /// Damages a split under valid checksums: it claims that its longest block of documents has 2
+    /// TiB.
     fn make_hostile(&self, name: &str, entry: &SplitEntry) {
         let folder = self.folder.path().join(name);
         let split = std::fs::read(folder.join(split_object(&entry.id))).unwrap();
@@ -138,7 +140,8 @@ impl Bench {
     }
 }
 
-/// The index of a split's documents, with another length of the longest block, which follows what it is packed with.
+/// Changes the length of the longest block in the index of a split's documents. It follows the
+/// compression.
 fn lying(index: &[u8]) -> Vec<u8> {
     let varint = |at: usize| {
         let len = index[at..]
@@ -167,7 +170,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
             tokio::time::sleep(SOON).await;
         }
     };
-    // What is still not so the caller says.
+    // On a timeout, the caller reports what is missing.
     let _ = tokio::time::timeout(PATIENCE, waiting).await;
 }
 
@@ -194,7 +197,7 @@ async fn splits_that_have_expired_are_removed() {
     bench.has("logs", &[1]).await;
 }
 
-/// The hostile index is looked after first, and again and again.
+/// The hostile index is checked first, and repeatedly.
 #[tokio::test]
 async fn an_index_that_cannot_be_merged_costs_the_others_nothing() {
     let bench = Bench::of(&["hostile", "metrics", "traces"]);
@@ -211,7 +214,7 @@ async fn an_index_that_cannot_be_merged_costs_the_others_nothing() {
     for name in ["metrics", "traces"] {
         bench.has(name, &[MERGE_FACTOR]).await;
     }
-    // Retention is applied to all, whether they can be merged or not.
+    // Retention applies to all indexes, even those that cannot be merged.
     bench.add(100).await;
     for name in ["metrics", "traces"] {
         bench.has(name, &[MERGE_FACTOR]).await;

@@ -1,4 +1,4 @@
-//! Any bytes as the body of `_bulk`.
+//! Fuzz target: arbitrary bytes as the body of `_bulk`.
 
 #![no_main]
 

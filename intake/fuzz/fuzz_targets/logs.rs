@@ -1,4 +1,4 @@
-//! Any bytes as a request of OTLP, in both of its encodings.
+//! Fuzz target: arbitrary bytes as an OTLP request, in both encodings.
 
 #![no_main]
 

@@ -1,11 +1,12 @@
-//! What the fuzz targets check, one function each. `intake/tests/fuzz_seeds.rs` checks the same over the seeds in
-//! `corpus/`, and over inputs drawn from these.
+//! Checks of the fuzz targets, one function for each. `intake/tests/fuzz_seeds.rs` runs the same
+//! checks on the seeds in `corpus/` and on mutations of them.
 
 use canter_intake::{Action, BulkError, LogsEncoding, LogsLimits, Verb, parse_bulk, read_logs};
 use serde_json::{Map, Value, json};
 
-/// A body of `_bulk`: each of its lines is one action, the document of one, or blank, in the order in which they stand;
-/// what was read and is written again reads the same; and an error names the line that is wrong.
+/// Checks a body of `_bulk`: each line is an action, its document or blank, in order. Writing the
+/// parsed actions and parsing them again gives the same actions, and an error names the faulty
+/// line.
 pub fn bulk(body: &[u8]) {
     let actions = match actions_of(body) {
         Ok(actions) => actions,
@@ -13,7 +14,7 @@ pub fn bulk(body: &[u8]) {
     };
     assert!(!actions.is_empty(), "a body without actions was taken");
     check_lines(body, &actions);
-    // What the sender asks for beyond that is named to him, and not written here.
+    // Unsupported options are reported to the sender, and not written here.
     let plain: Vec<Action<'_>> = actions
         .iter()
         .map(|action| Action {
@@ -33,7 +34,8 @@ fn actions_of(body: &[u8]) -> Result<Vec<Action<'_>>, BulkError> {
     parse_bulk(body, usize::MAX).collect()
 }
 
-/// The lines of a body as the parser has them: without line feeds, and without a carriage return before one.
+/// Splits a body into lines as the parser does: without line feeds, and without a carriage return
+/// before one.
 fn lines(body: &[u8]) -> impl Iterator<Item = &[u8]> {
     let body = body.strip_suffix(b"\n").unwrap_or(body);
     let lines = body.split(|byte| *byte == b'\n');
@@ -44,17 +46,17 @@ fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Walks through the lines beside the actions.
+/// Compares the lines with the actions, in order.
 fn check_lines(body: &[u8], actions: &[Action<'_>]) {
     let mut lines = lines(body);
     for action in actions {
         let line = lines.by_ref().find(|line| !is_blank(line));
         let line = line.expect("an action has a line of its own");
-        // What the parser skips may be a number that no value can have.
+        // Values that the parser skips may be numbers that `Value` cannot represent.
         if let Ok(object) = serde_json::from_slice::<Map<String, Value>>(line) {
             let mut keys = object.keys();
             assert_eq!(keys.next().map(String::as_str), Some(action.verb.as_str()));
-            // Others mean nothing.
+            // Other keys have no meaning.
             let is_verb =
                 |key: &String| ["index", "create", "update", "delete"].contains(&key.as_str());
             assert!(!keys.any(is_verb));
@@ -71,7 +73,8 @@ fn check_lines(body: &[u8], actions: &[Action<'_>]) {
     );
 }
 
-/// The actions as a body that says the same, and no more. The carriage return keeps one that ends a document.
+/// Writes the actions as an equivalent body without extras. The carriage return protects one at the
+/// end of a document.
 fn written(actions: &[Action<'_>]) -> Vec<u8> {
     let mut body = Vec::new();
     for action in actions {
@@ -92,7 +95,7 @@ fn written(actions: &[Action<'_>]) -> Vec<u8> {
     body
 }
 
-/// An error says what is wrong, and what stands before the line that it names is not.
+/// Checks that an error has a message, and that the lines before the named one are valid.
 fn check_error(body: &[u8], error: &BulkError) {
     assert!(!error.to_string().is_empty());
     let num_lines = lines(body).count();
@@ -128,7 +131,8 @@ fn check_error(body: &[u8], error: &BulkError) {
     );
 }
 
-/// A request of OTLP: each record that is taken becomes a document, which is an object in one line.
+/// Checks an OTLP request: each accepted record becomes a document, which is a JSON object on one
+/// line.
 pub fn logs(body: &[u8]) {
     for encoding in [LogsEncoding::Json, LogsEncoding::Protobuf] {
         let logs = match read_logs(body, encoding, &LogsLimits::default()) {

@@ -1,4 +1,5 @@
-//! Batches with a part that cannot be published, and documents that are not what they begin like.
+//! Batches with a part that cannot be published, and documents whose first bytes look like another
+//! format.
 
 use canter_index_builder::spool;
 
@@ -6,7 +7,8 @@ use super::*;
 use crate::lane::{Acknowledge, LaneSettings};
 use crate::tests::{Bench, SOON, document, problems_of};
 
-/// A committer whose thread is the test's, and what it shares with clients.
+/// Returns a committer that runs in the thread of the test, and the state that it shares with
+/// clients.
 fn committer(bench: &Bench) -> (Committer, Arc<Shared>) {
     let settings = LaneSettings {
         commit_interval: Duration::ZERO,
@@ -16,7 +18,7 @@ fn committer(bench: &Bench) -> (Committer, Arc<Shared>) {
     (Committer::new(Arc::clone(&shared)), shared)
 }
 
-/// What is to be published now.
+/// Returns the parts that are due now.
 fn due(shared: &Shared) -> Vec<Part> {
     match shared.next(Duration::ZERO) {
         Next::Parts(parts) => parts,
@@ -24,7 +26,7 @@ fn due(shared: &Shared) -> Vec<Part> {
     }
 }
 
-/// A second look may come before the first one's parts have their turn.
+/// A second check may run before the parts of the first one are published.
 #[test]
 fn what_was_left_in_the_spool_is_taken_over_once() {
     let bench = Bench::new(1 << 20);
@@ -41,8 +43,8 @@ fn what_was_left_in_the_spool_is_taken_over_once() {
     assert_eq!(spooled(&store).unwrap(), Vec::<String>::new());
 }
 
-/// Puts two objects into the spool that cannot be published: one whose documents are not those that were published under its
-/// name, and one that is damaged.
+/// Puts two objects into the spool that cannot be published: one whose documents differ from those
+/// published under its name, and a damaged one.
 fn spool_bad(bench: &Bench) -> Vec<String> {
     let store = bench.store();
     let lines = b"{\"n\": 1}\n{\"n\": 2}\n".to_vec();
@@ -70,7 +72,7 @@ fn what_cannot_be_published_holds_up_nothing_else() {
     assert_eq!(bench.num_docs(), 2 + 5);
     assert_eq!(spooled(&store).unwrap(), bad);
     assert!(due(&shared).is_empty(), "they are left where they are");
-    // Later looks try them again, and again nothing else suffers.
+    // Later checks try them again, and other documents are published as before.
     spool(&store, "later", b"{\"n\": 4}\n").unwrap();
     committer.look_into_spool();
     committer.look_into_spool();
@@ -97,13 +99,13 @@ async fn who_sends_documents_does_not_suffer_from_what_is_in_the_spool() {
     while spooled(&bench.store()).unwrap() != bad {
         tokio::time::sleep(SOON).await;
     }
-    // Nothing of this batch waits for them any more.
+    // No document of this batch waits for them any longer.
     lane.add(&good, Acknowledge::PublishedNow).await.unwrap();
     lane.publish_now().await.unwrap();
     assert_eq!(bench.num_docs(), 2 + 3);
 }
 
-/// What fails whatever is in it is not tried part by part to the end, and not given up.
+/// If every part fails, the search for faulty parts stops early, and all durable parts are retried.
 #[test]
 fn an_index_that_takes_nothing_is_tried_again_with_all_that_is_durable() {
     let bench = Bench::new(1 << 20);
@@ -122,7 +124,7 @@ fn an_index_that_takes_nothing_is_tried_again_with_all_that_is_durable() {
     committer.commit(parts);
     assert_eq!(spooled(&store).unwrap(), ids);
     std::fs::write(&manifest, whole).unwrap();
-    // The pause is over.
+    // Ends the pause.
     shared.has_published();
     let parts = due(&shared);
     assert_eq!(parts.len(), ids.len());
@@ -141,8 +143,8 @@ ingest_settings:
   multiline_start: '^S'
 ";
 
-/// In files these begin a compressed stream, a table, or a text in UTF-8; a line that does not begin with `S` belongs to the
-/// one before.
+/// At the start of a file, these bytes announce a compressed stream, a table or UTF-8 text, and a
+/// line that does not begin with `S` continues the one before.
 #[tokio::test]
 async fn each_document_is_one_whatever_it_begins_with() {
     let beginnings: [&[u8]; 6] = [
@@ -171,7 +173,7 @@ async fn each_document_is_one_whatever_it_begins_with() {
     assert_eq!(spooled(&bench.store()).unwrap(), Vec::<String>::new());
 }
 
-/// Whoever publishes may have a lower limit than who acknowledged.
+/// The publishing process may have a lower limit than the one that acknowledged.
 #[test]
 fn a_document_that_was_acknowledged_is_not_too_long_for_the_next_process() {
     let bench = Bench::of(KEEPS_ALL, 1 << 20);
@@ -187,12 +189,12 @@ fn a_document_that_was_acknowledged_is_not_too_long_for_the_next_process() {
     let mut committer = Committer::new(Arc::clone(&shared));
     committer.look_into_spool();
     committer.commit(due(&shared));
-    // In parts, it would be four, and the document behind it another than was said.
+    // Split by the limit, they would be four documents, and the last would have another id.
     assert_eq!(bench.num_docs(), 2);
     assert_eq!(spooled(&bench.store()).unwrap(), Vec::<String>::new());
 }
 
-/// Panics like a mistake in tantivy, as long as nothing is left out of the batch of that name.
+/// Panics, as a bug in tantivy would, while the batch of that name is complete.
 fn ingest_without_poison(
     store: &IndexStore,
     options: &IngestOptions,
@@ -226,7 +228,7 @@ fn documents_with_which_building_panics_are_set_aside_and_the_others_published_o
         ingest: ingest_without_poison,
         unbuildable: find_poison,
     };
-    // Among others, alone, and as if the process had been killed before the spooled object was removed.
+    // Among other parts, alone, and after a kill before the spooled object was removed.
     for good in [Some("good"), None] {
         if let Some(id) = good {
             spool(&store, id, b"{\"n\": 3}\n").unwrap();

@@ -10,13 +10,13 @@ use super::options::{Options, object};
 use super::properties::Fields;
 use super::settings::{self, Settings};
 
-/// The field that says when a document happened, if nobody names another.
+/// Default name of the timestamp field.
 const TIMESTAMP: &str = "@timestamp";
 
-/// A query that names no field looks into so many at most.
+/// Maximum number of fields that a query without field names searches.
 const MAX_DEFAULT_FIELDS: usize = 64;
 
-/// What a request or a template says of an index.
+/// Description of an index in a request or a template.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexParts {
     settings: Value,
@@ -28,7 +28,7 @@ impl IndexParts {
     /// Reads an object with `settings`, `mappings` and `aliases`; `what` names it in errors.
     ///
     /// # Errors
-    /// A key that is not known, and aliases: there are none.
+    /// A key is unknown, or `aliases` is not empty: aliases are unsupported.
     pub fn read(body: &Value, what: &str) -> Result<Self> {
         let body = match body {
             Value::Null => return Ok(Self::default()),
@@ -62,10 +62,11 @@ impl IndexParts {
     }
 }
 
-/// The config of an index that all of `parts` together describe; what a later one says goes before what an earlier one says.
+/// Returns the config of the index that `parts` describe together; later parts override earlier
+/// ones.
 ///
 /// # Errors
-/// What is not known, what contradicts itself, and what would not mean here what it means to Elasticsearch.
+/// An option is unknown, contradicts another, or would differ from its meaning in Elasticsearch.
 pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> Result<IndexConfig> {
     let mut all_settings = Settings::new();
     let mut mapping = Map::new();
@@ -85,9 +86,9 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     let mut doc_mapping = json!({
         "mode": read.dynamic.mode(),
         "field_mappings": read.fields,
-        // `exists` is asked of texts, too, which have no column.
+        // `exists` also queries text fields, which have no column.
         "index_field_presence": true,
-        // A hit shows the document as it was sent: lists, numbers and dates as they were written.
+        // Hits show the document as it was sent: lists, numbers and dates in their original form.
         "store_source": true,
     });
     if let Some(dynamic_mapping) = read.dynamic_mapping {
@@ -110,7 +111,8 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         .map_err(|error| MappingError::mapper(format!("this makes no index: {error}")))
 }
 
-/// A name that an index config may have: the one under which an index is served can have dots, and digits in front.
+/// Converts an index name into a valid id of a config. Names may contain dots and start with
+/// digits.
 #[must_use]
 pub fn index_id_of(name: &str) -> String {
     let mut id: String = name
@@ -130,7 +132,7 @@ pub fn index_id_of(name: &str) -> String {
     id
 }
 
-/// The mapping itself, of one that says its type first, as those of old versions do.
+/// Returns the mapping without its type, which mappings of old versions state first.
 fn untyped(mappings: &Map<String, Value>) -> &Map<String, Value> {
     match mappings.get("_doc").and_then(Value::as_object) {
         Some(inner) if mappings.len() == 1 => inner,
@@ -138,7 +140,7 @@ fn untyped(mappings: &Map<String, Value>) -> &Map<String, Value> {
     }
 }
 
-/// A mapping that was read.
+/// Parsed mapping.
 struct Mapping {
     dynamic: Dynamic,
     dynamic_mapping: Option<Value>,
@@ -150,7 +152,7 @@ struct Mapping {
 impl Mapping {
     fn read(mapping: &Map<String, Value>, is_data_stream: bool) -> Result<Self> {
         let mut options = Options::of(mapping, "_doc", "mapping");
-        // It has no type: `type` would be unknown, too.
+        // A root mapping has no type, so `type` is unknown as well.
         if mapping.contains_key("type") {
             return Err(MappingError::mapper(
                 "[type] is unknown at the root of a mapping: fields stand under [properties]",
@@ -173,7 +175,7 @@ impl Mapping {
         let timestamp = timestamp_field(&properties, meta.as_ref())?;
         let dynamic_mapping = match dynamic {
             Dynamic::Indexed => Some(strings_of(templates.as_ref())?.dynamic_mapping()),
-            // They are for what is not mapped, of which nothing is indexed then.
+            // These options concern unmapped fields, which are not indexed then.
             Dynamic::Kept | Dynamic::Refused => None,
         };
         let mut fields = Fields {
@@ -192,9 +194,9 @@ impl Mapping {
     }
 }
 
-/// What else stands at the root of a mapping.
+/// Reads the other options at the root of a mapping.
 fn root_options(options: &mut Options) -> Result<()> {
-    // A text that is a date of RFC 3339 is one here, whatever this says.
+    // A text with an RFC 3339 date is always read as a date, whatever this option says.
     options.flag("date_detection", true)?;
     options.only(
         "numeric_detection",
@@ -232,7 +234,7 @@ fn root_options(options: &mut Options) -> Result<()> {
     }
 }
 
-/// The field that says when documents happened: `@timestamp`, if it is a date, or what `_meta` names.
+/// Returns the timestamp field: `@timestamp` if it is a date, or the field that `_meta` names.
 fn timestamp_field(
     properties: &Map<String, Value>,
     meta: Option<&Value>,
@@ -251,7 +253,8 @@ fn timestamp_field(
     Ok(is_date.then(|| TIMESTAMP.to_owned()))
 }
 
-/// Those that are asked for by name, if they are not too many; else the texts that are searched by words.
+/// Returns the fields asked for by name, unless there are too many; otherwise the texts indexed by
+/// words.
 fn default_search_fields(asked: Option<Vec<String>>, mut words: Vec<String>) -> Vec<String> {
     let asked = asked.filter(|names| {
         let is_pattern = |name: &String| name.contains('*');
@@ -261,7 +264,7 @@ fn default_search_fields(asked: Option<Vec<String>>, mut words: Vec<String>) -> 
     asked.unwrap_or(words)
 }
 
-/// How long documents are kept, if a lifecycle says.
+/// Returns the retention period of a lifecycle, if it has one.
 fn retention(lifecycle: &Value) -> Result<Option<String>> {
     if lifecycle.is_null() {
         return Ok(None);

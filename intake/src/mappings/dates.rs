@@ -2,7 +2,7 @@
 
 use super::error::{MappingError, Result};
 
-/// What a date may look like if nobody says.
+/// Formats of a date field without `format`.
 const DEFAULT: [&str; 2] = ["iso8601", "unix_timestamp"];
 
 /// Named formats that are parts of ISO 8601.
@@ -21,7 +21,7 @@ const ISO: [&str; 12] = [
     "iso8601",
 ];
 
-/// Letters of a pattern of Java's, the longer ones first, and what they are here.
+/// Letters of Java's date patterns, the longer ones first, with their `strptime` equivalents.
 const LETTERS: [(&str, &str); 14] = [
     ("yyyy", "%Y"),
     ("uuuu", "%Y"),
@@ -39,7 +39,7 @@ const LETTERS: [(&str, &str); 14] = [
     ("Z", "%z"),
 ];
 
-/// The value of `input_formats` for a `format`: alternatives with `||` between them.
+/// Returns the `input_formats` for a `format`: alternatives separated by `||`.
 pub(super) fn input_formats(format: Option<&str>, path: &str) -> Result<Vec<String>> {
     let Some(format) = format else {
         return Ok(DEFAULT.map(str::to_owned).into());
@@ -64,7 +64,7 @@ pub(super) fn input_formats(format: Option<&str>, path: &str) -> Result<Vec<Stri
     Ok(formats)
 }
 
-/// A pattern as `strptime` has it; `None` if it has a letter that is not known.
+/// Translates a pattern to `strptime` syntax; returns `None` if it contains an unknown letter.
 fn translated(pattern: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = pattern;
@@ -77,7 +77,7 @@ fn translated(pattern: &str) -> Option<String> {
             rest = after;
         } else if let Some(quoted) = rest.strip_prefix('\'') {
             let (text, after) = quoted.split_once('\'')?;
-            // Two quotes are one.
+            // Two quotes are an escaped one.
             out.push_str(if text.is_empty() { "'" } else { text });
             rest = after;
         } else if next.is_ascii_alphabetic() || next == '%' {

@@ -1,18 +1,18 @@
-//! What becomes of fields that are not mapped: `dynamic`, and `dynamic_templates`.
+//! Handling of unmapped fields: `dynamic` and `dynamic_templates`.
 
 use serde_json::{Map, Value, json};
 
 use super::error::{MappingError, Result};
 use super::options::{Options, object};
 
-/// `dynamic`.
+/// Value of `dynamic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dynamic {
-    /// `true`: they are found by what they are.
+    /// `true`: unmapped fields are indexed by the type of their values.
     Indexed,
-    /// `false`: only hits show them.
+    /// `false`: unmapped fields are only shown in hits.
     Kept,
-    /// `strict`: documents that have one are refused.
+    /// `strict`: documents with unmapped fields are refused.
     Refused,
 }
 
@@ -34,7 +34,7 @@ impl Dynamic {
         }))
     }
 
-    /// The `mode` of an index config.
+    /// Returns the `mode` of an index config.
     pub(super) fn mode(self) -> &'static str {
         match self {
             Self::Indexed => "dynamic",
@@ -44,7 +44,7 @@ impl Dynamic {
     }
 }
 
-/// How texts are searched that have no field of their own.
+/// Indexing of unmapped texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strings {
     /// By words and phrases.
@@ -68,7 +68,7 @@ impl Strings {
         }
     }
 
-    /// The `dynamic_mapping` of an index config.
+    /// Returns the `dynamic_mapping` of an index config.
     pub(super) fn dynamic_mapping(self) -> Value {
         json!({
             "stored": false, "fast": true, "tokenizer": self.tokenizer(), "record": self.record(), "expand_dots": true,
@@ -76,7 +76,7 @@ impl Strings {
     }
 }
 
-/// Numbers are found as numbers, whatever their mapping is called.
+/// Numeric types of Elasticsearch. Numbers are indexed as numbers, whichever one a template names.
 const NUMBERS: [&str; 9] = [
     "long",
     "integer",
@@ -89,8 +89,8 @@ const NUMBERS: [&str; 9] = [
     "scaled_float",
 ];
 
-/// What `dynamic_templates` say of texts. All that is not mapped is indexed in one way here, so that templates that say
-/// anything else are refused by name.
+/// Returns how `dynamic_templates` index texts. All unmapped fields are indexed alike, so templates
+/// that ask for anything else are refused by name.
 pub(super) fn strings_of(templates: Option<&Value>) -> Result<Strings> {
     let templates = match templates {
         None | Some(Value::Null) => return Ok(Strings::Words),
@@ -147,7 +147,7 @@ fn strings_of_one(name: &str, template: &Map<String, Value>) -> Result<Option<St
     let mapping = object(&mapping, &what)?;
     let mut own = Options::of(mapping, name, "dynamic_templates");
     own.ignore(&["ignore_above", "norms", "meta", "eager_global_ordinals"]);
-    // There is the field itself: of what is not mapped there are no other ways.
+    // An unmapped field is indexed in one way only, under its own name.
     own.ignore(&["fields", "scaling_factor", "format"]);
     own.only(
         "index",

@@ -1,17 +1,17 @@
-//! Why there can be no such index.
+//! Errors in mappings, settings and templates.
 
-/// Why a mapping, a setting or a template was not taken. Nothing was changed.
+/// Reason for which a mapping, a setting or a template was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct MappingError {
-    /// What Elasticsearch calls this kind of error.
+    /// Elasticsearch's name for this kind of error.
     pub kind: &'static str,
-    /// What is wrong, and what to do.
+    /// Description of the problem, with advice.
     pub reason: String,
 }
 
 impl MappingError {
-    /// A field or a mapping is wrong.
+    /// Creates an error about a field or a mapping.
     pub(super) fn mapper(reason: impl Into<String>) -> Self {
         Self {
             kind: "mapper_parsing_exception",
@@ -19,7 +19,7 @@ impl MappingError {
         }
     }
 
-    /// A setting or an argument is wrong.
+    /// Creates an error about a setting or an argument.
     pub(super) fn illegal(reason: impl Into<String>) -> Self {
         Self {
             kind: "illegal_argument_exception",
@@ -27,7 +27,7 @@ impl MappingError {
         }
     }
 
-    /// The body has another shape.
+    /// Creates an error about the shape of the body.
     pub(super) fn parse(reason: impl Into<String>) -> Self {
         Self {
             kind: "parse_exception",

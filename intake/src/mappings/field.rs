@@ -1,4 +1,4 @@
-//! One field that is no object: its type and parameters → a field mapping.
+//! One leaf field: its type and parameters → a field mapping.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,10 @@ use super::multi_fields::multi_fields;
 use super::options::Options;
 use super::properties::Fields;
 
-/// Parameters of any type that change no answer.
+/// Parameters of all types that change no answer.
 const MEANS_NOTHING: [&str; 4] = ["meta", "store", "eager_global_ordinals", "on_script_error"];
 
-/// A field of a type that is no object.
+/// Reads a field whose type is not `object`.
 pub(super) fn leaf(
     fields: &mut Fields,
     name: &str,
@@ -59,10 +59,10 @@ pub(super) fn leaf(
     Ok(field)
 }
 
-/// How a text in a list of objects is searched; nothing for a field that is no text.
+/// Returns how a text in a list of objects is indexed; `None` for a field that is no text.
 ///
 /// # Errors
-/// If its type is not known.
+/// The type is unknown.
 pub(super) fn strings_of_leaf(
     definition: &Map<String, Value>,
     path: &str,
@@ -109,7 +109,7 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
     if is_aggregated {
         field["fast"] = true.into();
     } else if let Some(normalizer) = others.normalizer {
-        // Sorted and aggregated under its own name: another way of indexing has no column.
+        // Sorting and aggregating use the field itself: its multi-fields have no columns.
         field["fast"] = json!({"normalizer": normalizer});
     }
     if is_indexed {
@@ -174,7 +174,7 @@ fn number(type_id: &str, options: &mut Options) -> Result<Value> {
     Ok(field)
 }
 
-/// A type whose values need no more than an index and a column.
+/// Reads a field of a type that needs only an index and a column.
 fn plain(type_id: &str, options: &mut Options) -> Result<Value> {
     let is_indexed = options.flag("index", true)?;
     let is_fast = options.flag("doc_values", true)?;
@@ -204,7 +204,7 @@ fn date(path: &str, kind: &str, is_timestamp: bool, options: &mut Options) -> Re
     .into();
     if is_timestamp {
         field["type"] = "datetime".into();
-        // Hits in the order of time show when they were.
+        // Hits sorted by time show their timestamps.
         field["stored"] = true.into();
         field["fast"] = true.into();
         field["indexed"] = true.into();
@@ -212,7 +212,7 @@ fn date(path: &str, kind: &str, is_timestamp: bool, options: &mut Options) -> Re
     Ok(field)
 }
 
-/// The tokenizer that is an analyzer here.
+/// Returns the tokenizer for an analyzer.
 pub(super) fn analyzer(options: &mut Options) -> Result<&'static str> {
     let name = options.text("analyzer")?;
     for of_queries in ["search_analyzer", "search_quote_analyzer"] {
@@ -238,7 +238,7 @@ pub(super) fn analyzer(options: &mut Options) -> Result<&'static str> {
     }
 }
 
-/// The tokenizer and the normalizer of the column for a keyword's `normalizer`.
+/// Returns the tokenizer and the normalizer of the column for a keyword's `normalizer`.
 pub(super) fn normalizer(options: &mut Options) -> Result<(&'static str, &'static str)> {
     match options.text("normalizer")?.as_deref() {
         None => Ok(("raw", "raw")),
@@ -250,7 +250,7 @@ pub(super) fn normalizer(options: &mut Options) -> Result<(&'static str, &'stati
     }
 }
 
-/// What postings hold.
+/// Returns the contents of the postings.
 pub(super) fn record(options: &mut Options, default: &'static str) -> Result<&'static str> {
     Ok(match options.text("index_options")?.as_deref() {
         None => default,

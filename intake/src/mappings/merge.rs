@@ -1,11 +1,11 @@
-//! Several mappings and settings → one: what comes later goes before what came earlier.
+//! Merging of mappings and settings: later ones override earlier ones.
 
 use serde_json::{Map, Value};
 
 use super::error::{MappingError, Result};
 use super::options::object;
 
-/// Properties by name, with those of a name with dots below their objects: `a.b` is `b` in `a`.
+/// Expands names with dots into objects: `a.b` becomes `b` in `a`.
 pub(super) fn expanded(properties: &Map<String, Value>) -> Result<Map<String, Value>> {
     let mut whole = Map::new();
     for (name, definition) in properties {
@@ -29,7 +29,8 @@ pub(super) fn expanded(properties: &Map<String, Value>) -> Result<Map<String, Va
     Ok(whole)
 }
 
-/// Adds the fields `more`, of which none has dots in its name. Objects are merged, and other fields replaced.
+/// Adds the fields `more`, whose names contain no dots. Objects are merged, and other fields
+/// replaced.
 fn add_properties(whole: &mut Map<String, Value>, more: &Map<String, Value>) -> Result<()> {
     for (name, definition) in more {
         let before = whole.get_mut(name).and_then(Value::as_object_mut);
@@ -45,7 +46,7 @@ fn add_properties(whole: &mut Map<String, Value>, more: &Map<String, Value>) -> 
     Ok(())
 }
 
-/// Whether a field is one that has fields of its own.
+/// Returns whether a field has fields of its own.
 fn is_object(definition: &Map<String, Value>) -> bool {
     match definition.get("type").and_then(Value::as_str) {
         None | Some("object" | "nested") => true,
@@ -53,7 +54,7 @@ fn is_object(definition: &Map<String, Value>) -> bool {
     }
 }
 
-/// Adds what a later mapping says to `mapping`.
+/// Merges a later mapping into `mapping`.
 pub(super) fn merge_into(
     mapping: &mut Map<String, Value>,
     later: &Map<String, Value>,
@@ -90,7 +91,7 @@ pub(super) fn merge_into(
     Ok(())
 }
 
-/// Of an entry of `dynamic_templates`.
+/// Returns the name of an entry of `dynamic_templates`.
 fn name_of(entry: &Value) -> Option<&String> {
     entry.as_object()?.keys().next()
 }

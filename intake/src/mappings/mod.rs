@@ -5,8 +5,8 @@
 //!                                        mappings ──read───▶ fields ──▶ IndexConfig
 //! ```
 //!
-//! A setting or parameter is one of three: it decides something here, too; it cannot change an answer, and is taken; or it is
-//! refused by its name. None is left out in silence. Nothing here reads or writes a store.
+//! A setting or parameter is either translated, or accepted because it cannot change an answer, or
+//! refused by name; none is ignored silently. This module performs no I/O.
 
 mod config;
 mod dates;

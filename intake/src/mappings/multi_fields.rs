@@ -1,5 +1,5 @@
-//! `fields`: the same text indexed in other ways, as `message.keyword`. They are for queries; to sort and to aggregate there is the
-//! field itself.
+//! `fields`: the same text indexed in further ways, such as `message.keyword`. Only queries use
+//! them; sorting and aggregating use the field itself.
 
 use serde_json::{Map, Value, json};
 
@@ -7,16 +7,16 @@ use super::error::{MappingError, Result};
 use super::field::{analyzer, normalizer, record, similarity};
 use super::options::{Options, object};
 
-/// The other ways of a text.
+/// Further ways of indexing a text.
 #[derive(Default)]
 pub(super) struct MultiFields {
-    /// As `fields` of a field mapping has them.
+    /// Value for `fields` of a field mapping.
     pub(super) ways: Map<String, Value>,
-    /// That of the column which one of them asks for.
+    /// Normalizer of the column that one of them asks for.
     pub(super) normalizer: Option<&'static str>,
 }
 
-/// Reads `fields` of a text.
+/// Reads the `fields` parameter of a text field.
 pub(super) fn multi_fields(options: &mut Options, path: &str) -> Result<MultiFields> {
     let mut found = MultiFields::default();
     let Some(fields) = options.take("fields") else {

@@ -1,15 +1,15 @@
-//! The parameters of one field or mapping: each is asked for once, and what nobody has asked for is refused by name.
+//! Parameters of one field or mapping: each is taken once, and remaining ones are refused by name.
 
 use serde_json::{Map, Value};
 
 use super::error::{MappingError, Result};
 
-/// What is left of them.
+/// Parameters that were not taken yet.
 pub(super) struct Options {
     left: Map<String, Value>,
-    /// Of which field these are.
+    /// Path of the field.
     path: String,
-    /// Its type.
+    /// Type of the field.
     kind: String,
 }
 
@@ -44,7 +44,7 @@ impl Options {
         }
     }
 
-    /// A flag that can have one value here, for this reason.
+    /// Takes a flag that supports only the value `wanted`; `why` explains it in the error.
     pub(super) fn only(&mut self, name: &str, wanted: bool, why: &str) -> Result<()> {
         match self.flag(name, wanted)? == wanted {
             true => Ok(()),
@@ -52,19 +52,19 @@ impl Options {
         }
     }
 
-    /// Parameters that change no answer.
+    /// Takes parameters that change no answer.
     pub(super) fn ignore(&mut self, names: &[&str]) {
         for name in names {
             self.take(name);
         }
     }
 
-    /// An error about one of them.
+    /// Returns an error about one parameter.
     pub(super) fn wrong(&self, name: &str, problem: &str) -> MappingError {
         MappingError::mapper(format!("[{name}] of field [{}] {problem}", self.path))
     }
 
-    /// Refuses what nobody has asked for.
+    /// Refuses parameters that were not taken.
     pub(super) fn finish(self) -> Result<()> {
         match self.left.keys().next() {
             None => Ok(()),
@@ -76,7 +76,7 @@ impl Options {
     }
 }
 
-/// True or false, also as texts, as Elasticsearch takes them.
+/// Parses a boolean, or its text, as Elasticsearch does.
 pub(super) fn flag_of(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
@@ -86,7 +86,7 @@ pub(super) fn flag_of(value: &Value) -> Option<bool> {
     }
 }
 
-/// The value as an object.
+/// Returns the value as an object.
 pub(super) fn object<'v>(value: &'v Value, what: &str) -> Result<&'v Map<String, Value>> {
     value
         .as_object()

@@ -1,9 +1,10 @@
-//! Patterns of names, in which `*` stands for any text: whether two of them have a name in common.
+//! Name patterns in which `*` matches any text: whether two of them can match the same name.
 
-/// Whether there is a name that both patterns match.
+/// Returns whether both patterns can match the same name.
 pub(super) fn overlap(left: &str, right: &str) -> bool {
     let right: Vec<char> = right.chars().collect();
-    // By position in `right`: whether what is before it can be what is before the current place in `left`.
+    // By position in `right`: whether its prefix and the prefix of `left` read so far have a common
+    // match.
     let mut reach = vec![false; right.len() + 1];
     reach[0] = true;
     fill_stars(&mut reach, &right);
@@ -15,7 +16,7 @@ pub(super) fn overlap(left: &str, right: &str) -> bool {
             }
             let of_right = right.get(position);
             match (of_left, of_right) {
-                // Any text, which may be as much of the other as is there.
+                // The star matches any amount of the other pattern.
                 ('*', _) => next[position..].fill(true),
                 (_, Some('*')) => next[position] = true,
                 (char, Some(other)) if char == *other => next[position + 1] = true,
@@ -28,7 +29,7 @@ pub(super) fn overlap(left: &str, right: &str) -> bool {
     reach.last().copied().unwrap_or(false)
 }
 
-/// A star may stand for nothing.
+/// Extends matches over stars, which may match the empty text.
 fn fill_stars(reach: &mut [bool], right: &[char]) {
     for (position, char) in right.iter().enumerate() {
         if *char == '*' && reach[position] {

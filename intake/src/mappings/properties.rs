@@ -1,4 +1,4 @@
-//! `properties` → `field_mappings`: objects, and what stands for objects.
+//! `properties` → `field_mappings`: objects and their substitutes.
 
 use serde_json::{Map, Value, json};
 
@@ -8,21 +8,21 @@ use super::field::{leaf, strings_of_leaf};
 use super::merge::expanded;
 use super::options::{Options, object};
 
-/// What all fields of a mapping have in common, and what is found out on the way.
+/// State shared by all fields of a mapping.
 pub(super) struct Fields {
-    /// What becomes of fields that are not mapped.
+    /// Handling of unmapped fields.
     pub(super) dynamic: Dynamic,
-    /// The path of the field that says when a document happened.
+    /// Path of the timestamp field.
     pub(super) timestamp: Option<String>,
-    /// Paths of texts that are searched by words.
+    /// Paths of texts that are indexed by words.
     pub(super) words: Vec<String>,
 }
 
-/// Types whose values stay as documents have them: nothing here can ask for them in their own way.
+/// Types whose values are stored unchanged, because their own kinds of queries are unsupported.
 const AS_IT_COMES: [&str; 4] = ["geo_point", "geo_shape", "point", "shape"];
 
 impl Fields {
-    /// The mapped fields of an object; `path` is its own.
+    /// Reads the fields of the object at `path`.
     pub(super) fn read(
         &mut self,
         properties: &Map<String, Value>,
@@ -41,7 +41,7 @@ impl Fields {
         Ok(fields)
     }
 
-    /// One field; nothing if what it has is found as what is not mapped is.
+    /// Reads one field; returns `None` if it is indexed like an unmapped one.
     fn field(
         &mut self,
         name: &str,
@@ -84,7 +84,7 @@ impl Fields {
         if properties.is_empty() {
             options.finish()?;
             return match own {
-                // It is one more object that is not mapped.
+                // It is treated as one more unmapped object.
                 Dynamic::Indexed if self.dynamic == Dynamic::Indexed => Ok(None),
                 Dynamic::Indexed => Ok(Some(any_object(name, Strings::Words))),
                 Dynamic::Kept => Ok(Some(kept_only(name))),
@@ -105,10 +105,10 @@ impl Fields {
         Ok((!is_empty).then(|| json!({"name": name, "type": "object", "field_mappings": fields})))
     }
 
-    /// Objects in a list: what is in them is found by path and value, in all of them at once.
+    /// Reads objects in a list: their values are found by path and value, in all of them at once.
     fn nested(&mut self, name: &str, path: &str, mut options: Options) -> Result<Value> {
         let properties = options.take("properties");
-        // They are flat: in their parent, too.
+        // Nested objects are stored flat, so their fields are in the parent too.
         options.flag("include_in_parent", false)?;
         options.flag("include_in_root", false)?;
         Dynamic::take(&mut options)?;
@@ -123,7 +123,7 @@ impl Fields {
         Ok(any_object(name, strings.unwrap_or(Strings::Whole)))
     }
 
-    /// What is left among the fields that are not mapped.
+    /// Reads a field that stays among the unmapped ones.
     fn as_it_comes(&self, kind: &str, path: &str, mut options: Options) -> Result<Option<Value>> {
         if self.dynamic != Dynamic::Indexed {
             return Err(MappingError::mapper(format!(
@@ -145,7 +145,7 @@ impl Fields {
     }
 }
 
-/// How the texts in a list of objects are searched, if there are any.
+/// Returns how the texts in a list of objects are indexed, if there are any.
 fn strings_in(properties: &Map<String, Value>, path: &str) -> Result<Option<Strings>> {
     let mut found: Option<Strings> = None;
     for (name, definition) in &expanded(properties)? {
@@ -193,7 +193,7 @@ fn flattened(name: &str, mut options: Options) -> Result<Value> {
     Ok(field)
 }
 
-/// Objects of any shape.
+/// Returns the mapping of an object of any shape.
 fn any_object(name: &str, strings: Strings) -> Value {
     json!({
         "name": name, "type": "array<json>", "stored": false, "fast": true,
@@ -201,7 +201,7 @@ fn any_object(name: &str, strings: Strings) -> Value {
     })
 }
 
-/// What only hits show.
+/// Returns the mapping of a field that is only shown in hits.
 fn kept_only(name: &str) -> Value {
     json!({"name": name, "type": "array<json>", "stored": false, "indexed": false, "fast": false})
 }

@@ -1,4 +1,5 @@
-//! `settings` of an index: what decides something here, what is taken because it can change no answer, and what is refused.
+//! `settings` of an index: those that take effect, those accepted because they can change no
+//! answer, and those refused.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 use super::error::{MappingError, Result};
 use super::options::flag_of;
 
-/// Settings that are about nodes, memory, files and limits of Elasticsearch, and change no answer.
+/// Settings of Elasticsearch's nodes, memory, files and limits, which change no answer.
 const TAKEN: [&str; 36] = [
     "analyze.max_token_count",
     "auto_expand_replicas",
@@ -47,7 +48,7 @@ const TAKEN: [&str; 36] = [
     "warmer.enabled",
 ];
 
-/// The same of all settings that begin so.
+/// Prefixes of settings of the same kind.
 const TAKEN_BELOW: [&str; 12] = [
     "allocation.",
     "indexing.slowlog.",
@@ -63,7 +64,7 @@ const TAKEN_BELOW: [&str; 12] = [
     "unassigned.",
 ];
 
-/// Settings that can have one value here.
+/// Settings that support only the listed values.
 const FIXED: [(&str, &[&str]); 13] = [
     ("blocks.metadata", &["false"]),
     ("blocks.read", &["false"]),
@@ -83,10 +84,10 @@ const FIXED: [(&str, &[&str]); 13] = [
     ("version.created", &[]),
 ];
 
-/// Settings by their whole names, without `index.`.
+/// Settings by full name, without `index.`.
 pub(super) type Settings = BTreeMap<String, Value>;
 
-/// Adds settings, however they are nested. One that is null is as if it had not been set.
+/// Adds settings in nested or dotted form. A null setting counts as unset.
 pub(super) fn add(settings: &mut Settings, more: &Value) -> Result<()> {
     match more {
         Value::Null => Ok(()),
@@ -121,7 +122,8 @@ fn flatten(settings: &mut Settings, path: &str, value: &Value) {
     }
 }
 
-/// The fields that a query without fields looks into, if the settings say; everything else is taken or refused.
+/// Returns the fields that a query without field names searches, if the settings list them. Accepts
+/// or refuses all other settings.
 pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>> {
     let mut fields = None;
     for (name, value) in settings {
@@ -180,7 +182,7 @@ fn names(value: &Value) -> Result<Vec<String>> {
     }
 }
 
-/// A flag of settings and templates.
+/// Reads a flag of settings and templates; absent counts as false.
 pub(super) fn flag(value: Option<&Value>, what: &str) -> Result<bool> {
     match value {
         None | Some(Value::Null) => Ok(false),

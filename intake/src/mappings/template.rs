@@ -1,4 +1,4 @@
-//! Templates: which of them is that of an index, and what it says.
+//! Templates: which of them apply to an index, and the config that they describe.
 
 use std::collections::BTreeMap;
 
@@ -11,43 +11,43 @@ use super::error::{MappingError, Result};
 use super::patterns::overlap;
 use super::settings::flag;
 
-/// Longest name or pattern.
+/// Maximum length of a name or a pattern in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Which kind of template.
+/// Kind of template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateKind {
-    /// `_index_template`: says which indexes it is for.
+    /// `_index_template`: lists the patterns of the indexes that it applies to.
     Index,
-    /// `_component_template`: others are composed of it.
+    /// `_component_template`: building block of index templates.
     Component,
-    /// `_template`: the form of old versions.
+    /// `_template`: the legacy form.
     Legacy,
 }
 
-/// All templates, as they were given.
+/// All templates, in their original form.
 #[derive(Clone, Copy, Debug)]
 pub struct TemplateSet<'t> {
-    /// Of the kind [`TemplateKind::Index`].
+    /// Templates of kind [`TemplateKind::Index`].
     pub index: &'t BTreeMap<String, Value>,
-    /// Of the kind [`TemplateKind::Component`].
+    /// Templates of kind [`TemplateKind::Component`].
     pub component: &'t BTreeMap<String, Value>,
-    /// Of the kind [`TemplateKind::Legacy`].
+    /// Templates of kind [`TemplateKind::Legacy`].
     pub legacy: &'t BTreeMap<String, Value>,
 }
 
-/// What templates say of an index.
+/// Description of an index by its templates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Templated {
     parts: Vec<IndexParts>,
-    /// Whether it is a data stream.
+    /// Whether the index is a data stream.
     pub is_data_stream: bool,
-    /// Whether it may be made for a document that comes in.
+    /// Whether an incoming document may create the index.
     pub may_be_made_for_documents: bool,
 }
 
 impl Templated {
-    /// The config of an index of this name; `own` is what a request adds.
+    /// Returns the config of an index of this name; `own` is the part that a request adds.
     ///
     /// # Errors
     /// As [`index_config`].
@@ -59,11 +59,11 @@ impl Templated {
 }
 
 impl<'t> TemplateSet<'t> {
-    /// What the templates say of an index of this name: the index template with the highest priority alone, or, if there is
-    /// none, all legacy templates in their order.
+    /// Returns the templates of an index of this name: only the index template with the highest
+    /// priority or, if there is none, all legacy templates in their order.
     ///
     /// # Errors
-    /// If a template says what it cannot.
+    /// A template is invalid.
     pub fn of_index(&self, name: &str) -> Result<Option<Templated>> {
         let mut best: Option<(u64, IndexTemplate<'_>)> = None;
         for (own, body) in self.index {
@@ -85,7 +85,7 @@ impl<'t> TemplateSet<'t> {
                 legacy.push((order, parts));
             }
         }
-        // Stable: of one order, by name.
+        // The sort is stable: templates of equal order stay sorted by name.
         legacy.sort_by_key(|(order, _)| *order);
         let parts: Vec<IndexParts> = legacy.into_iter().map(|(_, parts)| parts).collect();
         Ok((!parts.is_empty()).then_some(Templated {
@@ -95,7 +95,7 @@ impl<'t> TemplateSet<'t> {
         }))
     }
 
-    /// Index templates that are composed of the component.
+    /// Returns the index templates that are composed of this component.
     #[must_use]
     pub fn composed_of(&self, component: &str) -> Vec<&'t str> {
         let is_composed = |body: &Value| {
@@ -131,7 +131,7 @@ impl<'t> TemplateSet<'t> {
         })
     }
 
-    /// Another index template that could be meant for the same index, and neither goes before the other.
+    /// Returns another index template that could apply to the same index with the same priority.
     fn rival(&self, template: &IndexTemplate<'_>) -> Result<Option<&str>> {
         for (name, body) in self.index {
             if name == template.name {
@@ -151,10 +151,10 @@ impl<'t> TemplateSet<'t> {
     }
 }
 
-/// Whether there can be such a template: of what it says an index can be made.
+/// Checks that an index can be created from this template.
 ///
 /// # Errors
-/// If not, why.
+/// The template is invalid.
 pub fn check_template(
     kind: TemplateKind,
     name: &str,
@@ -165,7 +165,8 @@ pub fn check_template(
     match kind {
         TemplateKind::Component => {
             let parts = read_component(name, body)?;
-            // Whatever it is composed with: what one part says wrongly is wrong. The timestamp may stand in another.
+            // Composition cannot repair an invalid part. The timestamp field may be in another
+            // part.
             index_config("component", &[parts], true).map(drop)
         }
         TemplateKind::Legacy => {
@@ -220,12 +221,12 @@ fn matches(patterns: &[&str], name: &str) -> bool {
         .any(|pattern| matches_pattern(pattern, name))
 }
 
-/// An index template that was read.
+/// Parsed index template.
 struct IndexTemplate<'t> {
     name: &'t str,
     patterns: Vec<&'t str>,
     composed_of: Vec<&'t str>,
-    /// Components that need not be there.
+    /// Components that may be missing.
     may_lack: Vec<&'t str>,
     priority: u64,
     own: IndexParts,
@@ -282,7 +283,7 @@ fn read_component(name: &str, body: &Value) -> Result<IndexParts> {
     Ok(parts)
 }
 
-/// Its patterns, its order, and what it says.
+/// Returns the patterns, the order and the contents of a legacy template.
 fn read_legacy<'t>(name: &str, body: &'t Value) -> Result<(Vec<&'t str>, i64, IndexParts)> {
     let (mut patterns, mut order) = (Vec::new(), 0);
     let mut own = Map::new();
@@ -329,7 +330,7 @@ fn check_patterns(name: &str, patterns: &[&str]) -> Result<()> {
     }
 }
 
-/// `data_stream`, which is an object of options.
+/// Reads `data_stream`, an object of options.
 fn data_stream(value: &Value) -> Result<bool> {
     let Some(options) = value.as_object() else {
         return match value {
@@ -353,7 +354,7 @@ fn data_stream(value: &Value) -> Result<bool> {
     Ok(true)
 }
 
-/// A text, or a list of texts.
+/// Reads a text or a list of texts.
 fn texts<'t>(value: &'t Value, key: &str) -> Result<Vec<&'t str>> {
     let wrong = || MappingError::parse(format!("[{key}] is a list of texts, and not [{value}]"));
     match value {

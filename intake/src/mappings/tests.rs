@@ -1,4 +1,4 @@
-//! Mappings and templates of the shapes that shippers and applications send.
+//! Mappings and templates as shippers and applications send them.
 
 use canter_doc_mapper::{DocMapper, FieldKind, FieldMapping, IndexConfig, Mode};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn mapped(mappings: Value) -> Result<IndexConfig, MappingError> {
     config_of(&json!({"mappings": mappings}))
 }
 
-/// A field by its path.
+/// Returns a field by its path.
 fn field<'c>(config: &'c IndexConfig, path: &str) -> &'c FieldMapping {
     let mut fields = &config.doc_mapping.field_mappings;
     let mut parts = path.split('/').peekable();
@@ -237,7 +237,7 @@ fn texts_are_indexed_in_other_ways_under_their_own_names() {
         of("default", "english:en_stem keyword:raw")
     );
     assert_eq!(ways("path"), of("lowercase", "text:default"));
-    // To sort and to aggregate there is the field itself.
+    // Sorting and aggregating use the field itself.
     assert!(field(&config, "message").fast.is_some());
     assert_eq!(config.search_settings.default_search_fields, ["message"]);
 }
@@ -257,7 +257,7 @@ fn what_is_not_mapped_is_found_kept_or_refused() {
             other => panic!("{other:?}"),
         });
         assert_eq!(own, tokenizer);
-        // Hits show all of it, whatever is found.
+        // Hits show the whole document, whether its fields are indexed or not.
         assert!(config.doc_mapping.store_source);
     }
     let keywords = json!({"dynamic_templates": [{"strings": {
@@ -305,7 +305,8 @@ fn a_name_that_a_config_may_not_have_becomes_one_that_it_may() {
     }
 }
 
-/// The shape of what Filebeat puts: fields by the hundred, in objects; keywords for what is not mapped; a lifecycle.
+/// Returns a template of the shape that Filebeat sends: hundreds of fields in objects, keywords for
+/// unmapped texts, and a lifecycle.
 fn of_filebeat() -> Value {
     let keyword = json!({"type": "keyword", "ignore_above": 1024});
     json!({
@@ -342,7 +343,8 @@ fn of_filebeat() -> Value {
     })
 }
 
-/// The shape of what Logstash puts: words with keywords beside them, for all that is not mapped.
+/// Returns a template of the shape that Logstash sends: words, with keywords as multi-fields, for
+/// all unmapped texts.
 fn of_logstash() -> Value {
     let words = json!({"type": "text", "norms": false, "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}});
     json!({
@@ -366,7 +368,8 @@ fn of_logstash() -> Value {
     })
 }
 
-/// The shape of what people give to Fluentd and Vector: a legacy template, and one of components.
+/// Returns templates of the shapes common for Fluentd and Vector: a legacy one and one of
+/// components.
 fn of_fluentd() -> Value {
     json!({
         "index_patterns": ["fluentd-*"], "order": 1, "settings": {"number_of_shards": "2", "number_of_replicas": "0"},
@@ -428,7 +431,7 @@ fn templates_of_shippers_make_indexes() {
         "array<json>"
     );
     assert!(!field(&beat, "event/original").indexed);
-    // What has no fields of its own is found as what is not mapped is.
+    // Objects without fields are indexed like unmapped ones.
     let names: Vec<&str> = beat
         .doc_mapping
         .field_mappings

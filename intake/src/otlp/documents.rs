@@ -1,4 +1,4 @@
-//! Documents of log records, made one at a time, and what there may be of them.
+//! Conversion of log records into documents, one at a time, within limits.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use canter_formats::{Format, Hints, Layout};
 use super::nesting::Problem;
 use super::{Logs, LogsError, LogsLimits};
 
-/// Most bytes that the documents of one request may have of what they share.
+/// Maximum size of resources and scopes, summed over all documents of a request.
 const MAX_SHARED_BYTES: usize = 128 << 20;
 
-/// Problems that are kept: half a million records may have one each.
+/// Maximum number of problems to report: half a million records may each have one.
 const MAX_TOLD: usize = 100;
 
-/// A resource or a scope as JSON, `null` if there is none, or why it cannot be read.
+/// Resource or scope as JSON (`null` if absent), or the problem that makes it unreadable.
 pub(super) type Part<'b> = Result<Cow<'b, [u8]>, Problem>;
 
-/// What the records of one scope have in common.
+/// Resource and scope of the records of one scope.
 pub(super) struct Shared<'p> {
     resource: &'p Part<'p>,
     scope: &'p Part<'p>,
-    /// The same as members of a document, once a record needs them.
+    /// Resource and scope as members of a document, computed for the first record that needs them.
     members: Option<Vec<u8>>,
 }
 
@@ -34,7 +34,7 @@ impl<'p> Shared<'p> {
         }
     }
 
-    /// The resource and the scope, unless one of them takes all its records with it.
+    /// Returns the resource and the scope; a problem of either rejects all their records.
     fn parts(&self) -> Result<(&'p [u8], &'p [u8]), Problem> {
         match (self.resource, self.scope) {
             (Ok(resource), Ok(scope)) => Ok((resource, scope)),
@@ -43,7 +43,7 @@ impl<'p> Shared<'p> {
     }
 }
 
-/// The documents that were made so far.
+/// Documents made so far.
 pub(super) struct Documents<'l> {
     limits: &'l LogsLimits,
     layout: Layout,
@@ -51,7 +51,7 @@ pub(super) struct Documents<'l> {
     num_records: usize,
     num_bytes: usize,
     num_shared_bytes: usize,
-    /// A request with one record, as the layout takes it.
+    /// Request with a single record, as input for the layout.
     request: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -74,10 +74,12 @@ impl<'l> Documents<'l> {
         self.logs
     }
 
-    /// Adds a record of `record_len` bytes, which `write_record` writes as JSON. It is only called if the record may be read.
+    /// Adds a record of `record_len` bytes, which `write_record` writes as JSON. Calls
+    /// `write_record` only if the limits permit.
     ///
     /// # Errors
-    /// If the record is none, or if there is too much now. A record that cannot be taken by itself is a problem, and no error.
+    /// The record cannot be parsed, or a limit of the request is exceeded. A record that is
+    /// rejected by itself is a problem, not an error.
     pub(super) fn add(
         &mut self,
         shared: &mut Shared<'_>,
@@ -146,7 +148,7 @@ impl<'l> Documents<'l> {
     }
 
     fn take(&mut self, document: Vec<u8>) -> Result<(), LogsError> {
-        // Each is a line while it waits.
+        // Each document waits as a line.
         self.num_bytes += document.len() + 1;
         let max_bytes = self.limits.max_bytes;
         if self.num_bytes > max_bytes {
@@ -160,7 +162,8 @@ impl<'l> Documents<'l> {
         Ok(())
     }
 
-    /// Each document has all that its resource and scope say, so some kilobytes in gzip can be terabytes of documents.
+    /// Counts the bytes of resource and scope. Each document repeats them, so that a few kilobytes
+    /// of gzip can become terabytes of documents.
     fn count_shared(&mut self, (resource, scope): (&[u8], &[u8])) -> Result<(), LogsError> {
         self.num_shared_bytes += resource.len() + scope.len();
         match self.num_shared_bytes {
@@ -171,9 +174,9 @@ impl<'l> Documents<'l> {
         }
     }
 
-    /// What a resource and a scope are in documents: that of a record which says nothing itself.
+    /// Returns resource and scope as members of a document, taken from that of an empty record.
     fn members_of(&mut self, parts: (&[u8], &[u8])) -> Result<Vec<u8>, LogsError> {
-        // It is made once for the scope, and then copied for each record.
+        // They are made once for a scope and copied for each record.
         self.count_shared(parts)?;
         let (resource, scope) = parts;
         let request: [&[u8]; 5] = [
@@ -199,7 +202,8 @@ impl<'l> Documents<'l> {
     }
 }
 
-/// An object with more members, unless that is longer than `max_bytes`: then how long it is.
+/// Adds members to an object. If the result would exceed `max_bytes`, returns its length as the
+/// error.
 fn joined(object: &[u8], members: &[u8], max_bytes: usize) -> Result<Vec<u8>, usize> {
     let begin = object.strip_suffix(b"}").unwrap_or(object);
     let comma: &[u8] = match begin.len() > 1 && !members.is_empty() {

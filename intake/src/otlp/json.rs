@@ -1,7 +1,7 @@
-//! Requests in JSON, whose records are found without anything being read that stands in them.
+//! Requests in JSON, whose records are located without decoding them.
 //!
-//! What is no request is refused; beyond that, what is not as the protocol says is passed over, as some exporters differ in
-//! such things.
+//! A body that is no request is refused. Other deviations from the protocol are ignored, since some
+//! exporters have them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::nesting::{AROUND_RECORD, AROUND_RESOURCE, AROUND_SCOPE, check};
 /// Reads a request.
 ///
 /// # Errors
-/// If it is none, or too much.
+/// The request cannot be parsed, or exceeds a limit.
 pub(super) fn read(body: &[u8], documents: &mut Documents<'_>) -> Result<(), LogsError> {
     let body = std::str::from_utf8(body).map_err(LogsError::malformed)?;
     let request: &RawValue = serde_json::from_str(body).map_err(LogsError::malformed)?;
@@ -31,7 +31,7 @@ pub(super) fn read(body: &[u8], documents: &mut Documents<'_>) -> Result<(), Log
         }) => each_element(resource_logs, &mut |resource_logs| {
             read_resource(resource_logs, documents)
         }),
-        // It would be taken for a resource, and for an empty request.
+        // A resource, for example, would pass as an empty request.
         _ => Err(LogsError::malformed("it has no resourceLogs")),
     }
 }
@@ -43,7 +43,7 @@ fn read_resource(resource_logs: &RawValue, documents: &mut Documents<'_>) -> Res
     };
     let [resource, scope_logs, before_0_15] = resource_logs.values;
     let resource = part(resource, AROUND_RESOURCE);
-    // The second is their name before version 0.15 of the protocol.
+    // The second name is that of versions before 0.15 of the protocol.
     let scope_logs = scope_logs.filter(|value| value.get() != "null");
     let Some(scope_logs) = scope_logs.or(before_0_15) else {
         return Ok(());
@@ -73,13 +73,13 @@ fn part(value: Option<&RawValue>, num_around: usize) -> Part<'_> {
     check(value, num_around).map(|()| Cow::Borrowed(value))
 }
 
-/// Some members of an object. The last of several of one name counts.
+/// Selected members of an object. Of several members with the same name, the last one counts.
 struct Members<'b, const N: usize> {
     values: [Option<&'b RawValue>; N],
     is_empty: bool,
 }
 
-/// The members that have these names, if the value is an object.
+/// Returns the members with these names, if the value is an object.
 fn members<'b, const N: usize>(
     value: &'b RawValue,
     names: [&'static str; N],
@@ -92,7 +92,7 @@ fn members<'b, const N: usize>(
     members.map(Some).map_err(LogsError::malformed)
 }
 
-/// Reads the members that have these names.
+/// Visitor that reads the members with these names.
 struct Names<const N: usize>([&'static str; N]);
 
 impl<'b, const N: usize> Visitor<'b> for Names<N> {
@@ -118,7 +118,7 @@ impl<'b, const N: usize> Visitor<'b> for Names<N> {
     }
 }
 
-/// Which of these names is read, if it is one of them.
+/// Seed that reads a key as its index among these names.
 struct Place<'n>(&'n [&'static str]);
 
 impl<'b> DeserializeSeed<'b> for Place<'_> {
@@ -141,10 +141,11 @@ impl Visitor<'_> for Place<'_> {
     }
 }
 
-/// Takes an element of an array.
+/// Callback for an element of an array.
 type Take<'t, 'b> = dyn FnMut(&'b RawValue) -> Result<(), LogsError> + 't;
 
-/// Gives each element of an array, which may be far too many to be kept; of what is none, nothing.
+/// Passes each element of an array to `take`, without collecting them: there may be too many.
+/// Ignores other values.
 fn each_element<'b>(value: &'b RawValue, take: &mut Take<'_, 'b>) -> Result<(), LogsError> {
     if !value.get().starts_with('[') {
         return Ok(());
@@ -164,7 +165,7 @@ fn each_element<'b>(value: &'b RawValue, take: &mut Take<'_, 'b>) -> Result<(), 
 
 struct Elements<'e, 't, 'b> {
     take: &'e mut Take<'t, 'b>,
-    /// What was said of an element. The reader's own errors have only words.
+    /// Error returned by the callback. Errors of the JSON reader only carry text.
     stopped: &'e mut Option<LogsError>,
 }
 

@@ -1,36 +1,38 @@
-//! What keeps a record from being read, first of all values that are nested too deep or too widely: it is rejected, and all others
-//! are kept.
+//! Problems that make a single record unreadable, such as values nested too deeply or too widely.
+//! The record is rejected, and all others are kept.
 //!
-//! Readers of JSON and of protobuf give up at one value that is nested deeper than they go, and take hundreds of bytes for one
-//! of two bytes. So each record, resource and scope is looked through before it is read.
+//! Readers of JSON and protobuf fail at one value nested beyond their limit, and take hundreds of
+//! bytes for a value of two bytes. Each record, resource and scope is therefore scanned before it
+//! is decoded.
 
 use canter_formats::JsonNesting;
 
-/// How deep the reader of JSON goes.
+/// Maximum depth that the JSON reader supports.
 const MAX_DEPTH: usize = 127;
-/// Arrays and objects around a resource: the request, `resourceLogs` and its element.
+/// Levels around a resource: the request, `resourceLogs` and its element.
 pub(super) const AROUND_RESOURCE: usize = 3;
-/// Around a scope: `scopeLogs` and its element, too.
+/// Levels around a scope: also `scopeLogs` and its element.
 pub(super) const AROUND_SCOPE: usize = 5;
-/// Around a record: `logRecords`, too.
+/// Levels around a record: also `logRecords`.
 pub(super) const AROUND_RECORD: usize = 6;
 
-/// Most keys and values of one record, resource or scope. Read, they take less than 100 MB.
+/// Maximum number of keys and values of one record, resource or scope. Decoded, they take less than
+/// 100 MB.
 pub(super) const MAX_VALUES: usize = 100_000;
 
-/// Why a record is left out.
+/// Reason for which a record is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// It is nested deeper than readers go.
+    /// The record is nested beyond the readers' limit.
     TooDeep,
-    /// It would take too much memory.
+    /// Decoding the record would take too much memory.
     TooManyValues,
-    /// It has a text that is none.
+    /// The record contains text that is not UTF-8.
     NotUtf8,
 }
 
 impl Problem {
-    /// What is said of each record that is left out.
+    /// Returns the message for a rejected record.
     pub(super) fn message(self) -> String {
         match self {
             Self::TooDeep => "the log record, or its resource or scope, is nested too deep: some 25 maps inside one another \
@@ -47,7 +49,7 @@ impl Problem {
     }
 }
 
-/// Whether JSON can be read that has so many arrays and objects around it.
+/// Checks whether JSON can be decoded inside `num_around` enclosing arrays and objects.
 pub(super) fn check(json: &[u8], num_around: usize) -> Result<(), Problem> {
     let nesting = JsonNesting::of(json);
     if nesting.depth > MAX_DEPTH - num_around {

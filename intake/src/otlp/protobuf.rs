@@ -1,4 +1,4 @@
-//! Requests in protobuf, whose records are found without anything being read that stands in them.
+//! Requests in protobuf, whose records are located without decoding them.
 //! <https://protobuf.dev/programming-guides/encoding/>
 
 use std::borrow::Cow;
@@ -21,14 +21,14 @@ const OWNER: u32 = 1;
 /// `ResourceLogs.scope_logs`, and `ScopeLogs.log_records`.
 const OWNED: u32 = 2;
 
-/// How many messages inside one another the reader of protobuf takes.
+/// Maximum depth of messages that the protobuf reader supports.
 const MAX_DEPTH: usize = 100;
 
-/// Why a message is not read.
+/// Reason for which a message is not decoded.
 enum Unread {
-    /// Its records are left out.
+    /// Its records are rejected.
     Problem(Problem),
-    /// Nothing of the request can be read.
+    /// The whole request is unreadable.
     Request(LogsError),
 }
 
@@ -50,7 +50,7 @@ impl From<DecodeError> for LogsError {
     }
 }
 
-/// What is wrong with a message, apart from what is wrong with the request.
+/// Separates problems of a message from errors of the request.
 fn apart<T>(read: Result<T, Unread>) -> Result<Result<T, Problem>, LogsError> {
     match read {
         Ok(read) => Ok(Ok(read)),
@@ -62,7 +62,7 @@ fn apart<T>(read: Result<T, Unread>) -> Result<Result<T, Problem>, LogsError> {
 /// Reads a request.
 ///
 /// # Errors
-/// If it is none, or too much.
+/// The request cannot be parsed, or exceeds a limit.
 pub(super) fn read(body: &[u8], documents: &mut Documents<'_>) -> Result<(), LogsError> {
     for resource_logs in named(body, RESOURCE_LOGS) {
         read_resource(resource_logs?, documents)?;
@@ -74,7 +74,7 @@ fn read_resource(resource_logs: &[u8], documents: &mut Documents<'_>) -> Result<
     let mut resource = None;
     for scope_logs in named(resource_logs, OWNED) {
         let scope_logs = scope_logs?;
-        // A scope without records takes two bytes. There may be millions, and nothing becomes of them.
+        // A scope without records takes two bytes. A request may contain millions of them.
         if named(scope_logs, OWNED).next().transpose()?.is_none() {
             continue;
         }
@@ -100,7 +100,7 @@ fn read_resource(resource_logs: &[u8], documents: &mut Documents<'_>) -> Result<
     Ok(())
 }
 
-/// The resource or the scope of what has one.
+/// Returns the resource or the scope of a message.
 fn part<M: Message + Default + Serialize>(
     kind: Kind,
     owner: &[u8],
@@ -111,7 +111,7 @@ fn part<M: Message + Default + Serialize>(
     apart(written.map(|()| Cow::Owned(json)))
 }
 
-/// Writes a message as JSON. It may stand in pieces, each of which adds to those before.
+/// Writes a message as JSON. It may be split into pieces, which are merged.
 fn write_json<'b, M: Message + Default + Serialize>(
     kind: Kind,
     pieces: impl Iterator<Item = Result<&'b [u8], LogsError>>,
@@ -128,7 +128,7 @@ fn write_json<'b, M: Message + Default + Serialize>(
     let mut value = serde_json::to_value(&message).map_err(LogsError::malformed)?;
     drop(message);
     if let Some(object) = value.as_object_mut() {
-        // In protobuf a number that was not set is 0, and in its JSON it is not there.
+        // In protobuf, an unset number is 0; in JSON, it is absent.
         for name in ["droppedAttributesCount", "severityNumber", "flags"] {
             if object.get(name).is_some_and(|number| *number == 0) {
                 object.shift_remove(name);
@@ -140,7 +140,7 @@ fn write_json<'b, M: Message + Default + Serialize>(
     check(&json[start..], num_around).map_err(Unread::from)
 }
 
-/// Messages that may have many others in them.
+/// Kinds of messages that may contain many others.
 #[derive(Clone, Copy)]
 enum Kind {
     Resource,
@@ -154,7 +154,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// What a field of such a message is, if it is such a message, too.
+    /// Returns the kind of the message in a field, if it is one of these kinds.
     fn of_field(self, number: u32) -> Option<Self> {
         match (self, number) {
             (Self::Record, 5) | (Self::KeyValue, 2) | (Self::ArrayValue, 1) => Some(Self::AnyValue),
@@ -169,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// Whether a field of such a message is a text.
+    /// Returns whether a field of this kind of message is text.
     fn has_text(self, number: u32) -> bool {
         matches!(
             (self, number),
@@ -181,8 +181,8 @@ impl Kind {
     }
 }
 
-/// Looks for problems in what will be read of a message before it is: an empty attribute takes two bytes here, and hundreds as
-/// JSON, and the reader's own errors have only words.
+/// Scans a message for problems before it is decoded. An empty attribute takes two bytes in
+/// protobuf and hundreds as JSON, and errors of the reader only carry text.
 fn look_through(
     kind: Kind,
     message: &[u8],
@@ -209,7 +209,7 @@ fn look_through(
     Ok(())
 }
 
-/// The messages that stand in a field of another.
+/// Returns the messages in a field of another message.
 fn named(message: &[u8], number: u32) -> impl Iterator<Item = Result<&[u8], LogsError>> {
     Fields::of(message).filter_map(move |field| match field {
         Ok(field) if field.number != number => None,
@@ -224,14 +224,14 @@ fn named(message: &[u8], number: u32) -> impl Iterator<Item = Result<&[u8], Logs
     })
 }
 
-/// A field of a message.
+/// Field of a message.
 struct Field<'b> {
     number: u32,
-    /// What stands in a message, a string, or bytes; nothing of others.
+    /// Content of a message, string or bytes field; `None` for other types.
     content: Option<&'b [u8]>,
 }
 
-/// The fields of a message, one after another. None is left after an error.
+/// Iterator over the fields of a message. It ends after an error.
 struct Fields<'b> {
     rest: &'b [u8],
 }

@@ -1,4 +1,4 @@
-//! Requests of OTLP: the documents are the same as if a request were read at once, and bounded.
+//! OTLP requests: the documents equal those of a request decoded as a whole, and limits hold.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn read(body: &[u8], encoding: LogsEncoding) -> Result<Logs, LogsError> {
     read_logs(body, encoding, &LogsLimits::default())
 }
 
-/// A request in both encodings.
+/// Returns a request in both encodings.
 fn bodies(json: &Value) -> [(Vec<u8>, LogsEncoding); 2] {
     let request: ExportLogsServiceRequest = serde_json::from_value(json.clone()).unwrap();
     [
@@ -35,7 +35,7 @@ fn with_records(records: &[Value]) -> Value {
     json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]})
 }
 
-/// A length-delimited field of protobuf.
+/// Returns a length-delimited field of protobuf.
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     let mut field = vec![(number << 3) | 2];
     prost::encoding::encode_varint(content.len() as u64, &mut field);
@@ -43,7 +43,7 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
     field
 }
 
-/// A request in protobuf with one scope, of which `records` are the fields.
+/// Returns a protobuf request with one scope, whose fields are `records`.
 fn protobuf_of(records: &[u8]) -> Vec<u8> {
     field(1, &field(2, records))
 }
@@ -58,7 +58,7 @@ fn messages(logs: &Logs) -> Vec<&str> {
     messages.collect()
 }
 
-/// A large resource and many small records of it are short, and their documents are not.
+/// A large resource with many small records makes a short request and long documents.
 #[test]
 fn what_log_records_share_is_bounded() {
     let shared = "x".repeat(1 << 20);
@@ -84,7 +84,7 @@ fn what_log_records_share_is_bounded() {
     }
 }
 
-/// A resource by itself is no request, whether it is nested deep or not.
+/// A bare resource is no request, at any depth.
 #[test]
 fn what_has_no_resources_is_no_request() {
     for depth in [1, 200] {
@@ -104,7 +104,7 @@ fn what_is_no_request_is_refused() {
         "{\"resourceLogs\":[]",
         "{\"resourceLogs\":[]} x",
         "{\"resourceLogs\":[,]}",
-        // Nothing but the value that stands there is wrong.
+        // Only the value itself is invalid.
         r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"doubleValue":1e999}}]}]}]}"#,
         r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"\ud800"}}]}]}]}"#,
         r#"{"resourceLogs":[{"resource":{"a":"\ud800"},"scopeLogs":[{"logRecords":[{}]}]}]}"#,
@@ -125,7 +125,7 @@ fn what_is_no_request_is_refused() {
     }
 }
 
-/// What readers of whole values make of it counts.
+/// The result must equal that of readers that decode whole values.
 #[test]
 fn what_json_leaves_open_is_kept() {
     let record = r#"[{"timeUnixNano": 1}, {"body": {"stringValue": "a"}, "flags": 1, "flags": 2}]"#;
@@ -143,7 +143,7 @@ fn what_json_leaves_open_is_kept() {
     }
 }
 
-/// Each takes two bytes in protobuf, and hundreds if all are read at once.
+/// Each record takes two bytes in protobuf, and hundreds if all are decoded at once.
 #[test]
 fn empty_records_are_counted_and_not_gathered() {
     let num_in_1_mib = 1 << 19;
@@ -170,7 +170,7 @@ fn empty_records_are_counted_and_not_gathered() {
             assert!(logs == expected, "{encoding:?}, {num_records}");
         }
     }
-    // Scopes and resources without records are none.
+    // Scopes and resources without records count for nothing.
     for owners in [
         [0x0a, 0x00].repeat(1 << 20),
         field(1, &[0x12, 0x00].repeat(1 << 20)),
@@ -184,7 +184,7 @@ fn the_documents_of_a_request_are_bounded_together() {
     let records = vec![json!({"body": {"stringValue": "x".repeat(100)}}); 10];
     for (body, encoding) in bodies(&with_records(&records)) {
         let logs = read(&body, encoding).unwrap();
-        // As lines.
+        // Counted as lines.
         let num_bytes: usize = logs.documents.iter().map(|line| line.len() + 1).sum();
         let with = |max_bytes| LogsLimits {
             max_bytes,
@@ -216,7 +216,7 @@ fn records_that_are_too_long_are_rejected_alone() {
         assert!(problem.starts_with("the log record has 5"), "{problem}");
         assert!(problem.ends_with("more than 200"), "{problem}");
     }
-    // A record that is short, with a resource that is not.
+    // A short record with a long resource.
     let request = json!({"resourceLogs": [
         {"resource": {"attributes": [{"key": "a", "value": {"stringValue": "x".repeat(200)}}]},
             "scopeLogs": [{"logRecords": [record(&texts[0])]}]},
@@ -245,7 +245,7 @@ fn records_with_too_many_values_are_rejected_alone() {
         assert_eq!(messages(&logs), ["last"]);
         assert_eq!(logs.problems, [nesting::Problem::TooManyValues.message()]);
     }
-    // Of a resource, and of what it refers to: its record goes with it.
+    // In a resource, and in entities that it refers to: its record is rejected too.
     for resource in [empty(1), empty(3), field(3, &empty(3))] {
         let owned = field(2, &last);
         let with = field(1, &[field(1, &resource), owned.clone()].concat());
@@ -300,7 +300,7 @@ fn records_that_are_nested_too_deep_are_rejected_alone() {
     }
 }
 
-/// Some programs send what they were given.
+/// Some programs forward their input unchecked.
 #[test]
 fn records_with_texts_that_are_not_utf8_are_rejected_alone() {
     let attribute = |key: &[u8], value: &[u8]| {
@@ -323,11 +323,11 @@ fn records_with_texts_that_are_not_utf8_are_rejected_alone() {
         assert_eq!(messages(&logs), ["last"]);
         assert_eq!(logs.problems, [not_utf8.as_str()]);
     }
-    // Bytes are any.
+    // Bytes fields may contain any bytes.
     let bytes = protobuf_of(&field(2, &field(5, &field(7, b"\xff"))));
     let logs = read(&bytes, LogsEncoding::Protobuf).unwrap();
     assert_eq!((logs.documents.len(), logs.problems.len()), (1, 0));
-    // Of a resource, of what it refers to, and of a scope: their records go with them.
+    // In a resource, in entities that it refers to, and in a scope: their records are rejected too.
     let owned = field(2, &last);
     let of_resource = |resource: &[u8]| field(1, &[field(1, resource), owned.clone()].concat());
     let scope = field(1, &field(1, b"\xff"));
@@ -343,11 +343,12 @@ fn records_with_texts_that_are_not_utf8_are_rejected_alone() {
     }
 }
 
-/// As deep as the reader of protobuf goes, and one deeper: who looks before it does must know.
+/// Tests the maximum depth of the protobuf reader and one more: the scan must know the exact limit.
 #[test]
 fn the_reader_of_protobuf_goes_as_deep_as_is_said() {
     let nested = |depth: usize| {
-        // A body, and in it arrays with one value each, which are two messages. The last one may be empty.
+        // A body with nested arrays of one value each, which are two messages. The innermost may be
+        // empty.
         let inmost = match depth % 2 {
             0 => field(5, b""),
             _ => Vec::new(),
@@ -364,12 +365,12 @@ fn the_reader_of_protobuf_goes_as_deep_as_is_said() {
             "{depth}"
         );
         let logs = read(&protobuf_of(&field(2, &record)), LogsEncoding::Protobuf).unwrap();
-        // JSON ends before.
+        // The limit of JSON is reached earlier.
         assert_eq!(logs.problems, [nesting::Problem::TooDeep.message()]);
     }
 }
 
-/// Pieces of a message that may be there once are put together.
+/// Pieces of a singular message are merged.
 #[test]
 fn a_resource_in_pieces_is_one() {
     let attribute = |key: &str| {
@@ -392,7 +393,7 @@ fn a_resource_in_pieces_is_one() {
     assert_eq!(document, expected);
 }
 
-/// The documents of a request that is read as one value.
+/// Returns the documents of a request that is decoded as one value.
 fn read_at_once(json: &str) -> Logs {
     let layout = Layout::new(Format::OtlpJson, b',', Arc::new(Hints::default()));
     let mut logs = Logs::default();
@@ -408,7 +409,7 @@ fn read_at_once(json: &str) -> Logs {
     logs
 }
 
-/// In protobuf a number that was not set is 0.
+/// Removes numbers of 0, which count as unset in protobuf.
 fn remove_unset(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(remove_unset),

@@ -1,4 +1,4 @@
-//! Work that may fail again and again: what came of it, and when it is tried next.
+//! Retries of work that may fail repeatedly: outcomes and the time of the next attempt.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use canter_index_builder::BuildError;
 
-/// The pause before the second attempt, in intervals; it doubles with each failure.
+/// Pause after the first failure, in intervals; it doubles with each further one.
 const FIRST_PAUSE: u32 = 2;
 
 /// Attempts at one kind of work on one index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attempts {
-    /// Failures since it last succeeded.
+    /// Number of failures since the last success.
     pub(super) num_failures: u32,
     not_before: Option<Instant>,
 }
@@ -21,20 +21,20 @@ pub(super) struct Attempts {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) problem: String,
-    /// How long until the next attempt.
+    /// Time until the next attempt.
     pub(super) pause: Duration,
 }
 
 impl Attempts {
-    /// Whether it is time for an attempt.
+    /// Returns whether an attempt is due.
     pub(super) fn is_due(&self) -> bool {
         self.not_before.is_none_or(|at| Instant::now() >= at)
     }
 
-    /// Does the work. A panic in it is a failure like any other: it costs the index that it is about, and no other.
+    /// Runs the work. A panic counts as a failure, and affects only this index.
     ///
     /// # Errors
-    /// What went wrong. Until the pause is over, [`Attempts::is_due`] says no.
+    /// The work failed. [`Attempts::is_due`] returns `false` until the pause is over.
     pub(super) fn make<T>(
         &mut self,
         interval: Duration,
