@@ -20,13 +20,15 @@
 
 mod api;
 mod error;
-mod explain;
+mod exchange;
 mod leaf;
+mod limits;
 mod partial_cache;
 mod plan;
 mod query;
 mod request;
 mod root;
+mod search;
 pub mod session;
 mod split;
 

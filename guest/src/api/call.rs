@@ -9,10 +9,10 @@ use super::indexes::{About, IndexFilter, describe, list, ready};
 use super::params::{index_parameters, search_parameters};
 use super::settings::ApiSettings;
 use crate::SearchError;
+use crate::exchange::Exchange;
 use crate::request::{AskedIndexes, Question};
-use crate::session::exchange::Exchange;
+use crate::search::{run_plan, run_search};
 use crate::session::protocol::{Budget, HttpRequest, HttpResponse, Outcome};
-use crate::session::run;
 
 /// What a request asks for.
 #[derive(Debug)]
@@ -135,8 +135,8 @@ impl Call {
             } => {
                 let shared = exchange.clone();
                 let end = match max_leaves {
-                    0 | 1 => run::search(*question, indexes, shared).await,
-                    _ => run::plan(*question, indexes, max_leaves, shared).await,
+                    0 | 1 => run_search(*question, indexes, shared).await,
+                    _ => run_plan(*question, indexes, max_leaves, shared).await,
                 };
                 to_http(end, &exchange)
             }

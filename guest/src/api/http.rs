@@ -3,7 +3,7 @@
 use canter_names::Api;
 use serde_json::json;
 
-use crate::session::exchange::Exchange;
+use crate::exchange::Exchange;
 use crate::session::protocol::{HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
 

@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use canter_split_format::{ManifestFile, PageRef, SplitEntry};
 
 use super::settings::ApiSettings;
+use crate::exchange::Exchange;
+use crate::limits::SECOND_NS;
 use crate::plan::read_manifest;
-use crate::request::SECOND_NS;
 use crate::root::to_json;
-use crate::session::exchange::Exchange;
 use crate::session::protocol::Outcome;
 use crate::{ErrorKind, SearchError};
 

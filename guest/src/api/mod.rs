@@ -17,7 +17,7 @@ mod params;
 mod settings;
 
 pub(crate) use call::read_call;
-pub(crate) use elastic::{scroll_id, to_elastic};
+pub(crate) use elastic::to_elastic;
 pub(crate) use http::to_http;
 pub use http::{http_error, http_refusal};
 pub(crate) use settings::ApiSettings;

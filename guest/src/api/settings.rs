@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use crate::SearchError;
-use crate::request::{Limits, parse_filter, read_filters};
+use crate::limits::Limits;
+use crate::request::{parse_filter, read_filters};
 
 /// The settings of one HTTP session. Unknown keys are refused by name.
 #[derive(Clone, Debug, Deserialize)]

@@ -7,9 +7,10 @@ use canter_matching::Bits;
 use super::times::Within;
 use super::windows::Windows;
 use crate::SearchError;
+use crate::exchange::Interrupt;
+use crate::limits::Limits;
 use crate::query::{BuiltQuery, Needs, build_query};
-use crate::request::{Limits, SearchRequest};
-use crate::session::Interrupt;
+use crate::request::SearchRequest;
 use crate::split::OpenSplit;
 
 /// What the head of a split says of aggregations over the documents within a time filter, all of which match. What it

@@ -15,9 +15,9 @@ use super::reads::rerun_on_gaps;
 use super::reads::warm_up;
 use super::times::Within;
 use crate::SearchError;
+use crate::exchange::Interrupt;
 use crate::query::{BuiltQuery, QueryShape, required_terms};
 use crate::request::SortOrder;
-use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
 /// So many terms that every match needs are looked up before anything else is read.

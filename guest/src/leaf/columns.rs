@@ -8,7 +8,7 @@ use tantivy::index::SegmentComponent;
 
 use super::reads::rerun_on_gaps;
 use crate::SearchError;
-use crate::session::exchange::Exchange;
+use crate::exchange::Exchange;
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
 
 /// The names of all columns of these splits, which are of one index, and the types that each has. Parts of a name stand on

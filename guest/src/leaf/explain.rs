@@ -9,9 +9,9 @@ use super::candidate::Candidate;
 use super::hits::HitOrder;
 use super::leaf_search::{Leaf, LeafSearch};
 use crate::SearchError;
+use crate::exchange::Exchange;
 use crate::query::QueryShape;
 use crate::request::SortOrder;
-use crate::session::exchange::Exchange;
 use crate::split::guarded;
 
 /// What becomes of a split.

@@ -17,11 +17,12 @@ use super::partial::{
 use super::reads::{SPLITS_AT_ONCE, ScanBudget, Scanner, rerun_on_gaps, warm_up};
 use super::split_search::{SplitResult, SplitTask};
 use super::statistics::Statistics;
+use crate::exchange::Exchange;
+use crate::exchange::Interrupt;
+use crate::limits::{Limits, TimeFilter};
 use crate::partial_cache::{SplitKeys, store};
 use crate::query::{BuiltQuery, QueryNode};
-use crate::request::{Limits, SearchRequest, SortKeySpec, SortOrder, SortTarget, TimeFilter};
-use crate::session::Interrupt;
-use crate::session::exchange::Exchange;
+use crate::request::{SearchRequest, SortKeySpec, SortOrder, SortTarget};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guard, guarded};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::{DeletedDocs, IdentityRange, ListedSplit, TimeRange};

@@ -30,6 +30,6 @@ pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use hits::{HitOrder, place_in, shows_milliseconds};
 pub(crate) use leaf_search::{Leaf, search_leaf};
 pub(crate) use partial::{
-    FailedSplit, PartialHit, PartialResult, SortValue, check_listed, collapse, compare_hits,
-    general_reason, kind_name,
+    FailedSplit, PartialHit, PartialResult, check_listed, collapse, compare_hits, general_reason,
+    kind_name,
 };

@@ -15,8 +15,8 @@ use super::statistics::Statistics;
 use super::term_docs::TermDocs;
 use super::term_scores::TermScores;
 use super::windows::Windows;
+use crate::exchange::Interrupt;
 use crate::query::{BuiltQuery, QueryShape};
-use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
 /// What to do with one split.

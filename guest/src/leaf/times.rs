@@ -11,8 +11,8 @@ use tantivy::columnar::Column;
 
 use super::reads::warm_up;
 use crate::SearchError;
+use crate::limits::TimeFilter;
 use crate::query::Needs;
-use crate::request::TimeFilter;
 use crate::split::OpenSplit;
 
 /// The documents that a time filter lets through, as far as the time index says. They are sorted by time.

@@ -5,8 +5,8 @@ use std::ops::Range;
 use canter_matching::{Bits, Matcher, WINDOW_LEN};
 use tantivy::DocId;
 
+use crate::exchange::Interrupt;
 use crate::query::BuiltQuery;
-use crate::session::Interrupt;
 use crate::split::OpenSplit;
 
 /// Documents that match, a window after the other.

@@ -4,7 +4,7 @@ use canter_split_format::checksum64;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::session::exchange::Exchange;
+use crate::exchange::Exchange;
 use crate::session::protocol::ByteClass;
 
 /// Larger entries are not offered: they would push out many that are worth more.

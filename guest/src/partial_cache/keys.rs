@@ -6,8 +6,9 @@ use canter_split_format::{SplitEntry, TimeRange};
 use serde_json::Value;
 
 use crate::SearchError;
+use crate::limits::{Limits, TimeFilter};
 use crate::query::QueryNode;
-use crate::request::{Limits, SearchRequest, TimeFilter};
+use crate::request::SearchRequest;
 use crate::split::{HeadSource, SearchedIndex};
 
 /// Hex digits of a key: 160 bits, so that no two requests ever share one.

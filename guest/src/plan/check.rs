@@ -6,8 +6,9 @@ use canter_split_format::ManifestFile;
 
 use crate::SearchError;
 use crate::leaf::HitOrder;
+use crate::limits::Limits;
 use crate::query::{QueryNode, QueryShape, build_query, is_metadata};
-use crate::request::{DateFormat, Limits, SearchRequest, SortTarget};
+use crate::request::{DateFormat, SearchRequest, SortTarget};
 
 /// The config of an index that goes by this name, compiled.
 ///

@@ -12,9 +12,10 @@ use tantivy::directory::OwnedBytes;
 
 use super::prune::covered_share;
 use crate::SearchError;
+use crate::exchange::Exchange;
+use crate::limits::{Limits, TimeFilter};
 use crate::query::{QueryNode, RequiredTerms, build_query, required_terms};
-use crate::request::{Limits, SearchRequest, TimeFilter};
-use crate::session::exchange::Exchange;
+use crate::request::SearchRequest;
 use crate::session::protocol::ByteClass;
 
 /// Of so few splits no filter is asked: looking into them costs no more.

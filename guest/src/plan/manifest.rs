@@ -3,8 +3,8 @@
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 use tantivy::directory::OwnedBytes;
 
-use crate::request::Limits;
-use crate::session::exchange::Exchange;
+use crate::exchange::Exchange;
+use crate::limits::Limits;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
 use crate::{ErrorKind, SearchError};
 

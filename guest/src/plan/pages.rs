@@ -7,8 +7,8 @@ use tantivy::directory::OwnedBytes;
 
 use super::filters::{FilterBlocks, Needles};
 use crate::SearchError;
-use crate::request::TimeFilter;
-use crate::session::exchange::Exchange;
+use crate::exchange::Exchange;
+use crate::limits::TimeFilter;
 use crate::session::protocol::ByteClass;
 
 /// What was read of a page, as it came: an index has many pages, and only one at a time is decoded.

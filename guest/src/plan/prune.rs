@@ -2,8 +2,8 @@
 
 use canter_split_format::{Tags, TimeRange};
 
+use crate::limits::TimeFilter;
 use crate::query::RequiredTag;
-use crate::request::TimeFilter;
 
 /// Why a split cannot hold a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

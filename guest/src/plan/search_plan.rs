@@ -2,17 +2,18 @@
 
 use canter_aggregations::{Aggregations, Merger};
 use canter_doc_mapper::DocMapper;
-use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Tags, Totals};
+use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Tags, TimeRange, Totals};
 
 use super::check::{check_request, mapper_of};
 use super::count::{Countable, Counted, must_look_at};
 use super::filters::{FilterBlocks, Needles};
 use super::pages::{ReadPage, read_pages};
 use super::prune::{PruneReason, Required};
-use crate::leaf::{FailedSplit, HitOrder, PartialResult};
+use crate::exchange::Exchange;
+use crate::leaf::{FailedSplit, HitOrder, Leaf, PartialResult};
+use crate::limits::Limits;
 use crate::query::{QueryShape, required_tags, time_bounds};
-use crate::request::{Limits, Scroll, SearchRequest, SortOrder, TimeBounds};
-use crate::session::exchange::Exchange;
+use crate::request::{Scroll, SearchRequest, SortOrder, TimeBounds};
 use crate::split::{HeadSource, SearchedIndex};
 use crate::{ErrorKind, SearchError};
 
@@ -88,6 +89,26 @@ impl SearchPlan {
     pub(crate) fn num_pruned(&self, reason: PruneReason) -> u64 {
         let pruned = self.pruned.iter().filter(|(_, why)| *why == reason);
         pruned.map(|(unopened, _)| unopened.num_splits).sum()
+    }
+
+    /// Returns the time ranges of the splits that must be looked at, by place.
+    pub(crate) fn time_ranges(&self) -> Vec<Option<TimeRange>> {
+        let splits = self.splits.iter();
+        splits.map(|split| split.source.entry.time_range).collect()
+    }
+
+    /// Returns all splits that must be looked at as one leaf.
+    pub(crate) fn leaf(&self, request: SearchRequest, limits: Limits) -> Leaf {
+        let splits = self.splits.iter();
+        Leaf {
+            time_ranges: self.time_ranges(),
+            indexes: self.indexes.clone(),
+            splits: splits
+                .map(|split| (split.split_ord, split.source.clone()))
+                .collect(),
+            request,
+            limits,
+        }
     }
 }
 

@@ -172,8 +172,8 @@ impl RequiredTerms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
     use crate::query::{build_query, parse_query};
-    use crate::request::Limits;
     use canter_doc_mapper::{DocMapper, IndexConfig};
 
     fn mapper() -> DocMapper {

@@ -12,7 +12,7 @@ use tantivy_query_grammar::UserInputLeaf;
 use super::build::build_query;
 use super::columns::ColumnQuery;
 use super::tree::{BoolNode, Leaf, QueryNode, Role};
-use crate::request::{Limits, TimeFilter};
+use crate::limits::{Limits, TimeFilter};
 
 /// The times between which every hit lies, by the clauses of `node` over `field`, which is the timestamp field; `None`
 /// without such a clause, or if one is no range of times.

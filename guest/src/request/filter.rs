@@ -3,8 +3,9 @@
 use serde::{Deserialize as _, Deserializer, de::Error as _};
 use serde_json::Value;
 
-use super::{Limits, texts};
+use super::texts;
 use crate::SearchError;
+use crate::limits::Limits;
 use crate::query::{QueryNode, parse_query};
 
 /// Parses a forced filter.

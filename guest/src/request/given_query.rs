@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
-use super::Limits;
 use crate::SearchError;
+use crate::limits::Limits;
 use crate::query::{QueryNode, parse_dsl, parse_query};
 
 /// A query string, or a query of Elasticsearch's query DSL.

@@ -6,36 +6,32 @@ mod counting;
 mod elastic;
 mod filter;
 mod given_query;
-mod limits;
 mod scroll;
 mod sort;
+mod sort_value;
 
 pub(crate) use asked_indexes::AskedIndexes;
 pub(crate) use counting::Counting;
 pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, Marks, NamedField, SourceFilter};
 pub(crate) use filter::{parse_filter, read_filters};
 pub(crate) use given_query::GivenQuery;
-pub(crate) use limits::Limits;
 pub(crate) use scroll::{Scroll, SealedPlace};
 pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
+pub(crate) use sort_value::SortValue;
 
 use sort::parse_sort_by;
 
 use canter_aggregations::{Aggregations, Bounds, check_name, resolve_now};
 use canter_names::read_json;
-use canter_split_format::TimeRange;
 use serde::{Deserialize, Serialize};
 
 use self::bounds::MAX_FIELDS;
 use crate::SearchError;
-use crate::leaf::SortValue;
+use crate::limits::{Limits, TimeFilter};
 use crate::query::{Factor, QueryNode, parse_named, without_time};
 
 /// The name of an index, and the hash of its manifest.
 pub(crate) type PinnedManifest = (String, String);
-
-/// Nanoseconds of a second.
-pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 
 /// A search as it comes in. Unknown keys are refused by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -420,45 +416,4 @@ pub(crate) struct TimeBounds {
     /// The timestamp field.
     pub(crate) field: String,
     pub(crate) filter: TimeFilter,
-}
-
-/// A range of time, each end optional: start included, end excluded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TimeFilter {
-    pub(crate) start_ns: Option<i64>,
-    pub(crate) end_ns: Option<i64>,
-}
-
-impl TimeFilter {
-    /// From the first second, and until the last.
-    pub(crate) fn of_seconds(start: Option<i64>, end: Option<i64>) -> Self {
-        let ns = |seconds: i64| seconds.saturating_mul(SECOND_NS);
-        Self {
-            start_ns: start.map(ns),
-            end_ns: end.map(ns),
-        }
-    }
-
-    /// What both let through.
-    pub(crate) fn and(self, other: Self) -> Self {
-        let latest = [self.start_ns, other.start_ns].into_iter().flatten().max();
-        let earliest = [self.end_ns, other.end_ns].into_iter().flatten().min();
-        Self {
-            start_ns: latest,
-            end_ns: earliest,
-        }
-    }
-
-    /// Whether something within this range may pass. What has no range may.
-    pub(crate) fn may_match(&self, range: Option<TimeRange>) -> bool {
-        range.is_none_or(|range| {
-            self.start_ns.is_none_or(|start| range.end_ns >= start)
-                && self.end_ns.is_none_or(|end| range.start_ns < end)
-        })
-    }
-
-    /// Whether it lets everything through.
-    pub(crate) fn is_open(&self) -> bool {
-        *self == Self::default()
-    }
 }

@@ -1,10 +1,11 @@
 //! Going through all hits, page by page.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use canter_split_format::SplitEntry;
 use serde::{Deserialize, Serialize};
 
-use super::PinnedManifest;
-use crate::leaf::SortValue;
+use super::{PinnedManifest, SortValue};
 
 /// A search that goes through all hits, page by page: in the order in which they lie in the index's splits, or in one of
 /// values.
@@ -26,6 +27,26 @@ pub(crate) struct Scroll {
     /// The parameters and the body of the request, for the next page.
     pub(crate) query: String,
     pub(crate) body: String,
+}
+
+/// Longest text of a scroll, in bytes: with a longest query and what is around it.
+const MAX_LEN: usize = 256 * 1024;
+
+impl Scroll {
+    /// Returns the text by which the next page is asked for.
+    pub(crate) fn to_id(&self) -> String {
+        let json = serde_json::to_string(self).unwrap_or_default();
+        BASE64_URL_SAFE_NO_PAD.encode(json)
+    }
+
+    /// Reads such a text; `None` if it is none.
+    pub(crate) fn of_id(id: &str) -> Option<Self> {
+        if id.len() > MAX_LEN {
+            return None;
+        }
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(id).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
 }
 
 /// Where a document lies, readable with its split's entry only. A caller who may see some documents would otherwise learn

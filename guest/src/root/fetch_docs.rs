@@ -9,8 +9,8 @@ use futures_util::future::{join, join_all};
 use tantivy::TantivyDocument;
 
 use crate::SearchError;
+use crate::exchange::Exchange;
 use crate::leaf::PartialHit;
-use crate::session::exchange::Exchange;
 use crate::session::protocol::ByteClass;
 use crate::split::{DocIdentities, Documents, HeadSource, Indexes, OpenSplit, guard, guarded};
 

@@ -13,11 +13,11 @@ use super::merge::Merged;
 use super::pretty::pretty;
 use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
-use crate::api::scroll_id;
+use crate::exchange::Exchange;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
+use crate::limits::Limits;
 use crate::partial_cache::{look_up, store};
-use crate::request::{Limits, Question, SealedPlace, SearchRequest};
-use crate::session::exchange::Exchange;
+use crate::request::{Question, SealedPlace, SearchRequest};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
 /// What the plan found, for the profile and the order of hits.
@@ -414,7 +414,7 @@ fn scroll_id_of(
         }
         scroll.keys.clone_from(&last.keys);
     }
-    Some(scroll_id(&scroll))
+    Some(scroll.to_id())
 }
 
 /// The aggregations as the answer shows them.

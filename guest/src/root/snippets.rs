@@ -9,8 +9,9 @@ use tantivy::schema::Value as _;
 use tantivy::snippet::{Snippet, SnippetGenerator};
 
 use crate::SearchError;
+use crate::limits::Limits;
 use crate::query::{QueryNode, build_query};
-use crate::request::{Highlight, Limits, Marks, SearchRequest};
+use crate::request::{Highlight, Marks, SearchRequest};
 use crate::split::OpenSplit;
 
 /// Longest passage, in characters.

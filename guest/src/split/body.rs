@@ -14,8 +14,8 @@ use futures_util::future::join_all;
 use tantivy::directory::OwnedBytes;
 
 use crate::SearchError;
-use crate::session::Interrupt;
-use crate::session::exchange::{Exchange, FetchFailure};
+use crate::exchange::Interrupt;
+use crate::exchange::{Exchange, FetchFailure};
 use crate::session::protocol::{ByteClass, FetchErrorKind, SupplyResult};
 
 /// The bytes of one split behind its head.

@@ -3,7 +3,7 @@
 use canter_split_format::{DeletedDocs, SplitEntry};
 
 use crate::SearchError;
-use crate::session::exchange::Exchange;
+use crate::exchange::Exchange;
 use crate::session::protocol::ByteClass;
 
 /// Reads what is deleted of a split: nothing is read if its entry says it all.

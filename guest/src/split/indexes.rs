@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::open::{HeadSource, Mappers, OpenSplit, open_split};
 use crate::SearchError;
-use crate::session::exchange::Exchange;
+use crate::exchange::Exchange;
 
 /// An index that is searched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

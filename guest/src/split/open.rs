@@ -22,8 +22,8 @@ use super::directory::SplitDirectory;
 use super::documents::DocumentFiles;
 use super::identities::IdentityFile;
 use crate::SearchError;
+use crate::exchange::Exchange;
 use crate::query::{POSTINGS, TermInfos, compile};
-use crate::session::exchange::Exchange;
 use crate::session::protocol::{ByteClass, FetchErrorKind};
 
 /// A manifest entry, with the split's head if the manifest carried it, or where else it stands.

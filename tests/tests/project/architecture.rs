@@ -283,6 +283,59 @@ fn files_say_what_they_are_and_stay_small() {
 }
 
 /// Where a clock is before 1970, there is no date, and what does not expect that panics.
+/// The folders of the guest from the ground up.
+const FLOORS: [&str; 13] = [
+    "protocol",
+    "exchange",
+    "limits",
+    "query",
+    "request",
+    "split",
+    "partial_cache",
+    "leaf",
+    "plan",
+    "root",
+    "search",
+    "api",
+    "session",
+];
+
+#[test]
+fn folders_of_the_guest_import_only_from_those_below() {
+    let source = workspace().join("guest/src");
+    let mut files = Vec::new();
+    sources(&source, &mut files);
+    let floor_of = |folder: &str| FLOORS.iter().position(|floor| *floor == folder);
+    let mut num_imports = 0;
+    for file in files {
+        let inside = file.strip_prefix(&source).unwrap();
+        let is_test = inside
+            .iter()
+            .any(|part| part == "tests" || part == "tests.rs");
+        let folder = inside.iter().next().unwrap().to_str().unwrap();
+        if is_test || folder == "lib.rs" || folder == "error.rs" {
+            continue;
+        }
+        let own = floor_of(folder).unwrap_or_else(|| panic!("{folder} has no floor"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        // The protocol stands in the folder of the door, and is below all.
+        let text = text.replace("crate::session::protocol", "crate::protocol");
+        for import in text.split("crate::").skip(1) {
+            let used = import.split(|c: char| !c.is_alphanumeric() && c != '_');
+            if let Some(floor) = used.into_iter().next().and_then(floor_of) {
+                num_imports += 1;
+                assert!(
+                    floor <= own,
+                    "{} imports from {}, which is above it",
+                    inside.display(),
+                    FLOORS[floor]
+                );
+            }
+        }
+    }
+    assert!(num_imports > 100, "only {num_imports} imports were found");
+}
+
 #[test]
 fn the_date_is_asked_for_in_one_place() {
     const ASKS: &str = "stores/src/clock.rs";

@@ -14,12 +14,13 @@ use super::table::Table;
 use super::{cluster, pit};
 use crate::api::indexes::{amounts, manifests};
 use crate::api::settings::ApiSettings;
+use crate::exchange::Exchange;
+use crate::limits::Limits;
 use crate::plan::{check_query, plan_search};
-use crate::request::{AskedIndexes, Limits, Question, SearchRequest};
+use crate::request::{AskedIndexes, Question, SearchRequest};
 use crate::root::{pretty, put, to_json};
-use crate::session::exchange::Exchange;
+use crate::search::{no_index, run_plan, run_search};
 use crate::session::protocol::{Budget, HttpResponse, Outcome};
-use crate::session::run::{self, no_index};
 use crate::{ErrorKind, SearchError};
 
 /// Longest answer of `_field_caps`, in bytes.
@@ -163,8 +164,8 @@ impl ElasticCall {
                     (Some(aggregated), _) => {
                         search_both(question, aggregated, indexes, shared).await
                     }
-                    (None, 0 | 1) => run::search(question, indexes, shared).await,
-                    (None, _) => run::plan(question, indexes, max_leaves, shared).await,
+                    (None, 0 | 1) => run_search(question, indexes, shared).await,
+                    (None, _) => run_plan(question, indexes, max_leaves, shared).await,
                 };
                 match end {
                     Err(error) if asked.allows(&error) => {
@@ -367,8 +368,8 @@ pub(super) async fn search_both(
     indexes: AskedIndexes,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let hits = run::search(question, indexes.clone(), exchange.clone());
-    let aggregations = run::search(aggregated, indexes, exchange);
+    let hits = run_search(question, indexes.clone(), exchange.clone());
+    let aggregations = run_search(aggregated, indexes, exchange);
     let (hits, aggregations) = join(hits, aggregations).await;
     let (Outcome::Response(hits), Outcome::Response(aggregations)) = (hits?, aggregations?) else {
         return Err(SearchError::internal(

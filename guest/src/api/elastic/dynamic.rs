@@ -6,10 +6,10 @@ use tantivy::columnar::ColumnType;
 
 use super::fields::Described;
 use crate::SearchError;
+use crate::exchange::Exchange;
 use crate::leaf::list_columns;
+use crate::limits::TimeFilter;
 use crate::plan::newest_in_pages;
-use crate::request::TimeFilter;
-use crate::session::exchange::Exchange;
 use crate::split::{HeadSource, SearchedIndex};
 
 /// So many of the newest splits are asked which fields they have.

@@ -4,8 +4,8 @@ use canter_names::Api;
 use serde_json::{Value, json};
 
 use crate::api::http::response_of;
+use crate::exchange::Exchange;
 use crate::root::put;
-use crate::session::exchange::Exchange;
 use crate::session::protocol::{HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tantivy::schema::DateTimePrecision;
 
 use crate::SearchError;
-use crate::request::TimeFilter;
+use crate::limits::TimeFilter;
 use crate::root::put;
 
 /// A field as Elasticsearch would have it.

@@ -13,10 +13,10 @@ use super::params::{Common, UrlParams};
 use super::routes::{ALL, read_search_of};
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
+use crate::exchange::Exchange;
 use crate::request::AskedIndexes;
-use crate::session::exchange::Exchange;
+use crate::search::run_search;
 use crate::session::protocol::{Budget, HttpRequest, Outcome};
-use crate::session::run;
 
 /// Most searches of one request.
 const MAX_SEARCHES: usize = 500;
@@ -159,7 +159,7 @@ async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String 
     let exchange_of_all = exchange.clone();
     let asked = indexes.clone();
     let end = match aggregated {
-        None => run::search(question, indexes, exchange_of_all).await,
+        None => run_search(question, indexes, exchange_of_all).await,
         Some(aggregated) => search_both(question, aggregated, indexes, exchange_of_all).await,
     };
     match end {

@@ -26,4 +26,3 @@ mod table;
 pub(super) use call::ElasticCall;
 pub(crate) use errors::to_elastic;
 pub(super) use routes::read_elastic;
-pub(crate) use scroll::scroll_id;

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
+use crate::limits::Limits;
 use crate::query::NAME;
-use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// Most names of a search: as many as a hit has bits for.

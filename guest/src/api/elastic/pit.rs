@@ -12,10 +12,11 @@ use serde_json::Value;
 
 use super::body::wrong;
 use super::params::read_duration;
+use crate::exchange::Exchange;
+use crate::limits::Limits;
 use crate::plan::pin_manifest;
-use crate::request::{AskedIndexes, Limits, PinnedManifest};
-use crate::session::exchange::Exchange;
-use crate::session::run::no_index;
+use crate::request::{AskedIndexes, PinnedManifest};
+use crate::search::no_index;
 use crate::{ErrorKind, SearchError};
 
 /// Longest text of a point in time, in bytes: of hundreds of indexes.

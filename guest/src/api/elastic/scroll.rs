@@ -6,24 +6,12 @@
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-scroll>.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-
 use super::body::{Body, Search, read_search};
 use super::params::UrlParams;
 use super::routes::resolve;
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
 use crate::request::{AskedIndexes, Counting, Scroll};
-
-/// Longest text of a scroll, in bytes: with a longest query and what is around it.
-const MAX_LEN: usize = 256 * 1024;
-
-/// The text of a scroll.
-pub(crate) fn scroll_id(scroll: &Scroll) -> String {
-    let json = serde_json::to_string(scroll).unwrap_or_default();
-    BASE64_URL_SAFE_NO_PAD.encode(json)
-}
 
 /// Reads the request for the next page, by the text of the last one.
 ///
@@ -35,11 +23,7 @@ pub(super) fn next_page(
     settings: &ApiSettings,
 ) -> Result<(AskedIndexes, Search), SearchError> {
     let invalid = || SearchError::invalid("scroll_id: this is no scroll of this server");
-    if id.len() > MAX_LEN {
-        return Err(invalid());
-    }
-    let json = BASE64_URL_SAFE_NO_PAD.decode(id).map_err(|_| invalid())?;
-    let scroll: Scroll = serde_json::from_slice(&json).map_err(|_| invalid())?;
+    let scroll = Scroll::of_id(id).ok_or_else(invalid)?;
     let names: Vec<&str> = scroll
         .pinned
         .iter()

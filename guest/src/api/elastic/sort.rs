@@ -6,8 +6,7 @@ use canter_aggregations::{check_name, resolve_date};
 use serde_json::Value;
 
 use crate::SearchError;
-use crate::leaf::SortValue;
-use crate::request::{DateFormat, MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget};
+use crate::request::{DateFormat, MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget, SortValue};
 
 /// The order of hits, with the formats of dates.
 #[derive(Default)]

@@ -13,9 +13,9 @@ use tantivy::{DocId, Score};
 
 use super::kept::{Candidate, Kept, More, turned};
 use super::sort_key::{KeyReader, Rank};
-use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
-use crate::request::{SortKeySpec, SortOrder, SortTarget};
-use crate::session::Interrupt;
+use crate::exchange::Interrupt;
+use crate::leaf::partial::{HitPlace, PartialHit};
+use crate::request::{SortKeySpec, SortOrder, SortTarget, SortValue};
 
 /// So many documents are looked at together: the better the hits already are, the fewer of these are.
 const AT_ONCE: u32 = 4096;

@@ -3,8 +3,7 @@
 use canter_doc_mapper::{DocMapper, FieldKind};
 use tantivy::schema::DateTimePrecision;
 
-use crate::leaf::partial::SortValue;
-use crate::request::{SortKeySpec, SortTarget};
+use crate::request::{SortKeySpec, SortTarget, SortValue};
 
 /// The values as columns have them. A number of a field of dates is what the answer wrote: milliseconds of a field that is
 /// not more precise, nanoseconds of others. A text is a date, too.

@@ -11,8 +11,7 @@ use tantivy::columnar::{
 };
 use tantivy::{DocId, Score, SegmentReader};
 
-use crate::leaf::partial::SortValue;
-use crate::request::{SortKeySpec, SortOrder, SortTarget};
+use crate::request::{SortKeySpec, SortOrder, SortTarget, SortValue};
 
 /// Sorts the same way as the hit it stands for, smallest first: whether there is a value, then by class of value, then
 /// by value.

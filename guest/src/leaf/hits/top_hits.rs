@@ -9,9 +9,9 @@ use tantivy::{DocId, Score};
 use super::best::BestByKeys;
 use super::sent_back::sent_back;
 use super::sort_key::KeyReader;
-use crate::leaf::partial::{HitPlace, PartialHit, SortValue};
-use crate::request::{SearchRequest, SortKeySpec, SortOrder, SortTarget};
-use crate::session::Interrupt;
+use crate::exchange::Interrupt;
+use crate::leaf::partial::{HitPlace, PartialHit};
+use crate::request::{SearchRequest, SortKeySpec, SortOrder, SortTarget, SortValue};
 use crate::split::OpenSplit;
 
 /// The order of hits, as far as it matters how it is found.

@@ -1,7 +1,7 @@
 //! Running a synchronous search again when it reads bytes that the warmup did not foresee.
 
 use crate::SearchError;
-use crate::session::Interrupt;
+use crate::exchange::Interrupt;
 use crate::split::OpenSplit;
 
 /// How often a split is run again after a synchronous read missed its bytes.

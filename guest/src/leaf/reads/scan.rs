@@ -17,9 +17,9 @@ use tantivy::{DocId, TantivyDocument};
 use tantivy_common::BitSet;
 
 use super::rerun::rerun_on_gaps;
+use crate::exchange::Interrupt;
 use crate::leaf::aggregate::matching;
 use crate::query::{Answers, BuiltQuery, Clause, DocTerms, FieldClause, Scan};
-use crate::session::Interrupt;
 use crate::session::protocol::ByteClass;
 use crate::split::{Documents, OpenSplit, find_docs};
 use crate::{ErrorKind, SearchError};

@@ -37,7 +37,7 @@ use super::grammar::too_many_clauses;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
 use super::tree::{BoolNode, ID, INDEX, Leaf, PatternKind, QueryNode, Role};
-use crate::request::Limits;
+use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// What kind of query it is, as far as a shortcut exists for it.

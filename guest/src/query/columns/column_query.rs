@@ -15,7 +15,7 @@ use tantivy::{DateTime, DocId, DocSet, Score, SegmentReader, TERMINATED, Tantivy
 
 use super::ValueRange;
 use super::scan_full::ScanFull;
-use crate::request::TimeFilter;
+use crate::limits::TimeFilter;
 
 /// Matches documents that have a value within the range in the columns of a fast field.
 #[derive(Clone, Debug)]

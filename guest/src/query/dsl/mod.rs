@@ -22,7 +22,7 @@ pub(crate) use self::params::NAME;
 use self::params::{Params, wrong};
 use super::grammar::too_many_clauses;
 use super::tree::{Leaf, QueryNode};
-use crate::request::Limits;
+use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// All clauses, for the one who wrote another.

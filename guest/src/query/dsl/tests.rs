@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::parse_dsl;
+use crate::limits::Limits;
 use crate::query::tree::{Leaf, Match, QueryNode, Role, Words};
-use crate::request::Limits;
 use crate::{ErrorKind, SearchError};
 
 const NOW_MS: i64 = 1_714_557_600_123;

@@ -14,7 +14,7 @@ use super::tree::{
     AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, InFields, Leaf, Match, QueryNode, Role,
     Words,
 };
-use crate::request::Limits;
+use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// Parses a query string. Words side by side must all match, as in Quickwit.

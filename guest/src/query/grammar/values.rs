@@ -168,9 +168,9 @@ mod tests {
     use tantivy_query_grammar::UserInputLeaf;
 
     use super::*;
+    use crate::limits::Limits;
     use crate::query::grammar::parse_query;
     use crate::query::tree::{Leaf, QueryNode};
-    use crate::request::Limits;
 
     #[test]
     fn a_bound_is_what_it_says() {

@@ -21,8 +21,8 @@ use self::fields::fields_of;
 use self::source::filtered;
 use super::fetch_docs::Document;
 use crate::SearchError;
-use crate::leaf::{FailedSplit, HitOrder, PartialHit, SortValue, place_in, shows_milliseconds};
-use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget};
+use crate::leaf::{FailedSplit, HitOrder, PartialHit, place_in, shows_milliseconds};
+use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget, SortValue};
 
 const SOURCE_FIELD: &str = "_source";
 

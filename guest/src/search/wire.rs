@@ -8,33 +8,34 @@ use serde_bytes::ByteBuf;
 
 use crate::SearchError;
 use crate::leaf::PartialResult;
+use crate::limits::Limits;
 use crate::plan::PlannedSplit;
-use crate::request::{AnswerForm, Limits, Question, SearchRequest};
+use crate::request::{AnswerForm, Question, SearchRequest};
 use crate::root::PlanFacts;
 use crate::split::{HeadSource, SearchedIndex};
 
 /// What one leaf session needs.
 #[derive(Debug)]
-pub(super) struct LeafRequest {
-    pub(super) request: SearchRequest,
-    pub(super) limits: Limits,
-    pub(super) splits: Vec<PlannedSplit>,
-    pub(super) time_ranges: Vec<Option<TimeRange>>,
-    pub(super) indexes: Vec<SearchedIndex>,
+pub(crate) struct LeafRequest {
+    pub(crate) request: SearchRequest,
+    pub(crate) limits: Limits,
+    pub(crate) splits: Vec<PlannedSplit>,
+    pub(crate) time_ranges: Vec<Option<TimeRange>>,
+    pub(crate) indexes: Vec<SearchedIndex>,
     /// Stands in front of what it asks for.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
 }
 
 /// What the root session needs.
 #[derive(Debug)]
-pub(super) struct RootRequest {
-    pub(super) question: Question,
-    pub(super) splits: Vec<PlannedSplit>,
-    pub(super) facts: PlanFacts,
+pub(crate) struct RootRequest {
+    pub(crate) question: Question,
+    pub(crate) splits: Vec<PlannedSplit>,
+    pub(crate) facts: PlanFacts,
     /// What the plan knew without opening a split.
-    pub(super) known: PartialResult,
+    pub(crate) known: PartialResult,
     /// Stands in front of what it asks for.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
 }
 
 /// JSON for what describes itself, bytes for the heads.
@@ -137,7 +138,7 @@ impl Envelope {
 }
 
 impl LeafRequest {
-    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
         encode(&Envelope::new(
             &self.request,
             &self.limits,
@@ -147,7 +148,7 @@ impl LeafRequest {
         )?)
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
         const WHAT: &str = "leaf request";
         let mut envelope: Envelope = decode(WHAT, bytes)?;
         let (time_ranges, indexes) = from_json(WHAT, &envelope.rest)?;
@@ -163,7 +164,7 @@ impl LeafRequest {
 }
 
 impl RootRequest {
-    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
         let Question {
             request,
             limits,
@@ -176,7 +177,7 @@ impl RootRequest {
         })
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
         const WHAT: &str = "root request";
         let mut envelope: Envelope = decode(WHAT, bytes)?;
         Ok(Self {
@@ -193,10 +194,10 @@ impl RootRequest {
     }
 }
 
-pub(super) fn partial_to_bytes(partial: &PartialResult) -> Result<Vec<u8>, SearchError> {
+pub(crate) fn partial_to_bytes(partial: &PartialResult) -> Result<Vec<u8>, SearchError> {
     encode(partial)
 }
 
-pub(super) fn partial_from_bytes(bytes: &[u8]) -> Result<PartialResult, SearchError> {
+pub(crate) fn partial_from_bytes(bytes: &[u8]) -> Result<PartialResult, SearchError> {
     decode("partial result", bytes)
 }

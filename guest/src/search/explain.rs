@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::SearchError;
+use crate::exchange::Exchange;
 use crate::leaf::{Decision, SplitFate, explain_leaf};
+use crate::limits::Limits;
 use crate::partial_cache::look_up;
 use crate::plan::{PruneReason, SearchPlan, Unopened};
-use crate::request::{Limits, SearchRequest};
+use crate::request::SearchRequest;
 use crate::root::CachedAnswer;
-use crate::session::exchange::Exchange;
-use crate::session::run::leaf_of;
 use canter_split_format::SplitEntry;
 
 /// A plan, explained.
@@ -85,7 +85,7 @@ pub(crate) async fn explain(
         true => (all_cached(&plan), 0),
         false => {
             let max_hits = request.max_hits;
-            let leaf = leaf_of(&plan, request, limits);
+            let leaf = plan.leaf(request, limits);
             let (fates, max_documents) = explain_leaf(&leaf, exchange).await?;
             (fates, max_documents.min(max_hits))
         }

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use canter_split_format::{ManifestFile, TimeRange};
+use canter_split_format::ManifestFile;
 use futures_util::future::join_all;
 
-use super::exchange::Exchange;
-use super::protocol::{Outcome, QueryPlan};
+use super::explain::explain;
 use super::wire::{LeafRequest, RootRequest, partial_to_bytes};
-use crate::api::{to_elastic, to_http};
-use crate::explain::explain;
+use crate::exchange::Exchange;
 use crate::leaf::{Leaf, PartialResult, general_reason, kind_name, search_leaf};
+use crate::limits::Limits;
 use crate::partial_cache::answer_key;
 use crate::plan::{
     PlannedSplit, PruneReason, SearchPlan, Unopened, keep_manifest, plan_search, read_manifest,
     read_pinned,
 };
-use crate::request::{AskedIndexes, Limits, PinnedManifest, Question, SearchRequest};
+use crate::request::{AskedIndexes, PinnedManifest, Question, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
+use crate::session::protocol::{Outcome, QueryPlan};
 use crate::split::HeadSource;
 use crate::{ErrorKind, SearchError};
 
@@ -230,21 +230,6 @@ async fn search_all(
     }
 }
 
-/// All splits of a plan as one leaf.
-pub(crate) fn leaf_of(plan: &SearchPlan, request: SearchRequest, limits: Limits) -> Leaf {
-    Leaf {
-        time_ranges: time_ranges_of(plan),
-        indexes: plan.indexes.clone(),
-        splits: plan
-            .splits
-            .iter()
-            .map(|split| (split.split_ord, split.source.clone()))
-            .collect(),
-        request,
-        limits,
-    }
-}
-
 /// A planned search in this one session.
 async fn run_plan(
     plan: SearchPlan,
@@ -252,7 +237,7 @@ async fn run_plan(
     question: Question,
     exchange: Exchange,
 ) -> Result<Outcome, SearchError> {
-    let leaf = leaf_of(&plan, question.request.clone(), question.limits.clone());
+    let leaf = plan.leaf(question.request.clone(), question.limits.clone());
     let sources = sources_of(plan.splits);
     let mut opened = BTreeMap::new();
     let mut merged = Merged::default();
@@ -261,13 +246,6 @@ async fn run_plan(
     answer(merged, &question, &facts, &sources, &mut opened, &exchange)
         .await
         .map(Outcome::Response)
-}
-
-fn time_ranges_of(plan: &SearchPlan) -> Vec<Option<TimeRange>> {
-    plan.splits
-        .iter()
-        .map(|split| split.source.entry.time_range)
-        .collect()
 }
 
 /// The plan of a search that several leaves share; the whole search if one leaf is all it takes.
@@ -297,7 +275,7 @@ async fn plan_leaves(
     if leaves.len() <= 1 {
         return run_plan(plan, facts, question, exchange).await;
     }
-    let time_ranges = time_ranges_of(&plan);
+    let time_ranges = plan.time_ranges();
     let leaves = leaves
         .into_iter()
         .map(|splits| {
@@ -348,7 +326,7 @@ fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec
 }
 
 /// One leaf of a divided search.
-pub(super) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Outcome, SearchError> {
+pub(crate) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Outcome, SearchError> {
     let exchange = exchange.with_prefix(&request.prefix);
     let leaf = Leaf {
         request: request.request,
@@ -367,7 +345,7 @@ pub(super) async fn leaf(request: LeafRequest, exchange: Exchange) -> Result<Out
 }
 
 /// The end of a divided search.
-pub(super) async fn root(
+pub(crate) async fn root(
     request: RootRequest,
     partials: Vec<PartialResult>,
     exchange: Exchange,
@@ -396,13 +374,7 @@ pub(super) async fn root(
         &sources,
         opened,
         &exchange,
-    )
-    .await
-    .map(Outcome::Response)
-    .map_err(|error| shown(error, question.request.forced_filter.is_some(), &exchange));
-    match (question.form.is_http, &question.request.elastic) {
-        (true, Some(_)) => Ok(to_elastic(answer, &exchange)),
-        (true, None) => Ok(to_http(answer, &exchange)),
-        (false, _) => answer,
-    }
+    );
+    let answer = answer.await.map(Outcome::Response);
+    answer.map_err(|error| shown(error, question.request.forced_filter.is_some(), &exchange))
 }

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 use tantivy::directory::OwnedBytes;
 
 use super::interrupt::Interrupt;
-use super::protocol::{
+use crate::session::protocol::{
     ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HostReport, ReadRequest, Supply,
     SupplyResult,
 };
@@ -101,7 +101,7 @@ impl Exchange {
         self.lock().interrupt.clone()
     }
 
-    pub(super) fn set_interrupt(&self, interrupt: Interrupt) {
+    pub(crate) fn set_interrupt(&self, interrupt: Interrupt) {
         self.lock().interrupt = interrupt;
     }
 

@@ -1,0 +1,172 @@
+//! The door: a request comes in, is read, and is then resumed step by step.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use super::protocol::{Budget, HostReport, HttpRequest, Outcome, Progress, Supply};
+use crate::SearchError;
+use crate::api::{ApiSettings, read_call, to_elastic, to_http};
+use crate::exchange::{Exchange, Interrupt};
+use crate::limits::Limits;
+use crate::request::{AnswerForm, AskedIndexes, Question, SearchRequest};
+use crate::search::{
+    LeafRequest, RootRequest, partial_from_bytes, run_leaf, run_plan, run_root, run_search,
+};
+
+type Work = Pin<Box<dyn Future<Output = Result<Outcome, SearchError>> + Send>>;
+
+/// One query being answered, step by step.
+///
+/// Call [`Session::step`] with nothing, then with everything the last demand asked for, until it
+/// is done.
+pub struct Session {
+    exchange: Exchange,
+    /// `None` once the session is over.
+    work: Option<Work>,
+    budget: Budget,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Session")
+            .field("over", &self.work.is_none())
+            .finish()
+    }
+}
+
+impl Session {
+    fn start<F>(make: impl FnOnce(Exchange) -> F) -> Self
+    where
+        F: Future<Output = Result<Outcome, SearchError>> + Send + 'static,
+    {
+        let exchange = Exchange::default();
+        Self {
+            work: Some(Box::pin(make(exchange.clone()))),
+            exchange,
+            budget: Budget::default(),
+        }
+    }
+
+    /// A whole search in one session. `request` and `limits` are JSON objects; empty limits stand
+    /// for the defaults.
+    ///
+    /// # Errors
+    /// If either is not what it should be.
+    pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
+        let question = bare_question(request, limits)?;
+        Ok(Self::start(|exchange| {
+            run_search(question, AskedIndexes::default(), exchange)
+        }))
+    }
+
+    /// Reads the manifest, prunes splits and cuts the rest into at most `max_leaves` leaf requests.
+    /// Where one leaf is enough it goes on and ends with the response, as [`Session::search`] does.
+    ///
+    /// # Errors
+    /// As [`Session::search`].
+    pub fn plan(request: &str, limits: &str, max_leaves: u32) -> Result<Self, SearchError> {
+        let question = bare_question(request, limits)?;
+        Ok(Self::start(|exchange| {
+            run_plan(question, AskedIndexes::default(), max_leaves, exchange)
+        }))
+    }
+
+    /// Answers one request to the search API. Its objects and cache keys begin with the name of their
+    /// index and a slash. A request that is wrong is answered, and not refused here. With `max_leaves`
+    /// above 1 a large search may end with a plan, whose root then answers.
+    ///
+    /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits`,
+    /// `keeps_partial_results` and `now_ms`.
+    ///
+    /// # Errors
+    /// If the settings are not what they should be.
+    pub fn http(
+        request: &HttpRequest,
+        settings: &str,
+        max_leaves: u32,
+    ) -> Result<Self, SearchError> {
+        let settings = ApiSettings::parse(settings)?;
+        let call = read_call(request, &settings);
+        let budget = call.budget();
+        let session = Self::start(|exchange| call.run(settings, max_leaves, exchange));
+        Ok(Self { budget, ..session })
+    }
+
+    /// Searches the splits of one leaf request.
+    ///
+    /// # Errors
+    /// If the bytes are no leaf request of this version.
+    pub fn leaf(leaf_request: &[u8]) -> Result<Self, SearchError> {
+        let request = LeafRequest::from_bytes(leaf_request)?;
+        Ok(Self::start(|exchange| run_leaf(request, exchange)))
+    }
+
+    /// Merges the partial results (in the plan's order) and fetches the documents of the hits.
+    ///
+    /// # Errors
+    /// If the bytes are no root request or partial results of this version.
+    pub fn root(root: &[u8], partials: &[Vec<u8>]) -> Result<Self, SearchError> {
+        let request = RootRequest::from_bytes(root)?;
+        let partials = partials
+            .iter()
+            .map(|partial| partial_from_bytes(partial))
+            .collect::<Result<Vec<_>, _>>()?;
+        let is_http = request.question.form.is_http;
+        let is_elastic = request.question.request.elastic.is_some();
+        Ok(Self::start(async move |exchange: Exchange| {
+            let answer = run_root(request, partials, exchange.clone()).await;
+            match (is_http, is_elastic) {
+                (true, true) => Ok(to_elastic(answer, &exchange)),
+                (true, false) => Ok(to_http(answer, &exchange)),
+                (false, _) => answer,
+            }
+        }))
+    }
+
+    /// What the request asks its host to keep to. Known from the start.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// Has the session look at `interrupt` while it computes. A step during which that is set ends soon, with
+    /// an error.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.exchange.set_interrupt(interrupt);
+    }
+
+    /// Resumes with what has arrived, and what the host has to say of the search so far. The first call
+    /// passes no supplies.
+    ///
+    /// A host may also pass only part of what was asked; the session then asks for nothing new
+    /// until it can go on.
+    pub fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Progress {
+        self.exchange.accept(supplies, report);
+        let Some(work) = &mut self.work else {
+            return Progress::Failed(SearchError::internal("this session is over"));
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        match work.as_mut().poll(&mut context) {
+            Poll::Pending => Progress::Pending(self.exchange.take_demand()),
+            Poll::Ready(result) => {
+                self.work = None;
+                // Reads fail once it is set: what came of them is no answer.
+                let is_stopped = self.exchange.interrupt().check();
+                match is_stopped.and(result) {
+                    Ok(outcome) => Progress::Done(outcome),
+                    Err(error) => Progress::Failed(error),
+                }
+            }
+        }
+    }
+}
+
+/// A question whose answer a host takes apart itself.
+fn bare_question(request: &str, limits: &str) -> Result<Question, SearchError> {
+    let limits = Limits::parse(limits)?;
+    Ok(Question {
+        request: SearchRequest::parse(request, &limits)?,
+        limits,
+        form: AnswerForm::BARE,
+    })
+}
